@@ -1,0 +1,129 @@
+//! Everything a store can answer instead of what was asked. Few kinds: each leads a caller to do something else.
+
+use crate::{Invalid, RequestKey, SessionId};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The error underneath, as its driver made it.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a store did not do what it was asked. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no such session.
+    #[error("there is no session {0:?}")]
+    NotFound(String),
+
+    /// It can't be done next to what is there already.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+
+    /// A value that was given can't be taken.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+
+    /// Somebody else held the store until the deadline passed.
+    #[error("the store was locked for {:.1} s while trying to {op}", waited.as_secs_f64())]
+    Busy {
+        /// What was being done, as a verb.
+        op: &'static str,
+        /// How long it was waited for.
+        waited: Duration,
+        /// The driver's error.
+        source: Cause,
+    },
+
+    /// What is stored can't be read as what it should be.
+    #[error("the store is damaged: {what}")]
+    Corrupt {
+        /// The object: a table and id, or the file.
+        what: String,
+        /// The driver's error, if it was one.
+        source: Option<Cause>,
+    },
+
+    /// The file is there, but is no store that this program may use.
+    #[error("{} {why}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+        /// What the person can do.
+        hint: Cow<'static, str>,
+    },
+
+    /// The store can't be reached or the driver failed.
+    #[error("could not {op}: {source}")]
+    Backend {
+        /// What was being done, as a verb.
+        op: &'static str,
+        /// The driver's error.
+        source: Cause,
+    },
+}
+
+impl StoreError {
+    /// The error for a session that is not there.
+    pub fn no_session(id: &SessionId) -> Self {
+        Self::NotFound(id.as_str().to_owned())
+    }
+
+    /// What a person can do about it.
+    pub fn hint(&self) -> Cow<'static, str> {
+        match self {
+            Self::NotFound(_) => "`hermes sessions list` shows what there is".into(),
+            Self::Conflict(conflict) => conflict.hint(),
+            Self::Invalid(invalid) => invalid.hint.clone(),
+            Self::Busy { .. } => {
+                "another process is writing for long; try again, or raise sessiondb.sqlite.wait_seconds".into()
+            }
+            Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup".into(),
+            Self::Refused { hint, .. } => hint.clone(),
+            Self::Backend { .. } => "see the cause; nothing was written".into(),
+        }
+    }
+}
+
+/// Two things that can't both be true.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// The id is taken.
+    #[error("there is a session {0} already")]
+    Exists(SessionId),
+
+    /// The title belongs to another session.
+    #[error("title {title:?} is in use by session {holder}")]
+    TitleTaken {
+        /// The title.
+        title: String,
+        /// Whose it is.
+        holder: SessionId,
+    },
+
+    /// The session was compressed already; two continuations would tear the conversation apart.
+    #[error("session {parent} has a continuation already: {continuation}")]
+    AlreadySplit {
+        /// The session.
+        parent: SessionId,
+        /// Where it goes on.
+        continuation: SessionId,
+    },
+
+    /// The request key was used for something else.
+    #[error("request key {0} was used for another change")]
+    KeyReused(RequestKey),
+}
+
+impl Conflict {
+    fn hint(&self) -> Cow<'static, str> {
+        match self {
+            Self::Exists(_) => "choose another id".into(),
+            Self::TitleTaken { holder, .. } => format!("choose another title, or rename session {holder} first").into(),
+            Self::AlreadySplit { continuation, .. } => format!("carry on in session {continuation}").into(),
+            Self::KeyReused(_) => "use a new key for each change".into(),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! JSON carried as text, so that nothing of it is lost.
+//!
+//! Values come from a Python program: numbers of any size, `NaN`, escapes of
+//! lone surrogates. A tree of Rust values can hold none of these, so the text is
+//! the value and a tree is only made to look at it.
+
+mod scan;
+
+use crate::Invalid;
+use serde_json::Value;
+use std::fmt;
+
+/// One JSON value as text in a single spelling: `, ` and `: ` between things,
+/// real characters instead of escapes wherever JSON allows them.
+///
+/// Two values are equal if they are spelled the same, keys in order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Json(String);
+
+/// What a JSON value is at its top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonKind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number, also `NaN` and the infinities.
+    Number,
+    /// A string.
+    String,
+    /// A list.
+    Array,
+    /// A map.
+    Object,
+}
+
+impl Json {
+    /// Reads JSON as Python writes it: also `NaN`, `Infinity`, and escapes of lone surrogates.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        scan::respell(text).map(Self).map_err(|fault| {
+            Invalid::new(
+                "JSON",
+                format!("is broken at byte {}: {}", fault.at, fault.why),
+                "give one complete JSON value",
+            )
+        })
+    }
+
+    /// The value a tree of Rust values stands for.
+    pub fn from_value(value: &Value) -> Self {
+        Self(scan::respell(&value.to_string()).expect("serde_json prints JSON"))
+    }
+
+    /// A JSON string that holds `text`.
+    pub fn string(text: &str) -> Self {
+        let mut out = String::with_capacity(text.len() + 2);
+        scan::quote(text, &mut out);
+        Self(out)
+    }
+
+    /// The text, in the one spelling.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What the value is at its top.
+    pub fn kind(&self) -> JsonKind {
+        match self.0.as_bytes()[0] {
+            b'{' => JsonKind::Object,
+            b'[' => JsonKind::Array,
+            b'"' => JsonKind::String,
+            b'n' => JsonKind::Null,
+            b't' | b'f' => JsonKind::Bool,
+            _ => JsonKind::Number,
+        }
+    }
+
+    /// Whether Python would call it false: such a value is stored as nothing.
+    pub fn is_falsy(&self) -> bool {
+        matches!(self.0.as_str(), "null" | "false" | "\"\"" | "[]" | "{}" | "0" | "-0" | "0.0" | "-0.0")
+    }
+
+    /// How many elements a list has; any other value counts as one.
+    pub fn element_count(&self) -> usize {
+        if self.kind() == JsonKind::Array { scan::element_count(&self.0) } else { 1 }
+    }
+
+    /// A tree to look at. What Rust can't hold is shown: a lone surrogate as U+FFFD, `NaN` as null.
+    ///
+    /// `None` if the value is nested more than 127 deep.
+    pub fn to_value(&self) -> Option<Value> {
+        serde_json::from_str(&self.0).ok().or_else(|| serde_json::from_str(&scan::tame(&self.0)).ok())
+    }
+
+    /// The string, if the value is one and Rust can hold it.
+    pub fn to_plain_string(&self) -> Option<String> {
+        if self.kind() == JsonKind::String { serde_json::from_str(&self.0).ok() } else { None }
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Writes one JSON object field by field, without a tree.
+#[derive(Debug, Default)]
+pub struct ObjectWriter {
+    out: String,
+}
+
+impl ObjectWriter {
+    /// Starts an empty object.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field whose value is spelled already.
+    pub fn raw(&mut self, key: &str, value: &str) -> &mut Self {
+        self.out.push_str(if self.out.is_empty() { "{" } else { ", " });
+        scan::quote(key, &mut self.out);
+        self.out.push_str(": ");
+        self.out.push_str(value);
+        self
+    }
+
+    /// Adds a JSON value, or null.
+    pub fn json(&mut self, key: &str, value: Option<&Json>) -> &mut Self {
+        self.raw(key, value.map_or("null", Json::as_str))
+    }
+
+    /// Adds a text, or null.
+    pub fn text(&mut self, key: &str, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(text) => self.raw(key, Json::string(text).as_str()),
+            None => self.raw(key, "null"),
+        }
+    }
+
+    /// Adds a whole number, or null.
+    pub fn integer(&mut self, key: &str, value: Option<i64>) -> &mut Self {
+        match value {
+            Some(number) => self.raw(key, &number.to_string()),
+            None => self.raw(key, "null"),
+        }
+    }
+
+    /// Adds a finite double so that it reads back with the same bits, or null.
+    pub fn double(&mut self, key: &str, value: Option<f64>) -> &mut Self {
+        match value {
+            Some(number) => self.raw(key, &Value::from(number).to_string()),
+            None => self.raw(key, "null"),
+        }
+    }
+
+    /// The object's text.
+    pub fn finish(mut self) -> String {
+        self.out.push_str(if self.out.is_empty() { "{}" } else { "}" });
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(input: &str, expect: &str) {
+        assert_eq!(Json::parse(input).unwrap().as_str(), expect);
+        assert_eq!(Json::parse(expect).unwrap().as_str(), expect, "the spelling is stable");
+    }
+
+    #[test]
+    fn one_spelling() {
+        check(r#" {"a":1,"b" : [ ] , "c":{ }} "#, r#"{"a": 1, "b": [], "c": {}}"#);
+        check(r#"["\u5927\u522b\ud83d\ude80", "\/", "\u0041"]"#, r#"["大别🚀", "/", "A"]"#);
+        check(r#""\n\t\u0000\u001f\"\\\u007f""#, "\"\\n\\t\\u0000\\u001f\\\"\\\\\u{7f}\"");
+    }
+
+    #[test]
+    fn what_rust_cannot_hold_is_kept() {
+        check(r#"["\uD800", "a\udc00b"]"#, r#"["\ud800", "a\udc00b"]"#);
+        check("[NaN, Infinity, -Infinity]", "[NaN, Infinity, -Infinity]");
+        check("123456789012345678901234567890.5e-7", "123456789012345678901234567890.5e-7");
+        assert_eq!(
+            Json::parse(r#"["\ud800x", NaN]"#).unwrap().to_value(),
+            Some(serde_json::json!(["\u{fffd}x", null]))
+        );
+    }
+
+    #[test]
+    fn broken_json_says_where() {
+        for (text, at) in [
+            ("", 0),
+            ("[1,]", 3),
+            ("{\"a\" 1}", 5),
+            ("[1", 2),
+            ("01", 1),
+            ("\"\n\"", 1),
+            ("1 2", 2),
+            ("{1:2}", 1),
+            ("nul", 0),
+        ] {
+            let error = Json::parse(text).unwrap_err();
+            assert!(error.why.contains(&format!("byte {at}:")), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_no_danger() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(Json::parse(&deep).unwrap().as_str(), deep);
+        assert_eq!(Json::parse(&deep).unwrap().to_value(), None);
+    }
+
+    #[test]
+    fn elements_are_counted_at_the_top() {
+        for (text, count) in [("[]", 0), ("[1]", 1), (r#"[{"a": [1, 2]}, "x, y", [3]]"#, 3), ("{}", 1), ("\"\"", 1)] {
+            assert_eq!(Json::parse(text).unwrap().element_count(), count, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_survives_as_a_string(text: String) {
+            prop_assert_eq!(Json::string(&text).to_plain_string(), Some(text.clone()));
+            prop_assert_eq!(Json::parse(&serde_json::to_string(&text).unwrap()).unwrap(), Json::string(&text));
+        }
+
+        #[test]
+        fn any_input_is_read_or_refused(text in r#"[\[\]{}",:\\u0-9a-fN eE.+-]{0,40}"#) {
+            if let Ok(json) = Json::parse(&text) {
+                prop_assert_eq!(Json::parse(json.as_str()).unwrap(), json);
+            } else {
+                prop_assert!(serde_json::from_str::<Value>(&text).is_err());
+            }
+        }
+    }
+}

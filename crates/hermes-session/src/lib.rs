@@ -1,0 +1,50 @@
+//! The domain of agent sessions.
+//!
+//! * **Session**: a row; one stretch of talk with one context.
+//! * **Lineage**: all sessions linked by parent.
+//! * **Conversation**: a compressed chain (a root and its continuations) plus its delegates. Its id is its tip's, its start
+//!   the root's.
+//! * **Branch**: a conversation of its own that remembers where it came from.
+//! * **Active**: not ended. **Last activity**: the newest message, or the start.
+//!
+//! Types, pure functions and the store contract ([`SessionStore`]). Nothing here reads a clock, a file, a
+//! terminal or a network; the time is always an argument.
+
+#![warn(missing_docs)]
+
+mod content;
+pub mod digest;
+mod error;
+mod id;
+mod invalid;
+pub mod json;
+pub mod lineage;
+mod listing;
+mod message;
+mod preview;
+mod request;
+pub mod scrub;
+mod session;
+mod store;
+mod time;
+pub mod title;
+mod usage;
+
+pub use content::Content;
+pub use error::{Cause, Conflict, StoreError};
+pub use id::{MAX_ID_BYTES, MessageId, RequestKey, SessionId};
+pub use invalid::Invalid;
+pub use json::{Json, JsonKind};
+pub use lineage::{Lineage, Link};
+pub use listing::{
+    Counts, ListCursor, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionSummary, Unreadable,
+    View,
+};
+pub use message::{Fault, Message, MessageBody, NewMessage, Role};
+pub use preview::{MAX_PREVIEW, preview};
+pub use request::Request;
+pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
+pub use store::{Deleted, Maintenance, MessageRequest, SessionStore, StoreStatus, Titled, Window};
+pub use time::Timestamp;
+pub use title::{MAX_TITLE, Title};
+pub use usage::{Usage, UsageMode, UsageUpdate};

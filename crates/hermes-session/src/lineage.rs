@@ -1,0 +1,162 @@
+//! Lineage: which sessions belong together, whatever the chain's length, whatever the clocks said.
+
+use crate::{Json, Relation, SessionId, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a parent's state says about a child that is born now and does not say itself what it is.
+///
+/// The agent ends a session with `compression` or `branched` and then makes the child, so at birth the
+/// parent's end reason tells. Newer agents write it into the child's settings, which wins. A second child of a
+/// compressed session can't carry on what is carried on already: it is a branch, so that nothing hides it.
+pub fn relation_at_birth(parent: ParentAtBirth<'_>, model_config: Option<&Json>) -> Relation {
+    let says = |key: &str| model_config.is_some_and(|config| config.as_str().contains(key));
+    match parent.end_reason {
+        _ if says("\"_branched_from\"") => Relation::Branch,
+        _ if says("\"_delegate_from\"") => Relation::Delegate,
+        Some("compression") if !parent.has_continuation => Relation::Continuation,
+        Some("compression" | "branched") => Relation::Branch,
+        _ => Relation::Delegate,
+    }
+}
+
+/// A parent as it is when a child is born.
+#[derive(Debug, Clone, Copy)]
+pub struct ParentAtBirth<'a> {
+    /// Why it ended, if it has.
+    pub end_reason: Option<&'a str>,
+    /// Whether another session carries it on already.
+    pub has_continuation: bool,
+}
+
+/// One session's place in a lineage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The session.
+    pub id: SessionId,
+    /// Where it comes from. May name a session that is gone.
+    pub parent: Option<SessionId>,
+    /// What it is to its parent.
+    pub relation: Relation,
+    /// When it started; orders siblings.
+    pub started_at: Timestamp,
+}
+
+/// Sessions linked by parent, in either direction, from one of them.
+///
+/// Every answer is finite and the same each time, also where a foreign writer left a cycle.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lineage {
+    links: BTreeMap<SessionId, Link>,
+    children: BTreeMap<SessionId, BTreeSet<(Timestamp, SessionId)>>,
+}
+
+impl Lineage {
+    /// Builds a lineage from its links, in any order.
+    pub fn new(links: impl IntoIterator<Item = Link>) -> Self {
+        let mut lineage = Self::default();
+        for link in links {
+            if let Some(parent) = &link.parent {
+                lineage.children.entry(parent.clone()).or_default().insert((link.started_at, link.id.clone()));
+            }
+            lineage.links.insert(link.id.clone(), link);
+        }
+        lineage
+    }
+
+    /// Every link, by id.
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        self.links.values()
+    }
+
+    /// The place of one session.
+    pub fn link(&self, id: &SessionId) -> Option<&Link> {
+        self.links.get(id)
+    }
+
+    /// The parents of `id` up to the first of all, oldest first, without `id`.
+    pub fn ancestors(&self, id: &SessionId) -> Vec<SessionId> {
+        self.climb(id, |_| true)
+    }
+
+    /// The oldest session that `id` comes from by any kind of link; `id` itself if there is none.
+    pub fn root(&self, id: &SessionId) -> SessionId {
+        self.ancestors(id).into_iter().next().unwrap_or_else(|| id.clone())
+    }
+
+    /// The sessions whose contexts were compressed into `id`'s, oldest first, without `id`.
+    pub fn compressed_into(&self, id: &SessionId) -> Vec<SessionId> {
+        self.climb(id, |link| link.relation == Relation::Continuation)
+    }
+
+    /// The session with which `id`'s conversation starts.
+    pub fn conversation_root(&self, id: &SessionId) -> SessionId {
+        self.climb(id, |link| !link.relation.starts_conversation()).into_iter().next().unwrap_or_else(|| id.clone())
+    }
+
+    /// Where the work of `id` goes on today: the last continuation; `id` itself if there is none.
+    ///
+    /// Of two continuations that a foreign writer made, the later one.
+    pub fn tip(&self, id: &SessionId) -> SessionId {
+        let (mut at, mut seen) = (id.clone(), BTreeSet::from([id.clone()]));
+        while let Some(next) = self.continuation(&at) {
+            if !seen.insert(next.clone()) {
+                break;
+            }
+            at = next;
+        }
+        at
+    }
+
+    /// The conversation that `id` is part of: the chain from root to tip, then its delegates, each chain in order.
+    pub fn conversation(&self, id: &SessionId) -> Vec<SessionId> {
+        self.below(&self.conversation_root(id), |link| !link.relation.starts_conversation())
+    }
+
+    /// Every session that comes from `id` by any kind of link, parents before children, without `id`.
+    pub fn descendants(&self, id: &SessionId) -> Vec<SessionId> {
+        self.below(id, |_| true).into_iter().filter(|other| other != id).collect()
+    }
+
+    fn continuation(&self, id: &SessionId) -> Option<SessionId> {
+        let children = self.children.get(id)?;
+        let carries_on = |(_, child): &&(Timestamp, SessionId)| {
+            self.links.get(child).is_some_and(|link| link.relation == Relation::Continuation)
+        };
+        children.iter().rev().find(carries_on).map(|(_, child)| child.clone())
+    }
+
+    /// Parents of `id` that are there, oldest first, for as long as `follow` says of the child.
+    fn climb(&self, id: &SessionId, follow: impl Fn(&Link) -> bool) -> Vec<SessionId> {
+        let mut path = Vec::new();
+        let mut seen = BTreeSet::from([id]);
+        let mut at = self.links.get(id);
+        while let Some(link) = at.filter(|link| follow(link)) {
+            at =
+                link.parent.as_ref().and_then(|parent| self.links.get(parent)).filter(|parent| seen.insert(&parent.id));
+            path.extend(at.map(|parent| parent.id.clone()));
+        }
+        path.reverse();
+        path
+    }
+
+    /// `id` and what is below it, continuations of a session before its other children.
+    fn below(&self, id: &SessionId, follow: impl Fn(&Link) -> bool) -> Vec<SessionId> {
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut todo = vec![id.clone()];
+        while let Some(next) = todo.pop() {
+            if !seen.insert(next.clone()) {
+                continue;
+            }
+            let children =
+                self.children.get(&next).into_iter().flatten().filter_map(|(_, child)| self.links.get(child));
+            let (on, others): (Vec<&Link>, Vec<&Link>) =
+                children.filter(|link| follow(link)).partition(|link| link.relation == Relation::Continuation);
+            todo.extend(others.into_iter().rev().chain(on.into_iter().rev()).map(|link| link.id.clone()));
+            found.push(next);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! Asking for many sessions at once: which, in what order, which page, and what comes back.
+
+use crate::{EndReason, Invalid, Relation, SessionId, Source, Timestamp, Usage};
+
+/// What one row of a list stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum View {
+    /// A conversation: its compressed chain as one row, delegates not shown.
+    #[default]
+    Conversations,
+    /// Every session by itself.
+    Sessions,
+}
+
+/// In what order rows come. Ties break by id, in the same direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Newest activity first.
+    #[default]
+    Active,
+    /// Newest start first.
+    Started,
+    /// By id, smallest first: the order in which nothing is missed or repeated while others write.
+    Id,
+}
+
+/// Which sessions count. In the view of conversations the source and the user are those of the first
+/// session, the rest those of the row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionFilter {
+    /// Only these sources; an empty list admits none.
+    pub sources: Option<Vec<Source>>,
+    /// None of these.
+    pub exclude_sources: Vec<Source>,
+    /// Only this user's.
+    pub user_id: Option<String>,
+    /// Only those active at this time or later.
+    pub active_since: Option<Timestamp>,
+    /// Only those not active at this time or later.
+    pub active_before: Option<Timestamp>,
+}
+
+impl SessionFilter {
+    /// Whether a session of these facts is meant.
+    pub fn admits(&self, source: &Source, user_id: Option<&str>, last_active: Timestamp) -> bool {
+        self.sources.as_ref().is_none_or(|sources| sources.contains(source))
+            && !self.exclude_sources.contains(source)
+            && self.user_id.as_deref().is_none_or(|user| user_id == Some(user))
+            && self.active_since.is_none_or(|since| last_active >= since)
+            && self.active_before.is_none_or(|before| last_active < before)
+    }
+}
+
+/// The largest page.
+pub const MAX_PAGE: u32 = 10_000;
+
+/// How many rows, and how many to pass over first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRequest {
+    limit: u32,
+    offset: u64,
+}
+
+impl PageRequest {
+    /// The first `limit` rows; at most [`MAX_PAGE`] come in one page.
+    pub fn first(limit: u32) -> Self {
+        Self { limit: limit.min(MAX_PAGE), offset: 0 }
+    }
+
+    /// Takes numbers from outside; negative ones are refused.
+    pub fn new(limit: i64, offset: i64) -> Result<Self, Invalid> {
+        let natural = |what, number: i64| {
+            u64::try_from(number).map_err(|_| Invalid::new(what, format!("{number} is negative"), "give 0 or more"))
+        };
+        let limit = natural("limit", limit)?.min(u64::from(MAX_PAGE)) as u32;
+        Ok(Self { limit, offset: natural("offset", offset)? })
+    }
+
+    /// How many rows at most.
+    pub const fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// How many rows to pass over.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+impl Default for PageRequest {
+    fn default() -> Self {
+        Self::first(20)
+    }
+}
+
+/// The place of a row in a list; the next page starts after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListCursor {
+    /// The time the list is ordered by, of the last row seen; not used in the order by id.
+    pub time: Timestamp,
+    /// The id of the last row seen (in the view of conversations: [`SessionSummary::conversation`]).
+    pub id: SessionId,
+}
+
+/// A question for a list of sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListRequest {
+    /// What a row stands for.
+    pub view: View,
+    /// Which sessions.
+    pub filter: SessionFilter,
+    /// In what order.
+    pub order: Order,
+    /// How many.
+    pub page: PageRequest,
+    /// Where the page before ended.
+    pub after: Option<ListCursor>,
+}
+
+/// A row of a list: a session or a conversation, without its system prompt.
+///
+/// For a conversation, `id`, `title`, `ended_at`, `end_reason`, `model` and the counts of messages and tool calls
+/// are its tip's; `source`, `user_id`, `parent_session_id`, `relation` and `started_at` its first session's; `preview`
+/// the first session's or, if that has none, the tip's; `last_active` is the newest and `usage` the sum over all
+/// its sessions, delegates included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionSummary {
+    /// The session; for a conversation its tip.
+    pub id: SessionId,
+    /// The session that the conversation starts with.
+    pub conversation: SessionId,
+    /// How many sessions the row stands for, delegates included; 1 in the view of sessions.
+    pub segments: u64,
+    /// Where it comes from.
+    pub source: Source,
+    /// Whose it is.
+    pub user_id: Option<String>,
+    /// The model it runs on.
+    pub model: Option<String>,
+    /// The session it comes from.
+    pub parent_session_id: Option<SessionId>,
+    /// What it is to that session.
+    pub relation: Relation,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub end_reason: Option<EndReason>,
+    /// How many messages it has.
+    pub message_count: i64,
+    /// How many tool calls are in them.
+    pub tool_call_count: i64,
+    /// What was used.
+    pub usage: Usage,
+    /// Its title.
+    pub title: Option<String>,
+    /// The time of the newest message, or the start if that is later or there is none.
+    pub last_active: Timestamp,
+    /// The start of the first thing the person said that is not blank; empty if there is none.
+    pub preview: String,
+}
+
+/// A row that is there but can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its table.
+    pub table: &'static str,
+    /// Its id as far as it can be told.
+    pub id: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// A page of a list. A row that can't be read is told apart and hides no other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Listing {
+    /// The rows.
+    pub rows: Vec<SessionSummary>,
+    /// The rows that could not be read.
+    pub unreadable: Vec<Unreadable>,
+    /// Where the next page starts; nothing after the last one.
+    pub next: Option<ListCursor>,
+}
+
+/// How much there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Conversations: what a list without limit would show.
+    pub conversations: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Messages in those sessions.
+    pub messages: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_numbers_are_refused() {
+        assert_eq!(PageRequest::new(-1, 0).unwrap_err().to_string(), "limit -1 is negative");
+        assert_eq!(PageRequest::new(0, -7).unwrap_err().to_string(), "offset -7 is negative");
+        assert_eq!(PageRequest::new(i64::MAX, 0).unwrap().limit(), MAX_PAGE);
+    }
+
+    #[test]
+    fn an_empty_list_of_sources_admits_none() {
+        let cli = Source::parse("cli").unwrap();
+        let at = Timestamp::from_seconds(5.0).unwrap();
+        let admits = |filter: SessionFilter| filter.admits(&cli, Some("u"), at);
+        assert!(admits(SessionFilter::default()));
+        assert!(!admits(SessionFilter { sources: Some(vec![]), ..SessionFilter::default() }));
+        assert!(!admits(SessionFilter { exclude_sources: vec![cli.clone()], ..SessionFilter::default() }));
+        assert!(!admits(SessionFilter { active_before: Some(at), ..SessionFilter::default() }));
+        assert!(admits(SessionFilter { active_since: Some(at), ..SessionFilter::default() }));
+    }
+}

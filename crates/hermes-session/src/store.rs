@@ -1,0 +1,248 @@
+//! The contract: what every store promises, whatever is underneath.
+//!
+//! A provider answers literally; what can be composed of these calls is a function
+//! of this crate, written once. Each promise below has a case in `hermes-conformance`.
+
+use crate::{
+    Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage, NewSession,
+    Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
+};
+use async_trait::async_trait;
+
+/// Sessions, messages, titles and lineage.
+///
+/// For every method that changes something:
+/// * It happens wholly or not at all, also when its future is dropped, and is answered only once it is on disk.
+/// * A [`Request`] with a key is applied once; sent again it answers the same. The same key with other content is
+///   [`Conflict::KeyReused`](crate::Conflict::KeyReused). A key lives as long as the session, or the messages, it
+///   was for. The request's time does not count as content.
+/// * An unknown session is [`StoreError::NotFound`] and nothing is written.
+//  Cases: requests::*, concurrency::a_dropped_future_is_whole_or_nothing, sessions::unknown_session
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Makes a session, stamped with what it is to its parent.
+    ///
+    /// # Errors
+    /// [`Conflict::Exists`](crate::Conflict::Exists) if the id is taken; `NotFound` if the parent is not there;
+    /// `Invalid` if it would be its own parent; [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it
+    /// should carry on a session that is carried on already.
+    //  Cases: sessions::create_then_read, sessions::a_taken_id_is_a_conflict, sessions::the_parent_must_exist,
+    //         sessions::nobody_is_their_own_parent, lineage::one_continuation_only
+    async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError>;
+
+    /// Makes a session unless it is there.
+    ///
+    /// One that was only heard of (source `unknown`) gets the source, and what was given where it has nothing. Any other is left
+    /// as it is.
+    //  Cases: sessions::ensure_makes_fills_or_leaves
+    async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError>;
+
+    /// The session with exactly this id, byte by byte; `None` if there is none.
+    //  Cases: sessions::ids_are_exact
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError>;
+
+    /// Changes what the patch names and nothing else.
+    //  Cases: sessions::a_patch_changes_only_what_it_names
+    async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError>;
+
+    /// Ends a session. The first reason wins: `false` if it had ended before, and nothing changes.
+    //  Cases: sessions::the_first_end_wins
+    async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError>;
+
+    /// Makes an ended session active again; `false` if it was active. What it is to other sessions stays.
+    //  Cases: sessions::reopening_keeps_the_lineage
+    async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError>;
+
+    /// Gives a session its title, or takes it away. Its own title again is fine.
+    ///
+    /// # Errors
+    /// [`Conflict::TitleTaken`](crate::Conflict::TitleTaken) names the session that has it.
+    //  Cases: titles::unique_and_case_sensitive, titles::own_title_again, titles::cleared
+    async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError>;
+
+    /// Gives a session the next free title in the lineage of `base` ([`Title::next`], its own title not counted) and tells it.
+    /// Any number of callers at once get different titles.
+    //  Cases: titles::numbers_are_allocated_once, titles::a_long_title_keeps_its_number
+    async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError>;
+
+    /// Carries a session on in a new one, as context compression does: ends it with `compression` (whatever it had ended with),
+    /// makes the child with `messages` as its transcript, and titles it (the title asked for, or the next in the parent's lineage).
+    /// The child inherits source, user, model, settings and instructions, and never starts before the parent's end. Answers the child's title.
+    ///
+    /// # Errors
+    /// [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it is carried on already: of any number of callers one wins.
+    //  Cases: lineage::a_split_is_one_step, lineage::one_continuation_only, lineage::two_splits_one_winner
+    async fn split(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError>;
+
+    /// Starts a conversation of its own from a copy of a session: messages with their times, and what a child inherits. Ends the
+    /// parent with `branched` if it is active. The title as with [`SessionStore::split`]. Answers the child's title.
+    //  Cases: lineage::a_branch_copies_and_stands_alone
+    async fn branch(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError>;
+
+    /// Appends messages and answers their ids, ascending.
+    ///
+    /// All or none of a batch. The messages of a session keep the order in which `append` returned, whichever process called it,
+    /// and whatever their times say. The session's counters move in the same step. Ended sessions take messages too.
+    //  Cases: messages::keep_order, messages::counters_move_together, messages::a_batch_is_all_or_nothing,
+    //         messages::every_field_comes_back, text::*
+    async fn append(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError>;
+
+    /// Puts other messages in place of all that a session has, and sets its counters; usage stays. An empty list clears it.
+    //  Cases: messages::replace_is_all_or_nothing, messages::replace_with_nothing_clears
+    async fn replace(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError>;
+
+    /// A stretch of a session's messages, oldest first.
+    ///
+    /// A column that can't be read is told in [`Message::faults`] and hides nothing else.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such session.
+    //  Cases: messages::pages_neither_skip_nor_repeat, messages::the_last_page_first, sessions::unknown_session
+    async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError>;
+
+    /// Moves the counters of a session as [`Usage::after`](crate::Usage::after) says; a model given here counts if the session has none.
+    //  Cases: usage::adds_up, usage::sets_only_what_is_given, usage::the_model_is_filled_once
+    async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError>;
+
+    /// A page of sessions or conversations, without system prompts.
+    ///
+    /// A compressed chain is one row. Branches are rows of their own, whatever became of the session they came from; so is a
+    /// session whose parent is gone. A row that can't be read is told apart.
+    //  Cases: listing::*
+    async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError>;
+
+    /// How many conversations, sessions and messages the filter admits.
+    //  Cases: listing::counts_match_the_list
+    async fn counts(&self, filter: &crate::SessionFilter) -> Result<Counts, StoreError>;
+
+    /// Every session that is linked to this one by parents, in either direction, over any distance.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such session.
+    //  Cases: lineage::any_length, lineage::branches_and_delegates
+    async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError>;
+
+    /// Up to `limit` ids that start with `prefix`, byte by byte, in order.
+    ///
+    /// # Errors
+    /// `Invalid` if the prefix is empty.
+    //  Cases: sessions::prefixes_are_literal
+    async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError>;
+
+    /// The sessions titled exactly `title`, or `title` and a number, in no order.
+    //  Cases: titles::a_lineage_is_found_by_its_base
+    async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError>;
+
+    /// A value kept beside the sessions; `None` if there is none.
+    //  Cases: meta::kept_and_overwritten
+    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// Keeps a value beside the sessions, or removes it.
+    ///
+    /// # Errors
+    /// `Invalid` if the key is empty or over-long.
+    //  Cases: meta::kept_and_overwritten, meta::keys_are_checked
+    async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError>;
+}
+
+/// What keeps a store in order.
+#[async_trait]
+pub trait Maintenance: SessionStore {
+    /// Deletes the conversation that a session is part of: its chain and its delegates, with their messages and what
+    /// hangs on them. Branches from it stay, as conversations without a parent.
+    //  Cases: maintenance::a_conversation_goes_as_a_whole, maintenance::branches_stay
+    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
+
+    /// What and where this store is.
+    //  Cases: maintenance::it_says_what_it_is
+    async fn status(&self) -> Result<StoreStatus, StoreError>;
+}
+
+/// Which messages of a session, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageRequest {
+    /// Where the stretch lies.
+    pub window: Window,
+    /// How many messages at most.
+    pub limit: u32,
+}
+
+impl MessageRequest {
+    /// The first `limit` messages.
+    pub const fn first(limit: u32) -> Self {
+        Self { window: Window::After(None), limit }
+    }
+
+    /// The last `limit` messages.
+    pub const fn last(limit: u32) -> Self {
+        Self { window: Window::Before(None), limit }
+    }
+
+    /// The `limit` messages after one.
+    pub const fn after(id: MessageId, limit: u32) -> Self {
+        Self { window: Window::After(Some(id)), limit }
+    }
+}
+
+/// A stretch of a transcript, given by its edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// From the start, or from behind a message on.
+    After(Option<MessageId>),
+    /// Up to the end, or up to before a message.
+    Before(Option<MessageId>),
+}
+
+/// A session found by its title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Titled {
+    /// The session.
+    pub id: SessionId,
+    /// Its title.
+    pub title: String,
+    /// When it started.
+    pub started_at: Timestamp,
+}
+
+/// What a deletion took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deleted {
+    /// Sessions.
+    pub sessions: u64,
+    /// Messages.
+    pub messages: u64,
+}
+
+/// What and where a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreStatus {
+    /// The provider: `sqlite`, `postgresql`, `mysql`, `model`.
+    pub provider: &'static str,
+    /// The version of what is underneath.
+    pub version: String,
+    /// Where the data is, without any password.
+    pub location: String,
+    /// The version of the schema, as the agent counts.
+    pub schema_version: i64,
+}
