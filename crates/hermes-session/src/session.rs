@@ -259,6 +259,21 @@ pub struct SessionPatch {
     pub user_id: Option<Option<String>>,
 }
 
+impl SessionPatch {
+    /// The patch in the form in which it is stored: empty settings are nothing. Providers call this first.
+    ///
+    /// # Errors
+    /// If a short text holds a NUL, which a server could not keep.
+    pub fn checked(self) -> Result<Self, Invalid> {
+        for (what, text) in [("model", &self.model), ("user id", &self.user_id)] {
+            if text.as_ref().and_then(Option::as_ref).is_some_and(|text| text.contains('\0')) {
+                return Err(Invalid::new(what, "holds a NUL character", "leave it out"));
+            }
+        }
+        Ok(Self { model_config: self.model_config.map(|config| config.filter(|config| !config.is_falsy())), ..self })
+    }
+}
+
 /// How a child session takes over from the one it comes from, in one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewChild {

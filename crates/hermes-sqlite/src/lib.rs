@@ -1,26 +1,33 @@
-//! stub
-use hermes_session::StoreError;
-use std::path::Path;
-use std::time::Duration;
+//! The SQLite provider: sessions in a `state.db` that the Python agent reads and writes as well.
+//!
+//! One thread writes, a few read; a call is one job on one of them. The file is touched through SQLite alone:
+//! closing any other descriptor of it would drop the locks of the whole process.
 
-/// How to open.
-#[derive(Debug, Clone)]
-pub struct SqliteOptions {
-    /// How long a writer waits for the lock.
-    pub wait: Duration,
-}
+#![warn(missing_docs)]
 
-/// The store.
-pub struct SqliteStore;
+mod connection;
+mod error;
+mod indexes;
+mod lineage;
+mod listing;
+mod maintenance;
+mod mend;
+mod messages;
+mod meta;
+mod options;
+mod requests;
+mod row;
+mod schema;
+mod sessions;
+mod store;
+mod titles;
+mod usage;
+mod worker;
 
-impl SqliteStore {
-    /// Opens or creates.
-    pub fn open(_path: &Path, _options: &SqliteOptions) -> Result<Self, StoreError> {
-        Err(StoreError::NotFound("stub".into()))
-    }
-}
+pub use options::SqliteOptions;
+pub use store::SqliteStore;
 
-/// The version of SQLite inside.
+/// The version of SQLite that is built in.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }

@@ -1,1 +1,24 @@
-fn main() {}
+//! The contract, on SQLite files in a folder that goes away.
+
+use hermes_conformance::{Harness, run};
+use hermes_session::Maintenance;
+use hermes_sqlite::{SqliteOptions, SqliteStore};
+use std::sync::Arc;
+
+struct Files(tempfile::TempDir);
+
+#[async_trait::async_trait]
+impl Harness for Files {
+    fn provider(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn open(&self, name: &str) -> Arc<dyn Maintenance> {
+        let path = self.0.path().join(name.replace("::", "-")).join("state.db");
+        Arc::new(SqliteStore::open(&path, &SqliteOptions::default()).expect("the store opens"))
+    }
+}
+
+fn main() {
+    run(Files(tempfile::tempdir().expect("a folder for the files")))
+}

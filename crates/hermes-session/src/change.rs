@@ -1,0 +1,129 @@
+//! The fingerprint of each change: what is compared when a request key comes a second time.
+//!
+//! Every field that says what should happen counts; the request's time does not, because a caller who
+//! sends a change again may look at the clock again.
+
+use crate::digest::Fingerprint;
+use crate::{
+    EndReason, Json, NewChild, NewMessage, NewSession, SessionId, SessionPatch, Timestamp, Title, UsageMode,
+    UsageUpdate,
+};
+
+fn on(change: &str, id: &SessionId) -> Fingerprint {
+    Fingerprint::of(change).field(id.as_str())
+}
+
+fn new_session(print: Fingerprint, session: &NewSession) -> String {
+    print
+        .field(session.source.as_str())
+        .optional(session.user_id.as_deref())
+        .optional(session.model.as_deref())
+        .optional(session.model_config.as_ref().map(Json::as_str))
+        .optional(session.system_prompt.as_deref())
+        .optional(session.parent_session_id.as_ref().map(SessionId::as_str))
+        .optional(session.relation.map(crate::Relation::as_str))
+        .double(session.started_at.map(Timestamp::seconds))
+        .finish()
+}
+
+fn child(print: Fingerprint, child: &NewChild) -> Fingerprint {
+    print
+        .field(child.id.as_str())
+        .optional(child.system_prompt.as_deref())
+        .optional(child.model.as_deref())
+        .optional(child.title.as_ref().map(Title::as_str))
+}
+
+fn messages(print: Fingerprint, messages: &[NewMessage]) -> String {
+    let start = print.number(i64::try_from(messages.len()).ok());
+    messages.iter().fold(start, |print, message| print.message(&message.body, message.timestamp)).finish()
+}
+
+/// Making a session.
+pub fn create(session: &NewSession) -> String {
+    new_session(on("create", &session.id), session)
+}
+
+/// Making a session unless it is there.
+pub fn ensure(session: &NewSession) -> String {
+    new_session(on("ensure", &session.id), session)
+}
+
+/// Patching a session.
+pub fn update(id: &SessionId, patch: &SessionPatch) -> String {
+    let change = |print: Fingerprint, value: Option<Option<&str>>| match value {
+        None => print.number(None),
+        Some(value) => print.number(Some(1)).optional(value),
+    };
+    let print = change(on("update", id), patch.system_prompt.as_ref().map(Option::as_deref));
+    let print = change(print, patch.model.as_ref().map(Option::as_deref));
+    let print = change(print, patch.model_config.as_ref().map(|config| config.as_ref().map(Json::as_str)));
+    change(print, patch.user_id.as_ref().map(Option::as_deref)).finish()
+}
+
+/// Ending a session.
+pub fn end(id: &SessionId, reason: &EndReason) -> String {
+    on("end", id).field(reason.as_str()).finish()
+}
+
+/// Reopening a session.
+pub fn reopen(id: &SessionId) -> String {
+    on("reopen", id).finish()
+}
+
+/// Setting a title.
+pub fn set_title(id: &SessionId, title: Option<&Title>) -> String {
+    on("set_title", id).optional(title.map(Title::as_str)).finish()
+}
+
+/// Allocating a title.
+pub fn allocate_title(id: &SessionId, base: &Title) -> String {
+    on("allocate_title", id).field(base.as_str()).finish()
+}
+
+/// Carrying a session on.
+pub fn split(parent: &SessionId, new: &NewChild, transcript: &[NewMessage]) -> String {
+    messages(child(on("split", parent), new), transcript)
+}
+
+/// Branching from a session.
+pub fn branch(parent: &SessionId, new: &NewChild) -> String {
+    child(on("branch", parent), new).finish()
+}
+
+/// Appending messages.
+pub fn append(id: &SessionId, batch: &[NewMessage]) -> String {
+    messages(on("append", id), batch)
+}
+
+/// Replacing messages.
+pub fn replace(id: &SessionId, transcript: &[NewMessage]) -> String {
+    messages(on("replace", id), transcript)
+}
+
+/// Moving counters.
+pub fn record_usage(id: &SessionId, update: &UsageUpdate) -> String {
+    on("record_usage", id)
+        .field(if update.mode == UsageMode::Add { "add" } else { "set" })
+        .number(update.input_tokens)
+        .number(update.output_tokens)
+        .number(update.cache_read_tokens)
+        .number(update.cache_write_tokens)
+        .number(update.reasoning_tokens)
+        .number(update.api_call_count)
+        .double(update.estimated_cost_usd)
+        .double(update.actual_cost_usd)
+        .optional(update.cost_status.as_deref())
+        .optional(update.cost_source.as_deref())
+        .optional(update.pricing_version.as_deref())
+        .optional(update.billing_provider.as_deref())
+        .optional(update.billing_base_url.as_deref())
+        .optional(update.billing_mode.as_deref())
+        .optional(update.model.as_deref())
+        .finish()
+}
+
+/// Deleting a conversation.
+pub fn delete_conversation(id: &SessionId) -> String {
+    on("delete_conversation", id).finish()
+}

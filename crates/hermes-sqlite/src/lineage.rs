@@ -1,0 +1,129 @@
+//! Lineages: reading them, carrying a session on, branching from it.
+
+use crate::error::Failure;
+use crate::requests::once;
+use crate::row::{existing, require, session, time};
+use crate::{messages, sessions, titles};
+use hermes_session::{
+    Conflict, EndReason, Lineage, Link, NewChild, NewMessage, NewSession, Relation, Request, Session, SessionId,
+    Timestamp, Title, change,
+};
+use hermes_sql::statements;
+use rusqlite::{Connection, params};
+
+pub(crate) fn read(connection: &Connection, id: &SessionId) -> Result<Lineage, Failure> {
+    require(connection, id)?;
+    // UNION, not UNION ALL: a cycle that a foreign writer left ends here.
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE family(id) AS (
+             SELECT ?1
+             UNION SELECT s.parent_session_id FROM family f JOIN sessions s ON s.id = f.id WHERE s.parent_session_id IS NOT NULL
+             UNION SELECT s.id FROM family f JOIN sessions s ON s.parent_session_id = f.id
+         )
+         SELECT s.id, s.parent_session_id, h.relation, s.started_at
+         FROM family f JOIN sessions s ON s.id = f.id LEFT JOIN hx_session h ON h.session_id = s.id",
+    )?;
+    let mut rows = statement.query(params![id.as_str()])?;
+    let mut links = Vec::new();
+    while let Some(row) = rows.next()? {
+        let parent = row.get::<_, Option<String>>(1)?.map(SessionId::from_stored);
+        let stamped = row.get::<_, Option<String>>(2)?.and_then(|text| Relation::from_stored(&text));
+        let unstamped = if parent.is_some() { Relation::Delegate } else { Relation::Root };
+        // A session without a readable start comes first among its siblings.
+        let started_at = time(row, 3)?.or_else(|| Timestamp::from_seconds(f64::MIN).ok());
+        links.extend(started_at.map(|started_at| {
+            Ok::<_, rusqlite::Error>(Link {
+                id: SessionId::from_stored(row.get::<_, String>(0)?),
+                parent,
+                relation: stamped.unwrap_or(unstamped),
+                started_at,
+            })
+        }));
+    }
+    Ok(Lineage::new(links.into_iter().collect::<Result<Vec<_>, _>>()?))
+}
+
+pub(crate) fn split(
+    connection: &Connection,
+    parent_id: &SessionId,
+    child: &NewChild,
+    transcript: &[NewMessage],
+    request: &Request,
+) -> Result<Option<Title>, Failure> {
+    once(connection, request, &child.id, &change::split(parent_id, child, transcript), || {
+        let parent = existing(connection, parent_id)?;
+        if session(connection, &child.id)?.is_some() {
+            return Err(Conflict::Exists(child.id.clone()).into());
+        }
+        if let Some(continuation) = sessions::continuation(connection, parent_id)? {
+            return Err(Conflict::AlreadySplit { parent: parent_id.clone(), continuation }.into());
+        }
+        let ended_at = parent.ended_at.unwrap_or(request.at);
+        connection
+            .prepare_cached("UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ?")?
+            .execute(params![ended_at.seconds(), EndReason::COMPRESSION, parent_id.as_str()])?;
+        inherit(connection, &parent, child, Relation::Continuation, request.at.max(ended_at))?;
+        if !transcript.is_empty() {
+            messages::add(connection, &child.id, transcript, request.at)?;
+        }
+        entitle(connection, &parent, child)
+    })
+}
+
+pub(crate) fn branch(
+    connection: &Connection,
+    parent_id: &SessionId,
+    child: &NewChild,
+    request: &Request,
+) -> Result<Option<Title>, Failure> {
+    once(connection, request, &child.id, &change::branch(parent_id, child), || {
+        let parent = existing(connection, parent_id)?;
+        if session(connection, &child.id)?.is_some() {
+            return Err(Conflict::Exists(child.id.clone()).into());
+        }
+        connection.prepare_cached(statements::END_SESSION)?.execute(params![
+            request.at.seconds(),
+            EndReason::BRANCHED,
+            parent_id.as_str()
+        ])?;
+        let ended_at = parent.ended_at.unwrap_or(request.at);
+        inherit(connection, &parent, child, Relation::Branch, request.at.max(ended_at))?;
+        messages::copy(connection, parent_id, &child.id)?;
+        entitle(connection, &parent, child)
+    })
+}
+
+/// Makes the child with what it has from its parent.
+fn inherit(
+    connection: &Connection,
+    parent: &Session,
+    child: &NewChild,
+    relation: Relation,
+    started_at: Timestamp,
+) -> Result<(), Failure> {
+    let new = NewSession {
+        user_id: parent.user_id.clone(),
+        model: child.model.clone().or_else(|| parent.model.clone()),
+        model_config: parent.model_config.clone(),
+        system_prompt: child.system_prompt.clone().or_else(|| parent.system_prompt.clone()),
+        started_at: Some(started_at),
+        ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)
+    };
+    sessions::insert(connection, &new, started_at)
+}
+
+/// Gives the child the title it asks for, or the next in its parent's lineage.
+fn entitle(connection: &Connection, parent: &Session, child: &NewChild) -> Result<Option<Title>, Failure> {
+    let title = match (&child.title, &parent.title) {
+        (Some(title), _) => Some(title.clone()),
+        (None, Some(title)) => match Title::clean(title) {
+            Ok(Some(title)) => Some(titles::next(connection, &child.id, &title)?),
+            Ok(None) | Err(_) => None,
+        },
+        (None, None) => None,
+    };
+    if title.is_some() {
+        titles::write(connection, &child.id, title.as_ref())?;
+    }
+    Ok(title)
+}

@@ -1,0 +1,47 @@
+//! Deleting conversations, and what the store says of itself.
+
+use crate::error::Failure;
+use crate::requests::once;
+use crate::{lineage, mend};
+use hermes_session::{Deleted, Request, SessionId, StoreStatus, change};
+use hermes_sql::statements;
+use rusqlite::{Connection, params};
+use std::path::Path;
+
+pub(crate) fn delete_conversation(
+    connection: &Connection,
+    id: &SessionId,
+    request: &Request,
+) -> Result<Deleted, Failure> {
+    once(connection, request, id, &change::delete_conversation(id), || {
+        let members = lineage::read(connection, id)?.conversation(id);
+        // Members may refer to each other in any direction; what counts is that all refer to something at the end.
+        connection.pragma_update(None, "defer_foreign_keys", true)?;
+        let mut deleted = Deleted { sessions: 0, messages: 0 };
+        for member in &members {
+            deleted.messages +=
+                connection.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![member.as_str()])? as u64;
+        }
+        for member in members.iter().rev() {
+            // What is left below is a conversation of its own: a branch. It stays, without a parent.
+            connection
+                .prepare_cached("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?")?
+                .execute(params![member.as_str()])?;
+            deleted.sessions += connection
+                .prepare_cached("DELETE FROM sessions WHERE id = ?")?
+                .execute(params![member.as_str()])? as u64;
+        }
+        mend::all(connection)?;
+        Ok(deleted)
+    })
+}
+
+pub(crate) fn status(connection: &Connection, path: &Path) -> Result<StoreStatus, Failure> {
+    let schema_version = connection.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))?;
+    Ok(StoreStatus {
+        provider: "sqlite",
+        version: rusqlite::version().to_owned(),
+        location: path.display().to_string(),
+        schema_version,
+    })
+}

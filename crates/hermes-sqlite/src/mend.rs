@@ -1,0 +1,163 @@
+//! Puts right what the triggers for foreign writers only marked: previews, times, places in a lineage.
+
+use crate::error::Failure;
+use crate::row::{Row, time};
+use crate::sessions;
+use hermes_session::{MessageBody, Relation, Role, SessionId, Timestamp, preview};
+use hermes_sql::{Cell, SqlRow as _, stored};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many rows one step looks at, so that no step holds the lock for long.
+const STEP: i64 = 200;
+
+/// Mends up to one step of marked rows; how many there were.
+pub(crate) fn step(connection: &Connection) -> Result<usize, Failure> {
+    let mut statement =
+        connection.prepare_cached("SELECT session_id, dirty FROM hx_session WHERE dirty <> 0 LIMIT ?")?;
+    let marked: Vec<(String, i64)> =
+        statement.query_map(params![STEP], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    let mut places = Places::default();
+    let mut roots = BTreeSet::new();
+    for (id, dirty) in &marked {
+        let id = SessionId::from_stored(id.as_str());
+        if dirty & 2 != 0 {
+            let root = places.root(connection, &id)?;
+            connection
+                .prepare_cached("UPDATE hx_session SET root = ?, dirty = dirty & ~2 WHERE session_id = ?")?
+                .execute(params![root.as_str(), id.as_str()])?;
+            roots.insert(root);
+        }
+    }
+    for root in roots {
+        let tip = tip(connection, &root)?;
+        connection
+            .prepare_cached("UPDATE hx_session SET tip = ? WHERE session_id = ?")?
+            .execute(params![tip.as_str(), root.as_str()])?;
+        conversation_activity(connection, &root)?;
+    }
+    for (id, dirty) in &marked {
+        if dirty & 1 != 0 {
+            summary(connection, &SessionId::from_stored(id.as_str()))?;
+        }
+    }
+    Ok(marked.len())
+}
+
+/// Mends all marked rows.
+pub(crate) fn all(connection: &Connection) -> Result<(), Failure> {
+    while step(connection)? > 0 {}
+    Ok(())
+}
+
+/// Whether anything is marked. One look into an index that is empty when all is well.
+pub(crate) fn is_needed(connection: &Connection) -> Result<bool, Failure> {
+    Ok(connection.prepare_cached("SELECT 1 FROM hx_session WHERE dirty <> 0 LIMIT 1")?.exists([])?)
+}
+
+/// Tells a session's preview and times anew, from its messages.
+pub(crate) fn summary(connection: &Connection, id: &SessionId) -> Result<(), Failure> {
+    let last_active = last_active(connection, id)?;
+    connection
+        .prepare_cached(
+            "UPDATE hx_session SET preview = ?, last_active = coalesce(?, last_active), dirty = dirty & ~1 WHERE session_id = ?",
+        )?
+        .execute(params![first_preview(connection, id)?, last_active.map(Timestamp::seconds), id.as_str()])?;
+    let root: Option<String> = connection
+        .prepare_cached("SELECT root FROM hx_session WHERE session_id = ?")?
+        .query_row(params![id.as_str()], |row| row.get(0))
+        .optional()?;
+    match root {
+        Some(root) => conversation_activity(connection, &SessionId::from_stored(root)),
+        None => Ok(()),
+    }
+}
+
+fn conversation_activity(connection: &Connection, root: &SessionId) -> Result<(), Failure> {
+    connection
+        .prepare_cached(
+            "UPDATE hx_session SET active = (SELECT max(last_active) FROM hx_session WHERE root = ?1) WHERE session_id = ?1",
+        )?
+        .execute(params![root.as_str()])?;
+    Ok(())
+}
+
+/// The time of a session's newest message, or its start if that is later; nothing if it is not there.
+pub(crate) fn last_active(connection: &Connection, id: &SessionId) -> Result<Option<Timestamp>, Failure> {
+    // Numbers sort before text: the bound keeps out what is no time.
+    let times: Option<(Option<Timestamp>, Option<Timestamp>)> = connection
+        .prepare_cached(
+            "SELECT s.started_at, (SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
+             ORDER BY m.timestamp DESC LIMIT 1) FROM sessions s WHERE s.id = ?",
+        )?
+        .query_row(params![id.as_str()], |row| Ok((time(row, 0)?, time(row, 1)?)))
+        .optional()?;
+    Ok(times.and_then(|(start, newest)| start.max(newest)))
+}
+
+/// The preview of a session, from its messages.
+pub(crate) fn first_preview(connection: &Connection, id: &SessionId) -> Result<String, Failure> {
+    let mut statement =
+        connection.prepare_cached("SELECT content FROM messages WHERE session_id = ? AND role = 'user' ORDER BY id")?;
+    let mut rows = statement.query(params![id.as_str()])?;
+    while let Some(row) = rows.next()? {
+        let content = match Row(row).cell(0) {
+            Cell::Text(bytes) | Cell::Bytes(bytes) => stored::decode(String::from_utf8_lossy(bytes).into_owned()),
+            _ => continue,
+        };
+        if let Some(preview) = preview(&MessageBody::new(Role::User, content)) {
+            return Ok(preview);
+        }
+    }
+    Ok(String::new())
+}
+
+/// Where a session's work goes on today.
+pub(crate) fn tip(connection: &Connection, id: &SessionId) -> Result<SessionId, Failure> {
+    let (mut at, mut seen) = (id.clone(), BTreeSet::from([id.clone()]));
+    while let Some(next) = sessions::continuation(connection, &at)? {
+        if !seen.insert(next.clone()) {
+            break;
+        }
+        at = next;
+    }
+    Ok(at)
+}
+
+/// Roots that were looked up already, so that a long chain is climbed once.
+#[derive(Default)]
+struct Places(BTreeMap<SessionId, SessionId>);
+
+impl Places {
+    /// The session that the conversation of `id` starts with. On a cycle, the smallest id of it.
+    fn root(&mut self, connection: &Connection, id: &SessionId) -> Result<SessionId, Failure> {
+        let mut path = vec![id.clone()];
+        let root = loop {
+            let at = &path[path.len() - 1];
+            if let Some(root) = self.0.get(at) {
+                break root.clone();
+            }
+            let Some(parent) = parent_in_conversation(connection, at)? else { break at.clone() };
+            if let Some(start) = path.iter().position(|seen| *seen == parent) {
+                break path[start..].iter().min().unwrap_or(&parent).clone();
+            }
+            path.push(parent);
+        };
+        self.0.extend(path.into_iter().map(|id| (id, root.clone())));
+        Ok(root)
+    }
+}
+
+/// The parent of a session, if it is there and they belong to one conversation.
+fn parent_in_conversation(connection: &Connection, id: &SessionId) -> Result<Option<SessionId>, Failure> {
+    let found: Option<(String, String)> = connection
+        .prepare_cached(
+            "SELECT h.relation, p.id FROM hx_session h JOIN sessions s ON s.id = h.session_id \
+             JOIN sessions p ON p.id = s.parent_session_id WHERE h.session_id = ?",
+        )?
+        .query_row(params![id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let belongs =
+        |relation: &str| Relation::from_stored(relation).is_some_and(|relation| !relation.starts_conversation());
+    Ok(found.filter(|(relation, _)| belongs(relation)).map(|(_, parent)| SessionId::from_stored(parent)))
+}

@@ -1,0 +1,139 @@
+//! Appending, replacing and reading messages.
+
+use crate::error::Failure;
+use crate::mend;
+use crate::requests::once;
+use crate::row::{Row, require};
+use hermes_session::{
+    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError, Timestamp,
+    Window, change, preview,
+};
+use hermes_sql::{columns, decode, statements, stored};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+pub(crate) fn append(
+    connection: &Connection,
+    id: &SessionId,
+    messages: &[NewMessage],
+    request: &Request,
+) -> Result<Vec<MessageId>, Failure> {
+    once(connection, request, id, &change::append(id, messages), || add(connection, id, messages, request.at))
+}
+
+/// Adds messages to a session and moves its counters, its preview and its times.
+pub(crate) fn add(
+    connection: &Connection,
+    id: &SessionId,
+    messages: &[NewMessage],
+    now: Timestamp,
+) -> Result<Vec<MessageId>, Failure> {
+    let known: Option<(String, i64)> = connection
+        .prepare_cached(
+            "SELECT h.preview, h.dirty FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
+        )?
+        .query_row(params![id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((known_preview, dirty)) = known else { return Err(StoreError::no_session(id).into()) };
+    let ids = insert(connection, id, messages, now)?;
+    let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
+    connection.prepare_cached(statements::ADD_COUNTS)?.execute(params![messages.len() as i64, tool_calls, id.as_str()])?;
+    // The trigger for foreign writers marks a first word of the person as one to look at; here it is known already.
+    let said = messages.iter().any(|message| message.body.role == Role::User);
+    if said && known_preview.is_empty() && dirty & 1 == 0 {
+        let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
+        connection
+            .prepare_cached("UPDATE hx_session SET preview = ?, dirty = dirty & ~1 WHERE session_id = ?")?
+            .execute(params![first, id.as_str()])?;
+    }
+    Ok(ids)
+}
+
+fn insert(
+    connection: &Connection,
+    id: &SessionId,
+    messages: &[NewMessage],
+    now: Timestamp,
+) -> Result<Vec<MessageId>, Failure> {
+    let mut statement = connection.prepare_cached(statements::INSERT_MESSAGE)?;
+    let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
+    let mut ids = Vec::with_capacity(messages.len());
+    for NewMessage { body, timestamp } in messages {
+        statement.execute(params![
+            id.as_str(),
+            timestamp.unwrap_or(now).seconds(),
+            body.role.as_str(),
+            body.content.as_ref().map(stored::encode),
+            body.tool_call_id,
+            json(&body.tool_calls),
+            body.tool_name,
+            body.token_count,
+            body.finish_reason,
+            body.reasoning,
+            body.reasoning_content,
+            json(&body.reasoning_details),
+            json(&body.codex_reasoning_items),
+            json(&body.codex_message_items),
+        ])?;
+        ids.push(MessageId(connection.last_insert_rowid()));
+    }
+    Ok(ids)
+}
+
+pub(crate) fn replace(
+    connection: &Connection,
+    id: &SessionId,
+    messages: &[NewMessage],
+    request: &Request,
+) -> Result<Vec<MessageId>, Failure> {
+    once(connection, request, id, &change::replace(id, messages), || {
+        require(connection, id)?;
+        connection.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![id.as_str()])?;
+        let ids = insert(connection, id, messages, request.at)?;
+        let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
+        connection.prepare_cached(statements::SET_COUNTS)?.execute(params![messages.len() as i64, tool_calls, id.as_str()])?;
+        mend::summary(connection, id)?;
+        Ok(ids)
+    })
+}
+
+/// Copies the messages of one session to another and sets its counters; how many there were.
+pub(crate) fn copy(connection: &Connection, from: &SessionId, to: &SessionId) -> Result<usize, Failure> {
+    let copied = connection.prepare_cached(statements::COPY_MESSAGES)?.execute(params![to.as_str(), from.as_str()])?;
+    let mut statement =
+        connection.prepare_cached("SELECT tool_calls FROM messages WHERE session_id = ? AND tool_calls IS NOT NULL")?;
+    let mut rows = statement.query(params![to.as_str()])?;
+    let mut tool_calls = 0;
+    while let Some(row) = rows.next()? {
+        let calls = crate::row::text(row, 0)?.and_then(|text| Json::parse(&text).ok());
+        let body = MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) };
+        tool_calls += body.tool_call_count();
+    }
+    connection.prepare_cached(statements::SET_COUNTS)?.execute(params![copied as i64, tool_calls, to.as_str()])?;
+    mend::summary(connection, to)?;
+    Ok(copied)
+}
+
+pub(crate) fn read(connection: &Connection, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, Failure> {
+    use std::sync::LazyLock;
+    static AFTER: LazyLock<String> = LazyLock::new(|| {
+        format!("SELECT {} FROM messages WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?", columns::MESSAGE)
+    });
+    static BEFORE: LazyLock<String> = LazyLock::new(|| {
+        format!("SELECT {} FROM messages WHERE session_id = ? AND id < ? ORDER BY id DESC LIMIT ?", columns::MESSAGE)
+    });
+    require(connection, id)?;
+    let (sql, edge) = match request.window {
+        Window::After(edge) => (&AFTER, edge.map_or(i64::MIN, |edge| edge.0)),
+        Window::Before(edge) => (&BEFORE, edge.map_or(i64::MAX, |edge| edge.0)),
+    };
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![id.as_str(), edge, request.limit])?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.next()? {
+        messages.push(decode::message(&Row(row)));
+    }
+    if matches!(request.window, Window::Before(_)) {
+        messages.reverse();
+    }
+    Ok(messages)
+}

@@ -1,0 +1,70 @@
+//! Rows and values of SQLite for the shared decoders.
+
+use crate::error::Failure;
+use hermes_session::{Session, SessionId, StoreError, Timestamp};
+use hermes_sql::{Cell, SqlRow, columns, decode};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::sync::LazyLock;
+
+/// A row as the decoders read it.
+pub(crate) struct Row<'a, 'stmt>(pub(crate) &'a rusqlite::Row<'stmt>);
+
+impl SqlRow for Row<'_, '_> {
+    fn cell(&self, index: usize) -> Cell<'_> {
+        match self.0.get_ref(index) {
+            Ok(ValueRef::Integer(number)) => Cell::Integer(number),
+            Ok(ValueRef::Real(number)) => Cell::Real(number),
+            Ok(ValueRef::Text(bytes)) => Cell::Text(bytes),
+            Ok(ValueRef::Blob(bytes)) => Cell::Bytes(bytes),
+            Ok(ValueRef::Null) | Err(_) => Cell::Null,
+        }
+    }
+}
+
+/// The session with this id.
+pub(crate) fn session(connection: &Connection, id: &SessionId) -> Result<Option<Session>, Failure> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT {}, h.relation FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
+            columns::SESSION
+        )
+    });
+    let found = connection
+        .prepare_cached(&SQL)?
+        .query_row(params![id.as_str()], |row| Ok(decode::session(&Row(row))))
+        .optional()?;
+    Ok(found.transpose()?)
+}
+
+/// The session with this id, which has to be there.
+pub(crate) fn existing(connection: &Connection, id: &SessionId) -> Result<Session, Failure> {
+    session(connection, id)?.ok_or_else(|| StoreError::no_session(id).into())
+}
+
+/// Sees that a session is there.
+pub(crate) fn require(connection: &Connection, id: &SessionId) -> Result<(), Failure> {
+    match connection.prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?.exists(params![id.as_str()])? {
+        true => Ok(()),
+        false => Err(StoreError::no_session(id).into()),
+    }
+}
+
+/// A time from a column that holds one; what does not is no time.
+pub(crate) fn time(row: &rusqlite::Row<'_>, index: usize) -> Result<Option<Timestamp>, rusqlite::Error> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Real(seconds) => Timestamp::from_seconds(seconds).ok(),
+        ValueRef::Integer(seconds) => Timestamp::from_seconds(seconds as f64).ok(),
+        _ => None,
+    })
+}
+
+/// Text from a column, whatever bytes a foreign writer left.
+pub(crate) fn text(row: &rusqlite::Row<'_>, index: usize) -> Result<Option<String>, rusqlite::Error> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Null => None,
+    })
+}

@@ -1,0 +1,124 @@
+//! Our side tables, and the triggers that keep them true while others write.
+//!
+//! The triggers are plain SQL that the agent's own SQLite can run. They do only what is trivial: stamp what a new session is to its
+//! parent, move times forward, and mark what has to be looked at again (`dirty`: 1 = preview and times, 2 = place in the lineage).
+
+use super::REVISION;
+use crate::error::Failure;
+use rusqlite::Connection;
+
+/// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a row
+/// `tip` is the end of its chain and `active` the newest activity of the conversation; elsewhere they mean nothing.
+/// `origin` is the parent at birth, which stays when the agent cuts the link.
+const TABLES: &str = "
+CREATE TABLE hx_session (
+    session_id TEXT NOT NULL PRIMARY KEY,
+    relation TEXT NOT NULL,
+    origin TEXT,
+    root TEXT NOT NULL,
+    tip TEXT NOT NULL,
+    last_active REAL NOT NULL,
+    active REAL NOT NULL,
+    preview TEXT NOT NULL DEFAULT '',
+    dirty INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX hx_session_active ON hx_session(active DESC, session_id DESC) WHERE root = session_id;
+CREATE INDEX hx_session_last_active ON hx_session(last_active DESC, session_id DESC);
+CREATE INDEX hx_session_root ON hx_session(root);
+CREATE INDEX hx_session_dirty ON hx_session(session_id) WHERE dirty <> 0;
+CREATE TABLE hx_request (
+    request_key TEXT NOT NULL PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    answer TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX hx_request_session ON hx_request(session_id);
+CREATE INDEX hx_messages_session ON messages(session_id);
+";
+
+/// Relations of the rows that are there already, told once, as the agent tells them: by times and end reasons. Of the children
+/// born after a compression the first carries on; the later ones are branches, so that nothing is hidden.
+const STAMP: &str = "
+INSERT INTO hx_session (session_id, relation, origin, root, tip, last_active, active, dirty)
+SELECT s.id,
+    CASE
+        WHEN p.id IS NULL OR p.id = s.id THEN 'root'
+        WHEN instr(coalesce(s.model_config, ''), '\"_branched_from\"') > 0 THEN 'branch'
+        WHEN instr(coalesce(s.model_config, ''), '\"_delegate_from\"') > 0 THEN 'delegate'
+        WHEN p.end_reason = 'compression' AND s.started_at >= p.ended_at THEN
+            CASE WHEN EXISTS (SELECT 1 FROM sessions o WHERE o.parent_session_id = p.id AND o.started_at >= p.ended_at
+                AND (o.started_at < s.started_at OR (o.started_at = s.started_at AND o.id < s.id)))
+            THEN 'branch' ELSE 'continuation' END
+        WHEN p.end_reason = 'branched' AND s.started_at >= p.ended_at THEN 'branch'
+        ELSE 'delegate'
+    END,
+    s.parent_session_id, s.id, s.id, s.started_at, s.started_at, 3
+FROM sessions s LEFT JOIN sessions p ON p.id = s.parent_session_id
+WHERE s.id IS NOT NULL;
+";
+
+const TRIGGERS: &str = "
+CREATE TRIGGER hx_session_joins AFTER INSERT ON hx_session WHEN new.root <> new.session_id BEGIN
+    UPDATE hx_session SET tip = new.session_id
+        WHERE session_id = new.root AND new.relation = 'continuation' AND tip = new.origin;
+    UPDATE hx_session SET active = new.last_active WHERE session_id = new.root AND active < new.last_active;
+END;
+CREATE TRIGGER hx_session_born AFTER INSERT ON sessions
+WHEN new.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM hx_session WHERE session_id = new.id) BEGIN
+    INSERT INTO hx_session (session_id, relation, origin, root, tip, last_active, active)
+    SELECT new.id, b.relation, new.parent_session_id,
+        CASE WHEN b.relation IN ('continuation', 'delegate')
+            THEN coalesce((SELECT root FROM hx_session WHERE session_id = new.parent_session_id), new.id)
+            ELSE new.id END,
+        new.id, new.started_at, new.started_at
+    FROM (SELECT CASE
+        WHEN new.parent_session_id IS NULL OR new.parent_session_id = new.id THEN 'root'
+        WHEN instr(coalesce(new.model_config, ''), '\"_branched_from\"') > 0 THEN 'branch'
+        WHEN instr(coalesce(new.model_config, ''), '\"_delegate_from\"') > 0 THEN 'delegate'
+        WHEN (SELECT end_reason FROM sessions WHERE id = new.parent_session_id) = 'compression' THEN
+            CASE WHEN EXISTS (SELECT 1 FROM sessions o JOIN hx_session x ON x.session_id = o.id
+                WHERE o.parent_session_id = new.parent_session_id AND x.relation = 'continuation')
+            THEN 'branch' ELSE 'continuation' END
+        WHEN (SELECT end_reason FROM sessions WHERE id = new.parent_session_id) = 'branched' THEN 'branch'
+        WHEN NOT EXISTS (SELECT 1 FROM sessions WHERE id = new.parent_session_id) THEN 'root'
+        ELSE 'delegate' END AS relation) b;
+END;
+CREATE TRIGGER hx_session_gone AFTER DELETE ON sessions BEGIN
+    UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = old.id);
+    UPDATE hx_session SET dirty = dirty | 2, root = session_id WHERE origin = old.id AND root = old.id;
+    DELETE FROM hx_session WHERE session_id = old.id;
+    DELETE FROM hx_request WHERE session_id = old.id;
+END;
+CREATE TRIGGER hx_session_moved AFTER UPDATE OF parent_session_id ON sessions
+WHEN new.parent_session_id IS NOT old.parent_session_id BEGIN
+    UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = new.id);
+    UPDATE hx_session SET relation = 'root', root = session_id, dirty = dirty | 2
+        WHERE session_id = new.id AND new.parent_session_id IS NULL;
+END;
+CREATE TRIGGER hx_session_restarted AFTER UPDATE OF started_at ON sessions BEGIN
+    UPDATE hx_session SET dirty = dirty | 1 WHERE session_id = new.id;
+END;
+CREATE TRIGGER hx_message_said AFTER INSERT ON messages WHEN typeof(new.timestamp) = 'real' BEGIN
+    UPDATE hx_session SET last_active = max(last_active, new.timestamp),
+        dirty = dirty | (preview = '' AND new.role = 'user')
+        WHERE session_id = new.session_id;
+    UPDATE hx_session SET active = new.timestamp
+        WHERE session_id = (SELECT root FROM hx_session WHERE session_id = new.session_id) AND active < new.timestamp;
+END;
+CREATE TRIGGER hx_message_changed AFTER UPDATE OF session_id, role, timestamp, content ON messages BEGIN
+    UPDATE hx_session SET dirty = dirty | 1 WHERE session_id IN (old.session_id, new.session_id) AND dirty & 1 = 0;
+END;
+CREATE TRIGGER hx_message_gone AFTER DELETE ON messages BEGIN
+    UPDATE hx_session SET dirty = dirty | 1 WHERE session_id = old.session_id AND dirty & 1 = 0;
+END;
+";
+
+/// Adds the side tables to a file and stamps the rows that are in it. Runs inside the caller's transaction.
+pub(super) fn add(connection: &Connection) -> Result<(), Failure> {
+    connection.execute_batch(TABLES)?;
+    connection.execute_batch(STAMP)?;
+    connection.execute_batch(TRIGGERS)?;
+    crate::mend::all(connection)?;
+    connection.pragma_update(None, "user_version", REVISION)?;
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! Making, reading and changing sessions.
+
+use crate::error::Failure;
+use crate::requests::once;
+use crate::row::{existing, require, session};
+use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
+use hermes_session::{
+    Conflict, EndReason, Ensured, Invalid, Json, NewSession, Relation, Request, Session, SessionId, SessionPatch,
+    Source, StoreError, Timestamp, change,
+};
+use hermes_sql::statements;
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+
+pub(crate) fn create(connection: &Connection, new: &NewSession, request: &Request) -> Result<(), Failure> {
+    once(connection, request, &new.id, &change::create(new), || {
+        if session(connection, &new.id)?.is_some() {
+            return Err(Conflict::Exists(new.id.clone()).into());
+        }
+        insert(connection, new, request.at)
+    })
+}
+
+pub(crate) fn ensure(connection: &Connection, new: &NewSession, request: &Request) -> Result<Ensured, Failure> {
+    once(connection, request, &new.id, &change::ensure(new), || match session(connection, &new.id)? {
+        None => insert(connection, new, request.at).map(|()| Ensured::Created),
+        Some(known) if known.source.as_str() == Source::UNKNOWN => {
+            fill(connection, &known, new).map(|()| Ensured::Filled)
+        }
+        Some(_) => Ok(Ensured::Existed),
+    })
+}
+
+/// Inserts a session and its side row.
+pub(crate) fn insert(connection: &Connection, new: &NewSession, now: Timestamp) -> Result<(), Failure> {
+    let relation = relation_to_parent(connection, new)?;
+    let started_at = new.started_at.unwrap_or(now);
+    stamp(connection, &new.id, new.parent_session_id.as_ref(), relation, started_at)?;
+    connection.prepare_cached(statements::INSERT_SESSION)?.execute(params![
+        new.id.as_str(),
+        new.source.as_str(),
+        new.user_id,
+        new.model,
+        new.model_config.as_ref().map(Json::as_str),
+        new.system_prompt,
+        new.parent_session_id.as_ref().map(SessionId::as_str),
+        started_at.seconds(),
+    ])?;
+    Ok(())
+}
+
+/// What the session is to its parent, which has to be there and, for a continuation, free.
+fn relation_to_parent(connection: &Connection, new: &NewSession) -> Result<Relation, Failure> {
+    let Some(parent) = &new.parent_session_id else { return Ok(Relation::Root) };
+    let end_reason: Option<Option<String>> = connection
+        .prepare_cached("SELECT end_reason FROM sessions WHERE id = ?")?
+        .query_row(params![parent.as_str()], |row| row.get(0))
+        .optional()?;
+    let Some(end_reason) = end_reason else { return Err(StoreError::no_session(parent).into()) };
+    let continuation = continuation(connection, parent)?;
+    match (new.relation, continuation) {
+        (Some(Relation::Continuation), Some(continuation)) => {
+            Err(Conflict::AlreadySplit { parent: parent.clone(), continuation }.into())
+        }
+        (Some(relation), _) => Ok(relation),
+        (None, continuation) => {
+            let at_birth =
+                ParentAtBirth { end_reason: end_reason.as_deref(), has_continuation: continuation.is_some() };
+            Ok(relation_at_birth(at_birth, new.model_config.as_ref()))
+        }
+    }
+}
+
+/// The session that carries `parent` on.
+pub(crate) fn continuation(connection: &Connection, parent: &SessionId) -> Result<Option<SessionId>, Failure> {
+    let found: Option<String> = connection
+        .prepare_cached(
+            "SELECT s.id FROM sessions s JOIN hx_session h ON h.session_id = s.id \
+             WHERE s.parent_session_id = ? AND h.relation = 'continuation' ORDER BY s.started_at DESC, s.id DESC LIMIT 1",
+        )?
+        .query_row(params![parent.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(found.map(SessionId::from_stored))
+}
+
+/// Writes the side row. It goes in before the session, so that the trigger for foreign writers has nothing to guess.
+fn stamp(
+    connection: &Connection,
+    id: &SessionId,
+    parent: Option<&SessionId>,
+    relation: Relation,
+    started_at: Timestamp,
+) -> Result<(), Failure> {
+    connection
+        .prepare_cached(
+            "INSERT INTO hx_session (session_id, relation, origin, root, tip, last_active, active) \
+             SELECT ?1, ?2, ?3, CASE WHEN ?2 IN ('continuation', 'delegate') \
+             THEN coalesce((SELECT root FROM hx_session WHERE session_id = ?3), ?1) ELSE ?1 END, ?1, ?4, ?4",
+        )?
+        .execute(params![id.as_str(), relation.as_str(), parent.map(SessionId::as_str), started_at.seconds()])?;
+    Ok(())
+}
+
+/// Gives a session that was only heard of what is known now.
+fn fill(connection: &Connection, known: &Session, new: &NewSession) -> Result<(), Failure> {
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET source = ?, user_id = coalesce(user_id, ?), model = coalesce(model, ?), \
+             model_config = coalesce(model_config, ?), system_prompt = coalesce(system_prompt, ?) WHERE id = ?",
+        )?
+        .execute(params![
+            new.source.as_str(),
+            new.user_id,
+            new.model,
+            new.model_config.as_ref().map(Json::as_str),
+            new.system_prompt,
+            new.id.as_str()
+        ])?;
+    if known.parent_session_id.is_some() || new.parent_session_id.is_none() {
+        return Ok(());
+    }
+    let relation = relation_to_parent(connection, new)?;
+    let parent = new.parent_session_id.as_ref().map(SessionId::as_str);
+    refuse_cycle(connection, &new.id, new.parent_session_id.as_ref())?;
+    connection
+        .prepare_cached("UPDATE sessions SET parent_session_id = ? WHERE id = ?")?
+        .execute(params![parent, new.id.as_str()])?;
+    connection
+        .prepare_cached("UPDATE hx_session SET relation = ?, origin = ?, dirty = dirty | 2 WHERE session_id = ?")?
+        .execute(params![relation.as_str(), parent, new.id.as_str()])?;
+    crate::mend::all(connection)
+}
+
+/// Sees that `parent` does not come from `id` itself.
+fn refuse_cycle(connection: &Connection, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
+    let comes_from = connection
+        .prepare_cached(
+            "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT s.parent_session_id FROM sessions s JOIN up ON s.id = up.id \
+             WHERE s.parent_session_id IS NOT NULL) SELECT 1 FROM up WHERE id = ?2",
+        )?
+        .exists(params![parent.map(SessionId::as_str), id.as_str()])?;
+    if comes_from {
+        return Err(
+            Invalid::new("parent session", "comes from the session itself", "name a session that does not").into()
+        );
+    }
+    Ok(())
+}
+
+pub(crate) fn update(
+    connection: &Connection,
+    id: &SessionId,
+    patch: &SessionPatch,
+    request: &Request,
+) -> Result<(), Failure> {
+    once(connection, request, id, &change::update(id, patch), || {
+        require(connection, id)?;
+        let config = patch.model_config.as_ref().map(|config| config.as_ref().map(Json::as_str));
+        let changes: [(&str, Option<&dyn ToSql>); 4] = [
+            (
+                "UPDATE sessions SET system_prompt = ? WHERE id = ?",
+                patch.system_prompt.as_ref().map(|value| value as &dyn ToSql),
+            ),
+            ("UPDATE sessions SET model = ? WHERE id = ?", patch.model.as_ref().map(|value| value as &dyn ToSql)),
+            ("UPDATE sessions SET model_config = ? WHERE id = ?", config.as_ref().map(|value| value as &dyn ToSql)),
+            ("UPDATE sessions SET user_id = ? WHERE id = ?", patch.user_id.as_ref().map(|value| value as &dyn ToSql)),
+        ];
+        for (sql, value) in changes {
+            if let Some(value) = value {
+                connection.prepare_cached(sql)?.execute(params![value, id.as_str()])?;
+            }
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn end(
+    connection: &Connection,
+    id: &SessionId,
+    reason: &EndReason,
+    request: &Request,
+) -> Result<bool, Failure> {
+    once(connection, request, id, &change::end(id, reason), || {
+        require(connection, id)?;
+        let ended = connection.prepare_cached(statements::END_SESSION)?.execute(params![
+            request.at.seconds(),
+            reason.as_str(),
+            id.as_str()
+        ])?;
+        Ok(ended > 0)
+    })
+}
+
+pub(crate) fn reopen(connection: &Connection, id: &SessionId, request: &Request) -> Result<bool, Failure> {
+    once(connection, request, id, &change::reopen(id), || {
+        let was_ended = existing(connection, id)?.ended_at.is_some();
+        connection.prepare_cached(statements::REOPEN_SESSION)?.execute(params![id.as_str()])?;
+        Ok(was_ended)
+    })
+}
+
+pub(crate) fn ids_with_prefix(connection: &Connection, prefix: &str, limit: u32) -> Result<Vec<SessionId>, Failure> {
+    // The prefix bounds a range of the key: no ids beyond it are looked at.
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM sessions WHERE id >= ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id LIMIT ?3")?;
+    let ids = statement.query_map(params![prefix, after_prefix(prefix), limit], |row| row.get::<_, String>(0))?;
+    Ok(ids.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)
+}
+
+/// The first text that comes after everything that starts with `prefix`; nothing comes after the very last characters.
+fn after_prefix(prefix: &str) -> Option<String> {
+    let mut characters: Vec<char> = prefix.chars().collect();
+    while let Some(last) = characters.pop() {
+        // A range of characters passes over the gap of the surrogates.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            characters.push(next);
+            return Some(characters.into_iter().collect());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after_prefix;
+
+    #[test]
+    fn a_prefix_ends_where_its_last_character_goes_on() {
+        assert_eq!(after_prefix("ab").as_deref(), Some("ac"));
+        assert_eq!(after_prefix("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+        assert_eq!(after_prefix("a\u{10ffff}").as_deref(), Some("b"));
+        assert_eq!(after_prefix("\u{10ffff}"), None);
+    }
+}

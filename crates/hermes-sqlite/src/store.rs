@@ -1,0 +1,208 @@
+//! The store: each call of the contract is one job on one of the threads.
+
+use crate::worker::Workers;
+use crate::{
+    SqliteOptions, connection, lineage, listing, maintenance, mend, messages, meta, row, sessions, titles, usage,
+};
+use async_trait::async_trait;
+use hermes_session::{
+    Counts, Deleted, EndReason, Ensured, Invalid, Lineage, ListRequest, Listing, MAX_ID_BYTES, Maintenance, Message,
+    MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, Session, SessionFilter, SessionId,
+    SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate,
+};
+use std::path::{Path, PathBuf};
+
+/// Sessions in a SQLite file.
+///
+/// Dropping it finishes what was asked for, then closes the file.
+pub struct SqliteStore {
+    path: PathBuf,
+    workers: Workers,
+}
+
+impl SqliteStore {
+    /// Opens a file, or makes it with its folder, for its owner alone.
+    ///
+    /// # Errors
+    /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
+    pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
+        let writer = connection::open_writer(path, options)?;
+        let workers = Workers::start(writer, path.to_owned(), options.wait)
+            .map_err(|error| StoreError::Backend { op: "start the store's threads", source: error.into() })?;
+        Ok(Self { path: path.to_owned(), workers })
+    }
+}
+
+/// Checks each message and brings it to its stored form.
+fn checked(messages: &[NewMessage]) -> Result<Vec<NewMessage>, Invalid> {
+    messages.iter().cloned().map(NewMessage::checked).collect()
+}
+
+#[async_trait]
+impl SessionStore for SqliteStore {
+    async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
+        let (session, request) = (session.clone().checked()?, request.clone());
+        self.workers.write("create a session", move |connection| sessions::create(connection, &session, &request)).await
+    }
+
+    async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
+        let (session, request) = (session.clone().checked()?, request.clone());
+        self.workers.write("ensure a session", move |connection| sessions::ensure(connection, &session, &request)).await
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        let id = id.clone();
+        self.workers.read("read a session", move |connection| row::session(connection, &id)).await
+    }
+
+    async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
+        let (id, patch, request) = (id.clone(), patch.clone().checked()?, request.clone());
+        self.workers
+            .write("change a session", move |connection| sessions::update(connection, &id, &patch, &request))
+            .await
+    }
+
+    async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError> {
+        let (id, reason, request) = (id.clone(), reason.clone(), request.clone());
+        self.workers.write("end a session", move |connection| sessions::end(connection, &id, &reason, &request)).await
+    }
+
+    async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError> {
+        let (id, request) = (id.clone(), request.clone());
+        self.workers.write("reopen a session", move |connection| sessions::reopen(connection, &id, &request)).await
+    }
+
+    async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError> {
+        let (id, title, request) = (id.clone(), title.cloned(), request.clone());
+        self.workers
+            .write("set a title", move |connection| titles::set(connection, &id, title.as_ref(), &request))
+            .await
+    }
+
+    async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError> {
+        let (id, base, request) = (id.clone(), base.clone(), request.clone());
+        self.workers
+            .write("allocate a title", move |connection| titles::allocate(connection, &id, &base, &request))
+            .await
+    }
+
+    async fn split(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError> {
+        let (parent, child, messages, request) = (parent.clone(), child.clone(), checked(messages)?, request.clone());
+        let work =
+            move |connection: &rusqlite::Connection| lineage::split(connection, &parent, &child, &messages, &request);
+        self.workers.write("carry a session on", work).await
+    }
+
+    async fn branch(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError> {
+        let (parent, child, request) = (parent.clone(), child.clone(), request.clone());
+        self.workers
+            .write("branch a session", move |connection| lineage::branch(connection, &parent, &child, &request))
+            .await
+    }
+
+    async fn append(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let (id, messages, request) = (id.clone(), checked(messages)?, request.clone());
+        self.workers
+            .write("append messages", move |connection| messages::append(connection, &id, &messages, &request))
+            .await
+    }
+
+    async fn replace(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let (id, messages, request) = (id.clone(), checked(messages)?, request.clone());
+        self.workers
+            .write("replace messages", move |connection| messages::replace(connection, &id, &messages, &request))
+            .await
+    }
+
+    async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
+        let (id, request) = (id.clone(), *request);
+        self.workers.read("read messages", move |connection| messages::read(connection, &id, &request)).await
+    }
+
+    async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {
+        let (id, update, request) = (id.clone(), update.clone(), request.clone());
+        self.workers.write("record usage", move |connection| usage::record(connection, &id, &update, &request)).await
+    }
+
+    async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError> {
+        let request = request.clone();
+        let (listing, mend) =
+            self.workers.read("list sessions", move |connection| listing::list(connection, &request)).await?;
+        if mend {
+            // The list is right as it is; the next one need not look so far.
+            self.workers.write_later("mend what others wrote", |connection| mend::step(connection).map(|_| ()));
+        }
+        Ok(listing)
+    }
+
+    async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError> {
+        let filter = filter.clone();
+        self.workers.read("count sessions", move |connection| listing::counts(connection, &filter)).await
+    }
+
+    async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
+        let id = id.clone();
+        self.workers.read("read a lineage", move |connection| lineage::read(connection, &id)).await
+    }
+
+    async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
+        if prefix.is_empty() {
+            return Err(Invalid::new("prefix", "is empty", "give at least the first character of an id").into());
+        }
+        let prefix = prefix.to_owned();
+        self.workers.read("look up ids", move |connection| sessions::ids_with_prefix(connection, &prefix, limit)).await
+    }
+
+    async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError> {
+        let title = title.to_owned();
+        self.workers.read("look up titles", move |connection| titles::lineage_of(connection, &title)).await
+    }
+
+    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let key = key.to_owned();
+        self.workers.read("read a value", move |connection| meta::read(connection, &key)).await
+    }
+
+    async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
+        if key.is_empty() || key.len() > MAX_ID_BYTES {
+            return Err(Invalid::new("meta key", "is empty or over-long", "use 1 to 255 bytes").into());
+        }
+        let (key, value) = (key.to_owned(), value.map(str::to_owned));
+        self.workers.write("keep a value", move |connection| meta::write(connection, &key, value.as_deref())).await
+    }
+}
+
+#[async_trait]
+impl Maintenance for SqliteStore {
+    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        let (id, request) = (id.clone(), request.clone());
+        let work = move |connection: &rusqlite::Connection| maintenance::delete_conversation(connection, &id, &request);
+        self.workers.write("delete a conversation", work).await
+    }
+
+    async fn status(&self) -> Result<StoreStatus, StoreError> {
+        let path = self.path.clone();
+        self.workers.read("look at the store", move |connection| maintenance::status(connection, &path)).await
+    }
+}

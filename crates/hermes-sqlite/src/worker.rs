@@ -1,0 +1,262 @@
+//! One thread that writes, a few that read.
+//!
+//! A write is a job that may run more than once until its transaction commits: jobs that wait together commit together, each in
+//! a savepoint of its own, and if their transaction is lost each runs again alone. A job is answered after the commit
+//! that holds it. Whoever asked may be gone by then: the job is done all the same, or not at all.
+
+use crate::connection;
+use crate::error::Failure;
+use hermes_session::StoreError;
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The most jobs that commit together.
+const GROUP: usize = 256;
+/// After this long a group takes no more jobs, so that other processes get their turn at the lock.
+const GROUP_TIME: Duration = Duration::from_millis(50);
+/// How many threads read.
+const READERS: usize = 3;
+
+type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// A write that can be run again, whatever it answers.
+trait WriteJob: Send {
+    /// When it was asked for; its deadline counts from here.
+    fn asked(&self) -> Instant;
+    /// Does the work and keeps the outcome; whether it succeeded.
+    fn run(&mut self, connection: &Connection) -> bool;
+    /// Answers with the outcome that was kept.
+    fn answer(self: Box<Self>);
+    /// Answers that it was not done: for its own reason if it has one, else for this.
+    fn refuse(self: Box<Self>, error: rusqlite::Error);
+}
+
+struct Write<T, F> {
+    op: &'static str,
+    asked: Instant,
+    work: F,
+    outcome: Option<Result<T, Failure>>,
+    answer: Answer<T>,
+}
+
+impl<T: Send, F: FnMut(&Connection) -> Result<T, Failure> + Send> WriteJob for Write<T, F> {
+    fn asked(&self) -> Instant {
+        self.asked
+    }
+
+    fn run(&mut self, connection: &Connection) -> bool {
+        self.outcome.insert((self.work)(connection)).is_ok()
+    }
+
+    fn answer(self: Box<Self>) {
+        if let Some(outcome) = self.outcome {
+            // Nobody may be listening any more; the work stays done.
+            _ = self.answer.send(outcome.map_err(|failure| failure.into_store_error(self.op, self.asked.elapsed())));
+        }
+    }
+
+    fn refuse(self: Box<Self>, error: rusqlite::Error) {
+        let failure = self.outcome.and_then(Result::err).unwrap_or(Failure::Sqlite(error));
+        _ = self.answer.send(Err(failure.into_store_error(self.op, self.asked.elapsed())));
+    }
+}
+
+type ReadJob = Box<dyn FnOnce(Result<&Connection, rusqlite::Error>) + Send>;
+
+/// The threads of one store. Dropping it lets the writer finish what it has, then waits for it.
+pub(crate) struct Workers {
+    writes: Option<mpsc::Sender<Box<dyn WriteJob>>>,
+    reads: Option<mpsc::Sender<ReadJob>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    /// Starts the threads. Readers open the file when they are first asked something.
+    pub(crate) fn start(writer: Connection, path: PathBuf, wait: Duration) -> Result<Self, std::io::Error> {
+        let (writes, write_queue) = mpsc::channel();
+        let (reads, read_queue) = mpsc::channel();
+        let read_queue = Arc::new(Mutex::new(read_queue));
+        let mut threads = vec![spawn("hermes-writer", move || write_all(&writer, &write_queue, wait))?];
+        for _ in 0..READERS {
+            let (queue, path) = (Arc::clone(&read_queue), path.clone());
+            threads.push(spawn("hermes-reader", move || read_all(&path, &queue, wait))?);
+        }
+        Ok(Self { writes: Some(writes), reads: Some(reads), threads })
+    }
+
+    /// Runs `work` in a transaction of its own or of a group, and answers once it is on disk.
+    ///
+    /// `work` may be run more than once and must not keep anything between runs.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        work: impl FnMut(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(Box::new(Write { op, asked: Instant::now(), work, outcome: None, answer }));
+        answered.await.unwrap_or_else(|_| Err(stopped(op)))
+    }
+
+    /// Has `work` done some time, and does not wait for it.
+    pub(crate) fn write_later(
+        &self,
+        op: &'static str,
+        work: impl FnMut(&Connection) -> Result<(), Failure> + Send + 'static,
+    ) {
+        self.send(Box::new(Write { op, asked: Instant::now(), work, outcome: None, answer: oneshot::channel().0 }));
+    }
+
+    /// Runs `work` on one state of the store. No reader waits for the writer.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let asked = Instant::now();
+        let job: ReadJob = Box::new(move |connection| {
+            let outcome = connection.map_err(Failure::Sqlite).and_then(|connection| snapshot(connection, work));
+            _ = answer.send(outcome.map_err(|failure| failure.into_store_error(op, asked.elapsed())));
+        });
+        if let Some(reads) = &self.reads {
+            // The receiver lives until the sender is dropped, unless every thread panicked; then the answer says so.
+            _ = reads.send(job);
+        }
+        answered.await.unwrap_or_else(|_| Err(stopped(op)))
+    }
+
+    fn send(&self, job: Box<dyn WriteJob>) {
+        if let Some(writes) = &self.writes {
+            // The receiver lives until the sender is dropped, unless the thread panicked; then the answer says so.
+            _ = writes.send(job);
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.writes = None;
+        self.reads = None;
+        for thread in self.threads.drain(..) {
+            _ = thread.join();
+        }
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, std::io::Error> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(body)
+}
+
+fn stopped(op: &'static str) -> StoreError {
+    StoreError::Backend { op, source: "the store's thread has stopped".into() }
+}
+
+fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+    let transaction = connection.unchecked_transaction()?;
+    let outcome = work(&transaction);
+    transaction.finish()?;
+    outcome
+}
+
+fn read_all(path: &std::path::Path, queue: &Mutex<mpsc::Receiver<ReadJob>>, wait: Duration) {
+    let mut connection = None;
+    loop {
+        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = job else { return };
+        connection::set_deadline(wait);
+        let open = match connection.take() {
+            Some(open) => Ok(open),
+            None => connection::open_reader(path),
+        };
+        match open {
+            Ok(open) => job(Ok(connection.insert(open))),
+            // The next job tries again.
+            Err(error) => job(Err(error)),
+        }
+    }
+}
+
+fn write_all(connection: &Connection, queue: &mpsc::Receiver<Box<dyn WriteJob>>, wait: Duration) {
+    let mut waiting: Vec<Box<dyn WriteJob>> = Vec::new();
+    loop {
+        if waiting.is_empty() {
+            let Ok(job) = queue.recv() else { return };
+            waiting.push(job);
+        }
+        waiting.extend(queue.try_iter().take(GROUP - waiting.len().min(GROUP)));
+        waiting = commit(connection, waiting, wait);
+    }
+}
+
+/// Commits as many jobs as fit the time of a group and returns the others.
+fn commit(connection: &Connection, mut jobs: Vec<Box<dyn WriteJob>>, wait: Duration) -> Vec<Box<dyn WriteJob>> {
+    let oldest = jobs.iter().map(|job| job.asked()).min().unwrap_or_else(Instant::now);
+    connection::set_deadline(wait.saturating_sub(oldest.elapsed()));
+    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+        let (late, others): (Vec<_>, Vec<_>) =
+            jobs.into_iter().partition(|job| job.asked().elapsed() >= wait || !is_busy(&error));
+        late.into_iter().for_each(|job| job.refuse(repeatable(&error)));
+        return others;
+    }
+    connection::set_deadline(wait);
+    let locked = Instant::now();
+    let (mut tried, mut lost) = (0, None);
+    for job in &mut jobs {
+        if tried > 0 && locked.elapsed() > GROUP_TIME {
+            break;
+        }
+        tried += 1;
+        if let Err(error) = in_savepoint(connection, job.as_mut()) {
+            lost = Some(error);
+            break;
+        }
+    }
+    let rest = jobs.split_off(tried);
+    match lost.map_or_else(|| connection.execute_batch("COMMIT"), Err) {
+        Ok(()) => jobs.into_iter().for_each(|job| job.answer()),
+        Err(error) => {
+            roll_back(connection);
+            if tried == 1 {
+                jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
+            } else {
+                // One of them spoilt it for all: each gets a transaction of its own.
+                jobs.into_iter().for_each(|job| drop(commit(connection, vec![job], wait)));
+            }
+        }
+    }
+    rest
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
+}
+
+/// The same error once more, for another job: SQLite's errors can't be cloned.
+fn repeatable(error: &rusqlite::Error) -> rusqlite::Error {
+    let code = error.sqlite_error().copied().unwrap_or(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR));
+    rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
+}
+
+/// Runs a job so that its failure takes back its own changes only.
+///
+/// # Errors
+/// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
+fn in_savepoint(connection: &Connection, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
+    connection.execute_batch("SAVEPOINT job")?;
+    let succeeded = job.run(connection);
+    if connection.is_autocommit() {
+        return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
+    }
+    connection.execute_batch(if succeeded { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" })
+}
+
+fn roll_back(connection: &Connection) {
+    if !connection.is_autocommit() {
+        // If even this fails, the next BEGIN says so.
+        _ = connection.execute_batch("ROLLBACK");
+    }
+}
