@@ -88,9 +88,14 @@ impl Lineage {
         self.climb(id, |link| link.relation == Relation::Continuation)
     }
 
-    /// The session with which `id`'s conversation starts.
+    /// The session with which `id`'s conversation starts. A cycle has no start; its smallest id stands for it.
     pub fn conversation_root(&self, id: &SessionId) -> SessionId {
-        self.climb(id, |link| !link.relation.starts_conversation()).into_iter().next().unwrap_or_else(|| id.clone())
+        let belongs = |link: &Link| !link.relation.starts_conversation();
+        let mut path = self.climb(id, belongs);
+        path.push(id.clone());
+        let above = self.links.get(&path[0]).filter(|link| belongs(link)).and_then(|link| link.parent.as_ref());
+        let cycle = above.and_then(|parent| path.iter().position(|seen| seen == parent)).unwrap_or(0);
+        path.swap_remove((0..=cycle).min_by_key(|place| &path[*place]).unwrap_or(0))
     }
 
     /// Where the work of `id` goes on today: the last continuation; `id` itself if there is none.

@@ -41,14 +41,15 @@ pub(crate) fn list(connection: &Connection, request: &ListRequest) -> Result<(Li
 const MARKS: usize = 30;
 
 fn page(request: &ListRequest) -> (String, Vec<Value>) {
-    let (active, preview, segments, tip) = match request.view {
+    let (active, preview, segments, dirty, tip) = match request.view {
         View::Conversations => (
             "h.active",
             "CASE WHEN h.preview <> '' THEN h.preview ELSE (SELECT x.preview FROM hx_session x WHERE x.session_id = h.tip) END",
             "(SELECT count(*) FROM hx_session x WHERE x.root = h.session_id)",
+            "h.dirty | coalesce((SELECT x.dirty FROM hx_session x WHERE x.session_id = h.tip), 2)",
             "coalesce((SELECT x.id FROM sessions x WHERE x.id = h.tip), r.id)",
         ),
-        View::Sessions => ("h.last_active", "h.preview", "1", "r.id"),
+        View::Sessions => ("h.last_active", "h.preview", "1", "h.dirty", "r.id"),
     };
     let (key, direction, after) = match request.order {
         Order::Active => (active, "DESC", "<"),
@@ -61,7 +62,7 @@ fn page(request: &ListRequest) -> (String, Vec<Value>) {
         Order::Started => "sessions r CROSS JOIN hx_session h ON h.session_id = r.id",
     };
     let mut sql = format!(
-        "SELECT {}, {active}, {preview}, {segments}, h.session_id, h.dirty, {key} FROM {tables} \
+        "SELECT {}, {active}, {preview}, {segments}, h.session_id, {dirty}, {key} FROM {tables} \
          CROSS JOIN sessions t ON t.id = {tip} WHERE 1",
         columns::SUMMARY
     );
@@ -138,6 +139,9 @@ fn freshen(
     }
     if dirty & 1 != 0 {
         summary.preview = mend::first_preview(connection, first)?;
+        if summary.preview.is_empty() && summary.id != *first {
+            summary.preview = mend::first_preview(connection, &summary.id)?;
+        }
         summary.last_active =
             summary.last_active.max(mend::last_active(connection, first)?.unwrap_or(summary.started_at));
     }

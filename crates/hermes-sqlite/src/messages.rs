@@ -36,7 +36,11 @@ pub(crate) fn add(
     let Some((known_preview, dirty)) = known else { return Err(StoreError::no_session(id).into()) };
     let ids = insert(connection, id, messages, now)?;
     let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
-    connection.prepare_cached(statements::ADD_COUNTS)?.execute(params![messages.len() as i64, tool_calls, id.as_str()])?;
+    connection.prepare_cached(statements::ADD_COUNTS)?.execute(params![
+        messages.len() as i64,
+        tool_calls,
+        id.as_str()
+    ])?;
     // The trigger for foreign writers marks a first word of the person as one to look at; here it is known already.
     let said = messages.iter().any(|message| message.body.role == Role::User);
     if said && known_preview.is_empty() && dirty & 1 == 0 {
@@ -90,7 +94,11 @@ pub(crate) fn replace(
         connection.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![id.as_str()])?;
         let ids = insert(connection, id, messages, request.at)?;
         let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
-        connection.prepare_cached(statements::SET_COUNTS)?.execute(params![messages.len() as i64, tool_calls, id.as_str()])?;
+        connection.prepare_cached(statements::SET_COUNTS)?.execute(params![
+            messages.len() as i64,
+            tool_calls,
+            id.as_str()
+        ])?;
         mend::summary(connection, id)?;
         Ok(ids)
     })

@@ -101,6 +101,11 @@ proptest! {
                 prop_assert_eq!(distinct.len(), walk.len());
             }
             prop_assert!(lineage.link(&lineage.tip(&start.id)).is_some());
+            let conversation = lineage.conversation(&start.id);
+            prop_assert!(conversation.contains(&start.id));
+            for member in &conversation {
+                prop_assert_eq!(&lineage.conversation_root(member), &conversation[0]);
+            }
         }
     }
 }

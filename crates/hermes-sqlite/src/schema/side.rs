@@ -85,14 +85,14 @@ WHEN new.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM hx_session WHERE session_i
 END;
 CREATE TRIGGER hx_session_gone AFTER DELETE ON sessions BEGIN
     UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = old.id);
-    UPDATE hx_session SET dirty = dirty | 2, root = session_id WHERE origin = old.id AND root = old.id;
+    UPDATE hx_session SET dirty = dirty | 2, root = session_id, active = last_active WHERE origin = old.id AND root = old.id;
     DELETE FROM hx_session WHERE session_id = old.id;
     DELETE FROM hx_request WHERE session_id = old.id;
 END;
 CREATE TRIGGER hx_session_moved AFTER UPDATE OF parent_session_id ON sessions
 WHEN new.parent_session_id IS NOT old.parent_session_id BEGIN
     UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = new.id);
-    UPDATE hx_session SET relation = 'root', root = session_id, dirty = dirty | 2
+    UPDATE hx_session SET relation = 'root', root = session_id, active = last_active, dirty = dirty | 2
         WHERE session_id = new.id AND new.parent_session_id IS NULL;
 END;
 CREATE TRIGGER hx_session_restarted AFTER UPDATE OF started_at ON sessions BEGIN

@@ -1,0 +1,61 @@
+//! A file in a folder that goes away, seen from our side and from a foreign writer's.
+
+use hermes_session::*;
+use hermes_sqlite::{SqliteOptions, SqliteStore};
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) struct File {
+    folder: tempfile::TempDir,
+}
+
+impl File {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("home/state.db")
+    }
+
+    pub(crate) fn open(&self) -> SqliteStore {
+        self.try_open(Duration::from_secs(60)).unwrap()
+    }
+
+    pub(crate) fn try_open(&self, wait: Duration) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open(&self.path(), &SqliteOptions { wait, create: true })
+    }
+
+    /// The file as a foreign program has it: SQLite with its defaults and foreign keys on.
+    pub(crate) fn foreign(&self) -> Connection {
+        std::fs::create_dir_all(self.path().parent().unwrap()).unwrap();
+        let connection = Connection::open(self.path()).unwrap();
+        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        connection.busy_timeout(Duration::from_secs(10)).unwrap();
+        connection
+    }
+}
+
+pub(crate) fn id(text: &str) -> SessionId {
+    SessionId::parse(text).unwrap()
+}
+
+pub(crate) fn at(seconds: f64) -> Request {
+    Request::at(Timestamp::from_seconds(seconds).unwrap())
+}
+
+pub(crate) fn user(text: &str) -> NewMessage {
+    NewMessage::new(Role::User, text)
+}
+
+pub(crate) fn new(text: &str) -> NewSession {
+    NewSession::new(id(text), Source::parse("cli").unwrap())
+}
+
+/// The conversations as `id(preview)`, in the order of the list.
+pub(crate) async fn shown(store: &SqliteStore) -> String {
+    let listing = store.list(&ListRequest::default()).await.unwrap();
+    let rows: Vec<String> = listing.rows.iter().map(|row| format!("{}({})", row.id, row.preview)).collect();
+    rows.join(" ")
+}

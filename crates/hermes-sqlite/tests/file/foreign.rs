@@ -1,0 +1,165 @@
+//! Somebody else writes the file while we have it open, with plain SQL and in the agent's own order.
+
+use crate::fixture::{File, at, id, new, shown, user};
+use hermes_session::{Lineage, ListRequest, Maintenance as _, NewChild, Relation, SessionStore as _, View};
+use hermes_sqlite::SqliteStore;
+use rusqlite::Connection;
+
+fn create(connection: &Connection, id: &str, parent: Option<&str>, started_at: f64) {
+    connection
+        .execute(
+            "INSERT INTO sessions (id, source, parent_session_id, started_at) VALUES (?, 'cli', ?, ?)",
+            (id, parent, started_at),
+        )
+        .unwrap();
+}
+
+fn end(connection: &Connection, id: &str, reason: &str, at: f64) {
+    connection.execute("UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ?", (at, reason, id)).unwrap();
+}
+
+fn say(connection: &Connection, session: &str, role: &str, text: &str, at: f64) {
+    connection
+        .execute(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)",
+            (session, role, text, at),
+        )
+        .unwrap();
+    connection.execute("UPDATE sessions SET message_count = message_count + 1 WHERE id = ?", [session]).unwrap();
+}
+
+async fn relation(store: &SqliteStore, name: &str) -> Relation {
+    store.session(&id(name)).await.unwrap().unwrap().relation
+}
+
+/// Waits until the background step has mended what was marked, then tells the list.
+async fn mended(file: &File, store: &SqliteStore) -> String {
+    loop {
+        let list = shown(store).await;
+        let marked: i64 =
+            file.foreign().query_row("SELECT count(*) FROM hx_session WHERE dirty <> 0", [], |row| row.get(0)).unwrap();
+        if marked == 0 {
+            assert_eq!(shown(store).await, list, "the list was right before it was mended");
+            return list;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn their_sessions_are_stamped_at_birth() {
+    let file = File::new();
+    let (store, foreign) = (file.open(), file.foreign());
+    create(&foreign, "root", None, 100.0);
+    create(&foreign, "helper", Some("root"), 110.0);
+    end(&foreign, "root", "compression", 200.0);
+    // Clocks that went backwards do not matter: the end reason at birth tells.
+    create(&foreign, "next", Some("root"), 50.0);
+    create(&foreign, "late", Some("root"), 300.0);
+    end(&foreign, "next", "branched", 400.0);
+    create(&foreign, "fork", Some("next"), 400.0);
+    for (name, expect) in [
+        ("root", Relation::Root),
+        ("helper", Relation::Delegate),
+        ("next", Relation::Continuation),
+        ("late", Relation::Branch),
+        ("fork", Relation::Branch),
+    ] {
+        assert_eq!(relation(&store, name).await, expect, "{name}");
+    }
+    say(&foreign, "next", "user", "carry on", 500.0);
+    assert_eq!(shown(&store).await, "next(carry on) fork() late()");
+    foreign.execute("UPDATE sessions SET ended_at = NULL, end_reason = NULL", []).unwrap();
+    assert_eq!(mended(&file, &store).await, "next(carry on) fork() late()", "reopening changes no relation");
+}
+
+#[tokio::test]
+async fn their_messages_move_times_and_previews() {
+    let file = File::new();
+    let (store, foreign) = (file.open(), file.foreign());
+    create(&foreign, "a", None, 1.0);
+    create(&foreign, "b", None, 2.0);
+    say(&foreign, "a", "assistant", "hello", 10.0);
+    assert_eq!(shown(&store).await, "a() b()");
+    say(&foreign, "b", "user", "  ", 20.0);
+    say(&foreign, "b", "user", "\0json:[{\"type\": \"text\", \"text\": \"\\u5927 山\"}]", 30.0);
+    assert_eq!(mended(&file, &store).await, "b(大 山) a()");
+    foreign.execute("DELETE FROM messages WHERE session_id = 'b'", []).unwrap();
+    assert_eq!(shown(&store).await.matches("山").count(), 0, "a preview never outlives its message");
+    assert_eq!(mended(&file, &store).await, "a() b()");
+    foreign.execute("UPDATE messages SET role = 'user' WHERE session_id = 'a'", []).unwrap();
+    assert_eq!(mended(&file, &store).await, "a(hello) b()");
+}
+
+#[tokio::test]
+async fn what_they_cut_off_stays_visible() {
+    let file = File::new();
+    let (store, foreign) = (file.open(), file.foreign());
+    for (name, parent) in [("c1", None), ("c2", Some("c1")), ("c3", Some("c2")), ("c4", Some("c3"))] {
+        create(&foreign, name, parent, 1.0);
+        say(&foreign, name, "user", name, 2.0);
+        end(&foreign, name, "compression", 3.0);
+    }
+    assert_eq!(mended(&file, &store).await, "c4(c1)");
+    // As the agent deletes: children lose their parent, then messages and row go.
+    let delete = |name: &str| {
+        foreign
+            .execute_batch(&format!(
+                "BEGIN; UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = '{name}';
+                 DELETE FROM messages WHERE session_id = '{name}'; DELETE FROM sessions WHERE id = '{name}'; COMMIT"
+            ))
+            .unwrap();
+    };
+    delete("c2");
+    assert_eq!(shown(&store).await, "c4(c3) c1(c1)");
+    assert_eq!(mended(&file, &store).await, "c4(c3) c1(c1)");
+    let lineage: Lineage = store.lineage(&id("c4")).await.unwrap();
+    assert_eq!(lineage.conversation(&id("c4")), [id("c3"), id("c4")]);
+}
+
+#[tokio::test]
+async fn a_cycle_they_left_hides_nothing_and_hangs_nothing() {
+    let file = File::new();
+    let (store, foreign) = (file.open(), file.foreign());
+    create(&foreign, "self", Some("self"), 5.0);
+    create(&foreign, "x", None, 1.0);
+    create(&foreign, "y", Some("x"), 2.0);
+    create(&foreign, "z", Some("y"), 3.0);
+    foreign
+        .execute("UPDATE sessions SET parent_session_id = 'z', end_reason = 'compression' WHERE id = 'x'", [])
+        .unwrap();
+    foreign.execute("UPDATE hx_session SET relation = 'delegate', dirty = 3 WHERE session_id = 'x'", []).unwrap();
+    assert_eq!(mended(&file, &store).await, "self() x()");
+    assert_eq!(store.lineage(&id("y")).await.unwrap().conversation(&id("y")).len(), 3);
+    let deleted = store.delete_conversation(&id("y"), &at(9.0)).await.unwrap();
+    assert_eq!((deleted.sessions, shown(&store).await.as_str()), (3, "self()"));
+    store.delete_conversation(&id("self"), &at(9.0)).await.unwrap();
+    assert_eq!(shown(&store).await, "");
+}
+
+#[tokio::test]
+async fn both_sides_write_in_turn() {
+    let file = File::new();
+    let (store, foreign) = (file.open(), file.foreign());
+    store.create(&new("ours"), &at(1.0)).await.unwrap();
+    store.append(&id("ours"), &[user("one")], &at(2.0)).await.unwrap();
+    say(&foreign, "ours", "assistant", "two", 3.0);
+    store.append(&id("ours"), &[user("three")], &at(4.0)).await.unwrap();
+    store.split(&id("ours"), &NewChild::new(id("on")), &[user("four")], &at(5.0)).await.unwrap();
+    say(&foreign, "on", "user", "five", 6.0);
+    assert_eq!(shown(&store).await, "on(one)");
+    let session = store.session(&id("ours")).await.unwrap().unwrap();
+    assert_eq!((session.message_count, session.end_reason.unwrap().as_str()), (3, "compression"));
+    let rows = store.list(&ListRequest { view: View::Sessions, ..ListRequest::default() }).await.unwrap().rows;
+    assert_eq!(
+        rows.iter().map(|row| (row.id.as_str(), row.message_count)).collect::<Vec<_>>(),
+        [("on", 2), ("ours", 3)]
+    );
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        foreign.execute(&format!("INSERT INTO {table}({table}, rank) VALUES('integrity-check', 1)"), []).unwrap();
+    }
+    let found: i64 = foreign
+        .query_row("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'four OR three'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(found, 2);
+}

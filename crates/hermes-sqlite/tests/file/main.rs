@@ -1,0 +1,12 @@
+//! What is particular to files: their modes, foreign writers, damage, locks, other processes.
+
+#![allow(clippy::disallowed_methods, reason = "the tests play the foreign writer")]
+
+mod adoption;
+mod damage;
+mod fixture;
+mod foreign;
+mod locks;
+mod modes;
+mod processes;
+mod refusals;
