@@ -12,9 +12,12 @@
 
 #![warn(missing_docs)]
 
+pub mod change;
+pub mod compaction;
 mod content;
 pub mod digest;
 mod error;
+pub mod export;
 mod id;
 mod invalid;
 pub mod json;
@@ -22,12 +25,17 @@ pub mod lineage;
 mod listing;
 mod message;
 mod preview;
+pub mod recap;
+pub mod replay;
 mod request;
+pub mod resume;
+pub mod retention;
 pub mod scrub;
 mod session;
 mod store;
 mod time;
 pub mod title;
+mod tool_calls;
 mod usage;
 
 pub use content::Content;

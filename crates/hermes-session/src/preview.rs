@@ -1,6 +1,6 @@
 //! The line by which a person recognises a conversation in a list.
 
-use crate::{MessageBody, Role, scrub};
+use crate::{MessageBody, Role, compaction, scrub};
 
 /// The longest preview, in code points.
 pub const MAX_PREVIEW: usize = 120;
@@ -13,8 +13,9 @@ pub fn preview(body: &MessageBody) -> Option<String> {
         return None;
     }
     let text = body.plain_text();
+    let text = compaction::without_summary(&text);
     // White space is collapsed lazily, so that a message of megabytes costs no more than its first words.
-    let head = text.char_indices().nth(MAX_PREVIEW * 40).map_or(&*text, |(end, _)| &text[..end]);
+    let head = text.char_indices().nth(MAX_PREVIEW * 40).map_or(text, |(end, _)| &text[..end]);
     let clean = scrub::without_memory_blocks(head);
     let mut line = String::new();
     for word in
@@ -49,6 +50,7 @@ mod tests {
         assert_eq!(of("  fix\r\n\tthe \u{3000}build\0now"), Some("fix the build now".into()));
         assert_eq!(of("<memory-context>\nx\n</memory-context>\nhi"), Some("hi".into()));
         assert_eq!(of(" \n"), None);
+        assert_eq!(of("[CONTEXT SUMMARY]: what was before"), None);
         assert_eq!(preview(&MessageBody::new(Role::Assistant, "hi")), None);
         let parts = Content::from_json(Json::parse(r#"[{"type": "text", "text": "大别山"}]"#).unwrap());
         assert_eq!(preview(&MessageBody::new(Role::User, parts)), Some("大别山".into()));

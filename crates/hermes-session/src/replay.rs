@@ -1,0 +1,188 @@
+//! Replay: turns a stored transcript into a conversation that any provider accepts.
+//!
+//! A process may die between a call and its result, a writer may store a result twice, and a
+//! compressed session starts with copies of what its parent ends with. Here that is put right; the store is not touched.
+
+mod overlap;
+mod pairing;
+mod validate;
+
+pub use pairing::INTERRUPTED;
+pub use validate::{Unplayable, validate};
+
+use crate::json::ObjectWriter;
+use crate::{Content, Json, Message, MessageBody, MessageRequest, Role, SessionId, SessionStore, StoreError};
+use crate::{scrub, tool_calls::tool_calls};
+
+/// The role of rows that only the gateway reads.
+const SESSION_META: &str = "session_meta";
+
+/// How many messages are read at once.
+const PAGE: u32 = 1000;
+
+/// A message as it is sent to a provider again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayMessage {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: Option<Content>,
+    /// In a tool's result: the call it answers.
+    pub tool_call_id: Option<String>,
+    /// In a tool's result: the tool.
+    pub tool_name: Option<String>,
+    /// The calls an assistant makes: a list, each with an id of its own.
+    pub tool_calls: Option<Json>,
+    /// Why the model stopped.
+    pub finish_reason: Option<String>,
+    /// The reasoning as plain text.
+    pub reasoning: Option<String>,
+    /// The reasoning field some providers want back, also when it is empty.
+    pub reasoning_content: Option<String>,
+    /// Reasoning blocks some providers want back.
+    pub reasoning_details: Option<Json>,
+    /// Reasoning items of the responses wire format.
+    pub codex_reasoning_items: Option<Json>,
+    /// Message items of the responses wire format.
+    pub codex_message_items: Option<Json>,
+}
+
+impl ReplayMessage {
+    /// What a stored message is to a provider: nothing if it is no part of the talk, or if nothing is in it.
+    ///
+    /// Memory blocks that leaked into what the person or the model said go; nothing else is trimmed.
+    fn from_stored(body: MessageBody) -> Option<Self> {
+        let is_assistant = body.role == Role::Assistant;
+        let is_result = body.role == Role::Tool;
+        let of_assistant = |text: Option<String>| text.filter(|_| is_assistant);
+        let json_of_assistant = |json: Option<Json>| json.filter(|json| is_assistant && !json.is_falsy());
+        let content = match body.content {
+            Some(Content::Text(text)) if is_assistant || body.role == Role::User => {
+                Some(Content::Text(scrub::without_memory_blocks(&text).into_owned()))
+            }
+            // Providers refuse a result without content.
+            None if is_result => Some(Content::from("")),
+            content => content,
+        };
+        let message = Self {
+            content,
+            tool_call_id: not_empty(body.tool_call_id).filter(|_| is_result),
+            tool_name: not_empty(body.tool_name),
+            tool_calls: body.tool_calls.filter(|calls| is_assistant && !tool_calls(calls).is_empty()),
+            finish_reason: of_assistant(not_empty(body.finish_reason)),
+            reasoning: of_assistant(not_empty(body.reasoning)),
+            reasoning_content: of_assistant(body.reasoning_content),
+            reasoning_details: json_of_assistant(body.reasoning_details),
+            codex_reasoning_items: json_of_assistant(body.codex_reasoning_items),
+            codex_message_items: json_of_assistant(body.codex_message_items),
+            role: body.role,
+        };
+        let is_talk = message.role.as_str() != SESSION_META && !(is_assistant && message.says_nothing());
+        is_talk.then_some(message)
+    }
+
+    fn says_nothing(&self) -> bool {
+        self.content.as_ref().is_none_or(Content::is_empty)
+            && self.tool_calls.is_none()
+            && self.reasoning.is_none()
+            && self.reasoning_content.as_ref().is_none_or(String::is_empty)
+            && self.reasoning_details.is_none()
+            && self.codex_reasoning_items.is_none()
+            && self.codex_message_items.is_none()
+    }
+
+    /// The message as a JSON object, keys in the agent's order; what it does not have has no key.
+    pub fn to_json(&self) -> String {
+        let mut object = ObjectWriter::new();
+        object.text("role", Some(self.role.as_str()));
+        match &self.content {
+            Some(Content::Json(json)) => object.json("content", Some(json)),
+            content => object.text("content", content.as_ref().map(Content::plain_text).as_deref()),
+        };
+        let text = |object: &mut ObjectWriter, key: &str, value: &Option<String>| {
+            if value.is_some() {
+                object.text(key, value.as_deref());
+            }
+        };
+        let json = |object: &mut ObjectWriter, key: &str, value: &Option<Json>| {
+            if value.is_some() {
+                object.json(key, value.as_ref());
+            }
+        };
+        text(&mut object, "tool_call_id", &self.tool_call_id);
+        text(&mut object, "tool_name", &self.tool_name);
+        json(&mut object, "tool_calls", &self.tool_calls);
+        text(&mut object, "finish_reason", &self.finish_reason);
+        text(&mut object, "reasoning", &self.reasoning);
+        text(&mut object, "reasoning_content", &self.reasoning_content);
+        json(&mut object, "reasoning_details", &self.reasoning_details);
+        json(&mut object, "codex_reasoning_items", &self.codex_reasoning_items);
+        json(&mut object, "codex_message_items", &self.codex_message_items);
+        object.finish()
+    }
+}
+
+fn not_empty(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+/// How much of a conversation is replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// The session's own messages.
+    #[default]
+    ThisSession,
+    /// Those of the sessions whose contexts were compressed into it as well, oldest first.
+    ///
+    /// A branch carries a copy of what it came from, and a delegate was told what it needs: neither brings in its parent.
+    WholeConversation,
+}
+
+/// Replays the messages of one session, or of a chain of sessions of which each carries on the one before.
+///
+/// * What a session repeats of the one before (the copied start and end of its context) comes once, where it was said first. Whatever
+///   was said twice in one session stays.
+/// * Every call is answered exactly once, directly after it: by its result, however late that came, or by
+///   [`INTERRUPTED`]. Results that answer no call, or one that is answered, go.
+/// * Assistant messages with nothing in them go, and so do `session_meta` rows.
+pub fn replay(segments: impl IntoIterator<Item = Vec<Message>>) -> Vec<ReplayMessage> {
+    let talk = |messages: Vec<Message>| -> Vec<ReplayMessage> {
+        messages.into_iter().filter_map(|message| ReplayMessage::from_stored(message.body)).collect()
+    };
+    pairing::pair(overlap::join(segments.into_iter().map(talk)))
+}
+
+/// Reads a session, or with it all that was compressed into it, and replays it.
+///
+/// # Errors
+/// [`StoreError::NotFound`] if there is no such session.
+pub async fn load(store: &dyn SessionStore, id: &SessionId, scope: Scope) -> Result<Vec<ReplayMessage>, StoreError> {
+    let mut ids = match scope {
+        Scope::ThisSession => Vec::new(),
+        Scope::WholeConversation => store.lineage(id).await?.compressed_into(id),
+    };
+    ids.push(id.clone());
+    let mut segments = Vec::with_capacity(ids.len());
+    for id in &ids {
+        segments.push(transcript(store, id).await?);
+    }
+    Ok(replay(segments))
+}
+
+/// Reads every message of a session, oldest first.
+///
+/// # Errors
+/// [`StoreError::NotFound`] if there is no such session.
+pub async fn transcript(store: &dyn SessionStore, id: &SessionId) -> Result<Vec<Message>, StoreError> {
+    let mut messages = store.messages(id, &MessageRequest::first(PAGE)).await?;
+    let mut is_last = messages.len() < PAGE as usize;
+    while let (false, Some(last)) = (is_last, messages.last()) {
+        let page = store.messages(id, &MessageRequest::after(last.id, PAGE)).await?;
+        is_last = page.len() < PAGE as usize;
+        messages.extend(page);
+    }
+    Ok(messages)
+}
+
+#[cfg(test)]
+mod tests;

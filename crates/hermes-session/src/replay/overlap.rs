@@ -1,0 +1,83 @@
+//! Leaves out what a continuation copied from the session before it.
+
+use super::ReplayMessage;
+use crate::{Content, Role, compaction};
+use std::ops::Range;
+
+/// Within how many messages behind the copied start the summary is looked for. The agent protects three messages and what
+/// belongs to them, and may have shortened them.
+const OPENING: usize = 16;
+
+/// One list of all that was said in a chain of sessions, oldest first.
+///
+/// A continuation starts with copies of the start and the end of its parent, and a summary between them.
+pub(super) fn join(segments: impl Iterator<Item = Vec<ReplayMessage>>) -> Vec<ReplayMessage> {
+    // A session that was left before anything was said in it does not stand between two others.
+    let mut segments = segments.filter(|segment| !segment.is_empty()).peekable();
+    let (mut joined, mut before) = (Vec::new(), Vec::new());
+    while let Some(segment) = segments.next() {
+        let copies = Copies::of(&before, &segment);
+        if segments.peek().is_some() {
+            before.clone_from(&segment);
+        }
+        let said = segment.into_iter().enumerate().filter(|(at, _)| !copies.contain(*at));
+        joined.extend(said.map(|(_, message)| message));
+    }
+    joined
+}
+
+/// Which messages of a session are copies of its parent's.
+struct Copies {
+    head: usize,
+    tail: Range<usize>,
+}
+
+impl Copies {
+    fn of(parent: &[ReplayMessage], child: &[ReplayMessage]) -> Self {
+        let head = parent.iter().zip(child).take_while(|(old, new)| is_same(old, new)).count();
+        let rest = &child[head..];
+        let summary = rest.iter().take(OPENING).position(starts_with_summary);
+        // A later stretch that reads like the parent's end was said anew: the copy comes right behind the summary.
+        let last_start = summary.map_or(1, |at| at + 1).min(rest.len());
+        // What the head has taken of the parent can't be its end as well.
+        let free = &parent[head..];
+        let (length, start) = (0..=last_start)
+            .map(|start| (copied_end(free, &rest[start..]), start))
+            .fold((0, 0), |best, next| if next.0 > best.0 { next } else { best });
+        Self { head, tail: head + start..head + start + length }
+    }
+
+    fn contain(&self, at: usize) -> bool {
+        at < self.head || self.tail.contains(&at)
+    }
+}
+
+/// How many messages `child` starts with that are the end of `parent`; the most there can be.
+fn copied_end(parent: &[ReplayMessage], child: &[ReplayMessage]) -> usize {
+    let most = parent.len().min(child.len());
+    let is_end = |length: &usize| parent[parent.len() - length..].iter().zip(child).all(|(old, new)| is_same(old, new));
+    (1..=most).rev().find(is_end).unwrap_or(0)
+}
+
+fn starts_with_summary(message: &ReplayMessage) -> bool {
+    message.content.as_ref().is_some_and(|content| compaction::is_handover(&content.plain_text()))
+}
+
+fn is_same(old: &ReplayMessage, new: &ReplayMessage) -> bool {
+    old.role == new.role
+        && old.tool_calls == new.tool_calls
+        && old.tool_call_id == new.tool_call_id
+        && old.tool_name == new.tool_name
+        && is_same_content(&old.role, old.content.as_ref(), new.content.as_ref())
+}
+
+/// Whether a copy of one is the other. The agent trims what it loads before it writes it again.
+fn is_same_content(role: &Role, old: Option<&Content>, new: Option<&Content>) -> bool {
+    match (old, new) {
+        (Some(Content::Text(old)), Some(Content::Text(new))) if matches!(role, Role::User | Role::Assistant) => {
+            old.trim() == new.trim()
+        }
+        (None, Some(Content::Text(text))) | (Some(Content::Text(text)), None) => text.is_empty(),
+        _ => old == new,
+    }
+}

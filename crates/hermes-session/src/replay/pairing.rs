@@ -1,0 +1,135 @@
+//! Gives every tool call its one result.
+
+use super::ReplayMessage;
+use crate::tool_calls::{ToolCall, tool_calls};
+use crate::{Content, Json, JsonKind, Role};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What stands in for the result of a call that never got one.
+pub const INTERRUPTED: &str = "[No result: the session was interrupted before this tool call finished.]";
+
+/// The messages with every call answered exactly once, directly after the message that makes it.
+///
+/// An id can be used again. A result belongs to the call of its id that came last before it.
+pub(super) fn pair(messages: Vec<ReplayMessage>) -> Vec<ReplayMessage> {
+    let mut ids = FreshIds::new(&messages);
+    let mut turns: Vec<Turn> = Vec::with_capacity(messages.len());
+    let mut called: BTreeMap<String, usize> = BTreeMap::new();
+    let mut called_without_id: Option<usize> = None;
+    for message in messages {
+        if message.role == Role::Tool {
+            let turn = message.tool_call_id.as_ref().map_or(called_without_id, |id| called.get(id).copied());
+            if let Some(call) = turn.and_then(|turn| turns[turn].open_call(message.tool_call_id.as_deref())) {
+                call.result = Some(message);
+            }
+            continue;
+        }
+        let turn = Turn::new(message, &mut ids);
+        for call in &turn.calls {
+            if call.is_named {
+                called.insert(call.id.clone(), turns.len());
+            } else {
+                called_without_id = Some(turns.len());
+            }
+        }
+        turns.push(turn);
+    }
+    turns.into_iter().flat_map(Turn::into_messages).collect()
+}
+
+/// A message and the calls it makes.
+struct Turn {
+    message: ReplayMessage,
+    calls: Vec<Call>,
+}
+
+struct Call {
+    id: String,
+    /// Whether the id is the writer's own.
+    is_named: bool,
+    tool: Option<String>,
+    result: Option<ReplayMessage>,
+}
+
+impl Turn {
+    /// Settles the calls of a message: each gets an id, and of two with the same one the first stays.
+    fn new(message: ReplayMessage, ids: &mut FreshIds) -> Self {
+        let Some(stored) = &message.tool_calls else { return Self { message, calls: Vec::new() } };
+        let (mut calls, mut texts): (Vec<Call>, Vec<String>) = (Vec::new(), Vec::new());
+        let found = tool_calls(stored);
+        let mut is_settled = stored.kind() == JsonKind::Array && found.len() == stored.element_count();
+        for call in found {
+            let ToolCall { id, name: tool, .. } = call.clone();
+            let is_named = id.is_some();
+            let id = id.unwrap_or_else(|| ids.next());
+            if calls.iter().any(|other| other.id == id) {
+                is_settled = false;
+                continue;
+            }
+            texts.push(if call.is_settled { call.text().to_owned() } else { call.with_id(&id) });
+            is_settled &= call.is_settled;
+            calls.push(Call { id, is_named, tool, result: None });
+        }
+        if is_settled {
+            return Self { message, calls };
+        }
+        let list = Json::parse(&format!("[{}]", texts.join(", "))).expect("a list of JSON objects is JSON");
+        Self { message: ReplayMessage { tool_calls: Some(list), ..message }, calls }
+    }
+
+    /// The call that a result with this id answers, unless it is answered.
+    fn open_call(&mut self, id: Option<&str>) -> Option<&mut Call> {
+        let is_meant = |call: &&mut Call| match id {
+            Some(id) => call.is_named && call.id == id,
+            None => !call.is_named,
+        };
+        self.calls.iter_mut().filter(is_meant).find(|call| call.result.is_none())
+    }
+
+    fn into_messages(self) -> impl Iterator<Item = ReplayMessage> {
+        std::iter::once(self.message).chain(self.calls.into_iter().map(Call::into_result))
+    }
+}
+
+impl Call {
+    fn into_result(self) -> ReplayMessage {
+        let stub = || ReplayMessage {
+            role: Role::Tool,
+            content: Some(Content::from(INTERRUPTED)),
+            tool_call_id: None,
+            tool_name: self.tool,
+            tool_calls: None,
+            finish_reason: None,
+            reasoning: None,
+            reasoning_content: None,
+            reasoning_details: None,
+            codex_reasoning_items: None,
+            codex_message_items: None,
+        };
+        ReplayMessage { tool_call_id: Some(self.id), ..self.result.unwrap_or_else(stub) }
+    }
+}
+
+/// Ids for calls that have none: the same ones each time a transcript is replayed, so that providers' caches still match.
+struct FreshIds {
+    taken: BTreeSet<String>,
+    last: usize,
+}
+
+impl FreshIds {
+    fn new(messages: &[ReplayMessage]) -> Self {
+        let of_calls = messages.iter().filter_map(|message| message.tool_calls.as_ref()).flat_map(tool_calls);
+        let of_results = messages.iter().filter_map(|message| message.tool_call_id.clone());
+        Self { taken: of_calls.filter_map(|call| call.id).chain(of_results).collect(), last: 0 }
+    }
+
+    fn next(&mut self) -> String {
+        loop {
+            self.last += 1;
+            let id = format!("call_replayed_{}", self.last);
+            if !self.taken.contains(&id) {
+                return id;
+            }
+        }
+    }
+}

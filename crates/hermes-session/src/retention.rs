@@ -1,0 +1,172 @@
+//! Retention: which conversations are old enough to go. Nothing is deleted here; a dry run and a real one use the same list.
+
+use crate::{
+    Invalid, ListRequest, Order, PageRequest, SessionId, SessionStore, SessionSummary, Source, StoreError, Timestamp,
+    View,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+/// How many sessions are read at once.
+const PAGE: u32 = 1000;
+
+/// Which conversations may go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RetentionPolicy {
+    older_than: f64,
+    source: Option<Source>,
+}
+
+impl RetentionPolicy {
+    /// Conversations in which nothing happened for more than `older_than` days (parts of days count); only those of `source`, if
+    /// it is given.
+    ///
+    /// # Errors
+    /// If the days are negative or no number: that would take everything.
+    pub fn new(older_than: f64, source: Option<Source>) -> Result<Self, Invalid> {
+        let refuse =
+            |why: &str| Err(Invalid::new("days", format!("{older_than} {why}"), "give 0 or more days, such as 90"));
+        match older_than {
+            days if !days.is_finite() => refuse("is not a finite number"),
+            days if days < 0.0 => refuse("is negative"),
+            _ => Ok(Self { older_than, source }),
+        }
+    }
+
+    /// The days without activity after which a conversation may go.
+    pub const fn older_than(&self) -> f64 {
+        self.older_than
+    }
+
+    /// The source to which it is limited.
+    pub const fn source(&self) -> Option<&Source> {
+        self.source.as_ref()
+    }
+
+    /// Whether a conversation that was last active then may go.
+    fn admits(&self, last_active: Timestamp, now: Timestamp) -> bool {
+        // Compared as a distance: a point in time that many days ago may not exist.
+        now.since(last_active) > self.older_than * SECONDS_PER_DAY
+    }
+}
+
+/// A conversation that may go, as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The session it starts with.
+    pub conversation: SessionId,
+    /// All its sessions, by id.
+    pub members: Vec<SessionId>,
+    /// The messages in them.
+    pub messages: u64,
+    /// The newest activity in any of them.
+    pub last_active: Timestamp,
+}
+
+/// Selects the conversations that may go, the longest inactive first, then by id.
+///
+/// `rows` are all sessions of a store, one by one ([`View::Sessions`]), in any order. A conversation goes as a whole or not at
+/// all: it stays as long as any session in it is active, was active lately, or is its first one and not among the rows.
+/// Its source is its first session's.
+pub fn select(policy: &RetentionPolicy, now: Timestamp, rows: &[SessionSummary]) -> Vec<Candidate> {
+    let mut tally = Tally::default();
+    rows.iter().for_each(|row| tally.add(row));
+    tally.select(policy, now)
+}
+
+/// Reads every session of a store and selects the conversations that may go, as [`select`] does.
+///
+/// A conversation with a session that can't be read stays: nobody knows whether that one has ended.
+pub async fn plan(
+    store: &dyn SessionStore,
+    policy: &RetentionPolicy,
+    now: Timestamp,
+) -> Result<Vec<Candidate>, StoreError> {
+    // Not filtered by source: a member of another source may keep its conversation.
+    let mut request = ListRequest {
+        view: View::Sessions,
+        order: Order::Id,
+        page: PageRequest::first(PAGE),
+        ..ListRequest::default()
+    };
+    let (mut tally, mut is_readable) = (Tally::default(), true);
+    loop {
+        let page = store.list(&request).await?;
+        page.rows.iter().for_each(|row| tally.add(row));
+        is_readable &= page.unreadable.is_empty();
+        match page.next {
+            Some(next) => request.after = Some(next),
+            None => break,
+        }
+    }
+    let candidates = tally.select(policy, now);
+    if is_readable {
+        return Ok(candidates);
+    }
+    let mut whole = Vec::new();
+    for candidate in candidates {
+        let linked = store.lineage(&candidate.conversation).await?.conversation(&candidate.conversation);
+        if linked.into_iter().collect::<BTreeSet<_>>().iter().eq(&candidate.members) {
+            whole.push(candidate);
+        }
+    }
+    Ok(whole)
+}
+
+/// What is known of each conversation, without keeping the rows.
+#[derive(Debug, Default)]
+struct Tally(BTreeMap<SessionId, Group>);
+
+#[derive(Debug)]
+struct Group {
+    members: BTreeSet<SessionId>,
+    /// The first session's; nothing as long as that was not seen.
+    source: Option<Source>,
+    is_active: bool,
+    messages: u64,
+    last_active: Timestamp,
+}
+
+impl Tally {
+    fn add(&mut self, row: &SessionSummary) {
+        let group = self.0.entry(row.conversation.clone()).or_insert_with(|| Group {
+            members: BTreeSet::new(),
+            source: None,
+            is_active: false,
+            messages: 0,
+            last_active: row.last_active,
+        });
+        if !group.members.insert(row.id.clone()) {
+            return;
+        }
+        if row.id == row.conversation {
+            group.source = Some(row.source.clone());
+        }
+        group.is_active |= row.ended_at.is_none();
+        group.messages = group.messages.saturating_add(u64::try_from(row.message_count).unwrap_or(0));
+        group.last_active = group.last_active.max(row.last_active);
+    }
+
+    fn select(self, policy: &RetentionPolicy, now: Timestamp) -> Vec<Candidate> {
+        let may_go = |group: &Group| {
+            let is_meant =
+                group.source.as_ref().is_some_and(|own| policy.source.as_ref().is_none_or(|only| only == own));
+            is_meant && !group.is_active && policy.admits(group.last_active, now)
+        };
+        let candidate = |(conversation, group): (SessionId, Group)| Candidate {
+            conversation,
+            members: group.members.into_iter().collect(),
+            messages: group.messages,
+            last_active: group.last_active,
+        };
+        let mut candidates: Vec<Candidate> =
+            self.0.into_iter().filter(|(_, group)| may_go(group)).map(candidate).collect();
+        // The sort is stable and the map was in the order of ids.
+        candidates.sort_by_key(|candidate| candidate.last_active);
+        candidates
+    }
+}
+
+#[cfg(test)]
+mod tests;

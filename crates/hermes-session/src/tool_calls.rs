@@ -1,0 +1,139 @@
+//! Takes the tool calls of a message apart, and puts them together again without losing a character of them.
+
+use crate::{Json, JsonKind};
+use serde_json::Value;
+
+/// One call in a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolCall<'a> {
+    /// Its id; nothing if it has none that a result could name.
+    pub(crate) id: Option<String>,
+    /// The tool that is called.
+    pub(crate) name: Option<String>,
+    /// Whether the id stands in the text as it is told here.
+    pub(crate) is_settled: bool,
+    text: &'a str,
+}
+
+impl<'a> ToolCall<'a> {
+    /// The call as it is stored.
+    pub(crate) const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The call with another id; everything else stays as it is spelled.
+    pub(crate) fn with_id(&self, id: &str) -> String {
+        let mut out = format!("{{\"id\": {}", Json::string(id));
+        for member in parts(self.text).into_iter().filter(|member| !member.starts_with("\"id\": ")) {
+            out.push_str(", ");
+            out.push_str(member);
+        }
+        out.push('}');
+        out
+    }
+}
+
+/// The calls in the `tool_calls` of a message. What is no call (no object, or nested too deep to be read) is left out.
+pub(crate) fn tool_calls(calls: &Json) -> Vec<ToolCall<'_>> {
+    match calls.kind() {
+        JsonKind::Array => parts(calls.as_str()).into_iter().filter_map(tool_call).collect(),
+        JsonKind::Object => tool_call(calls.as_str()).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn tool_call(text: &str) -> Option<ToolCall<'_>> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    // Read inside a list, as it will be read again: the nesting counts from there.
+    let list = Json::parse(&format!("[{text}]")).ok()?.to_value()?;
+    let call = list.get(0)?;
+    let stored = call.get("id").and_then(id_text);
+    // The responses wire format names its calls by `call_id`.
+    let id = stored.clone().or_else(|| call.get("call_id").and_then(id_text));
+    let is_settled = stored.is_some() && call.get("id").is_some_and(Value::is_string);
+    let function = call.get("function").unwrap_or(call);
+    let name = function.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    Some(ToolCall { id, name: name.map(str::to_owned), is_settled, text })
+}
+
+fn id_text(id: &Value) -> Option<String> {
+    match id {
+        // U+FFFD may stand for what Rust can't hold; two such ids could be mistaken for one.
+        Value::String(id) if !id.is_empty() && !id.contains('\u{fffd}') => Some(id.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// The elements of a list, or the members of an object, in the one spelling of [`Json`].
+fn parts(container: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 1, 0_usize, false);
+    let mut bytes = container.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' if quoted => _ = bytes.next(),
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth -= 1,
+            b',' if depth == 1 => {
+                parts.push(&container[start..at]);
+                start = at + ", ".len();
+            }
+            _ => {}
+        }
+    }
+    let last = &container[start..container.len() - 1];
+    parts.extend((!last.is_empty()).then_some(last));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<(Option<String>, Option<String>)> {
+        tool_calls(&Json::parse(text).unwrap()).into_iter().map(|call| (call.id, call.name)).collect()
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn calls_are_found_in_every_form_they_are_stored_in() {
+        let chat = r#"[{"id": "a", "function": {"name": "ls", "arguments": "{\"x\": [1, 2]}"}}, {"name": "cat"}]"#;
+        assert_eq!(read(chat), [(some("a"), some("ls")), (None, some("cat"))]);
+        assert_eq!(read(r#"{"id": 7, "name": ""}"#), [(some("7"), None)]);
+        assert_eq!(read(r#"[{"call_id": "c", "id": null}]"#), [(some("c"), None)]);
+        assert_eq!(read(r#"[1, "x", null, [{"id": "a"}], {"id": ""}]"#), [(None, None)]);
+        for nothing in ["[]", "\"calls\"", "5", "null"] {
+            assert_eq!(read(nothing), [], "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_new_id_leaves_the_rest_as_it_is_spelled() {
+        let json = Json::parse(
+            r#"[{"id": null, "n": 123456789012345678901234567890, "s": "\ud800, \"id\": 1", "id": 3, "o": {"id": 4}}]"#,
+        )
+        .unwrap();
+        let calls = tool_calls(&json);
+        assert!(!calls[0].is_settled);
+        assert_eq!(
+            calls[0].with_id("new\"1"),
+            r#"{"id": "new\"1", "n": 123456789012345678901234567890, "s": "\ud800, \"id\": 1", "o": {"id": 4}}"#
+        );
+        let empty = Json::parse("{}").unwrap();
+        assert_eq!(tool_calls(&empty)[0].with_id("x"), r#"{"id": "x"}"#);
+    }
+
+    #[test]
+    fn what_is_too_deep_to_be_read_is_no_call() {
+        let deep = |depth: usize| format!("[{{\"id\": \"a\", \"x\": {}{}}}]", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(read(&deep(100)).len(), 1);
+        assert_eq!(read(&deep(200)).len(), 0);
+    }
+}
