@@ -1,1 +1,58 @@
-fn main() {}
+//! `hermes`: parses, opens, dispatches and tells the exit code.
+
+mod args;
+mod clock;
+mod commands;
+mod context;
+mod error;
+mod ui;
+
+use args::{Args, Command, SessionsCommand};
+use clap::{CommandFactory as _, Parser as _};
+use context::Context;
+use error::{CliError, Kind};
+use hermes_config::Environment;
+use std::process::ExitCode;
+use ui::Ui;
+
+fn main() -> ExitCode {
+    let environment = Environment::of_process();
+    let ui = Ui::new(&environment);
+    match run(environment, &ui) {
+        Ok(code) => code,
+        Err(error) => {
+            if error.kind() != Kind::Closed {
+                ui.error(&error);
+            }
+            error.code()
+        }
+    }
+}
+
+fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            ui.usage(&error)?;
+            return Ok(u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from));
+        }
+    };
+    let Some(command) = args.command else {
+        ui.help(&Args::command().render_help())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let context = Context { flags: args.place.flags(), environment, ui: ui.clone(), now: clock::now() };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .map_err(|error| CliError::new(Kind::User, error, "free some memory and file descriptors, then try again"))?;
+    runtime.block_on(dispatch(&context, command))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
+    match command {
+        Command::Demo(args) => commands::demo::run(context, args).await,
+        Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
+        Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,
+    }
+}

@@ -1,1 +1,26 @@
-//! stub
+//! Settings: `config.yaml`, the environment and the command line, turned into values that know where they came from.
+//!
+//! [`resolve`] holds the one rule (flag, then environment, then file, then default) and reads nothing itself; what it needs
+//! is handed in. Keys that are not ours belong to the agent and are left alone, broken values in them included.
+
+#![warn(missing_docs)]
+
+pub mod env;
+mod error;
+mod file;
+mod home;
+mod read;
+mod secret;
+mod setting;
+mod settings;
+
+pub use env::Environment;
+pub use error::ConfigError;
+pub use file::{ConfigFile, FILE_NAME};
+pub use home::{expand_tilde, home};
+pub use secret::Secret;
+pub use setting::{Origin, Setting};
+pub use settings::{
+    Display, Flags, Mysql, Postgresql, Provider, ResumeDisplay, Search, SessionDb, Sessions, Settings, Sqlite,
+    StoreLocation, Synchronous, resolve,
+};

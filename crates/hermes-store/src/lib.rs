@@ -1,1 +1,10 @@
-//! stub
+//! Opens a session store by its URL, whatever the provider.
+
+#![warn(missing_docs)]
+
+mod open;
+mod redact;
+mod url;
+
+pub use open::{OpenOptions, open};
+pub use url::{ServerUrl, StoreUrl};

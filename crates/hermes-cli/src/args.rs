@@ -1,0 +1,51 @@
+//! What can be typed behind `hermes`. Each command's own arguments are in its file.
+
+use crate::commands::{demo::DemoArgs, list::ListArgs, show::ShowArgs};
+use hermes_config::{Flags, Secret};
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{} (SQLite {})", env!("CARGO_PKG_VERSION"), hermes_sqlite::sqlite_version()));
+
+/// The sessions of your agents: list and read them.
+#[derive(clap::Parser)]
+#[command(name = "hermes", version = VERSION.as_str(), max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Where sessions are.
+#[derive(clap::Args)]
+pub(crate) struct PlaceArgs {
+    /// The folder of state.db and config.yaml [default: $HERMES_HOME, or ~/.hermes]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Where sessions are")]
+    home: Option<PathBuf>,
+    /// The store: sqlite:PATH, or a path [default: $HERMES_SESSIONDB_URL, or what config.yaml says]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Where sessions are")]
+    url: Option<String>,
+}
+
+impl PlaceArgs {
+    pub(crate) fn flags(self) -> Flags {
+        Flags { home: self.home, url: self.url.map(Secret::new) }
+    }
+}
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Shows what this program does, on sample conversations in a folder of their own
+    Demo(DemoArgs),
+    /// Lists and reads sessions
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+}
+
+#[derive(clap::Subcommand)]
+pub(crate) enum SessionsCommand {
+    List(ListArgs),
+    Show(ShowArgs),
+}

@@ -1,0 +1,11 @@
+//! The only place that reads the clock and the time zone.
+
+use crate::ui::time::Now;
+use hermes_session::Timestamp;
+use jiff::tz::TimeZone;
+
+/// The moment it is, where the person is.
+#[expect(clippy::disallowed_methods, reason = "everything else is told the time by this")]
+pub(crate) fn now() -> Now {
+    Now { at: Timestamp::from_calendar(jiff::Timestamp::now()), zone: TimeZone::system() }
+}

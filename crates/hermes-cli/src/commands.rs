@@ -1,0 +1,5 @@
+//! The commands, one file each.
+
+pub(crate) mod demo;
+pub(crate) mod list;
+pub(crate) mod show;

@@ -1,0 +1,166 @@
+//! `hermes demo`
+
+mod samples;
+
+use super::{list::default_filter, show};
+use crate::context::Context;
+use crate::error::{CliError, Kind};
+use crate::ui::transcript::Detail;
+use crate::ui::{Line, Visible, sessions};
+use anstyle::{AnsiColor, Style};
+use hermes_config::Origin;
+use hermes_session::{ListRequest, Maintenance, SessionId};
+use hermes_store::{OpenOptions, StoreUrl};
+use samples::Stored;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Shows what this program does, on sample conversations in a folder of their own
+///
+/// Your own sessions are not touched, unless --url names their store.
+#[derive(clap::Args)]
+pub(crate) struct DemoArgs {
+    /// Keeps the samples in this folder instead of a new temporary one
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    keep_in: Option<PathBuf>,
+}
+
+/// Where the samples are, and how the next command finds them.
+struct Place {
+    url: StoreUrl,
+    /// The folder that was made for them.
+    folder: Option<PathBuf>,
+}
+
+pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliError> {
+    let place = place(context, args)?;
+    let store: Arc<dyn Maintenance> = hermes_store::open(&place.url, &OpenOptions::default())?;
+    let stored = samples::store(&*store, &context.now).await?;
+    introduce(context, &place)?;
+    tour(context, &*store, &stored).await?;
+    context.ui.print(farewell(&place, &stored))
+}
+
+/// The store that the command line names, else one in a new folder. What the environment and the file name is for real work.
+fn place(context: &Context, args: DemoArgs) -> Result<Place, CliError> {
+    if let Some(url) = &context.flags.url {
+        return Ok(Place { url: context.store_url(url.reveal(), &Origin::Flag)?, folder: None });
+    }
+    if context.flags.home.is_some() {
+        let hint = "--keep-in DIR puts the samples into a folder of your choice";
+        return Err(CliError::new(Kind::Usage, "the demo leaves your home folder alone, so it takes no --home", hint));
+    }
+    let folder = match args.keep_in {
+        Some(folder) => private_folder(&folder).map(|()| folder),
+        None => temporary_folder(),
+    };
+    let folder = folder.and_then(std::path::absolute).map_err(|error| {
+        let hint = "name a folder you may write to with --keep-in";
+        CliError::new(Kind::User, format!("could not make a folder for the samples: {error}"), hint)
+    })?;
+    let file = folder.join("state.db");
+    if file.try_exists().unwrap_or(true) {
+        let hint = format!("name another folder, or add the samples to that store with --url {}", file.display());
+        return Err(CliError::new(Kind::User, format!("{} is there already", file.display()), hint));
+    }
+    Ok(Place { url: StoreUrl::Sqlite(file), folder: Some(folder) })
+}
+
+/// Makes a new folder for the owner alone, which stays.
+fn temporary_folder() -> std::io::Result<PathBuf> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("hermes-demo-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    Ok(builder.tempdir()?.keep())
+}
+
+/// Makes a folder for the owner alone. One that is there already stays as it is.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn introduce(context: &Context, place: &Place) -> Result<(), CliError> {
+    let at = place.folder.as_ref().map_or_else(|| place.url.to_string(), |folder| folder.display().to_string());
+    context.ui.print([Line::plain_text(format!("Sample conversations are in {at}"))])
+}
+
+async fn tour(context: &Context, store: &dyn Maintenance, stored: &Stored) -> Result<(), CliError> {
+    step(context, "hermes sessions list")?;
+    let request = ListRequest { filter: default_filter(), ..ListRequest::default() };
+    let listing = store.list(&request).await?;
+    super::list::warn_unreadable(context, &listing.unreadable);
+    context.ui.print(sessions::list(&listing.rows, &context.now, context.ui.width()))?;
+
+    step(context, &command("show", &stored.coding, ""))?;
+    show::show(context, store, &stored.coding.id, Detail::Folded).await?;
+
+    step(context, &command("show --recap", &stored.compressed, ""))?;
+    show::show_recap(context, store, &stored.compressed.id).await
+}
+
+fn step(context: &Context, command: &str) -> Result<(), CliError> {
+    let prompt = Line::styled("$ ", Style::new().dimmed()).with(command, Style::new().bold());
+    context.ui.print([Line::default(), prompt])
+}
+
+fn command(verb: &str, sample: &Named, behind: &str) -> String {
+    format!("hermes sessions {verb} {}{behind}", shell_word(&sample.title))
+}
+
+/// A stored sample, by the name under which it can be asked for.
+struct Named {
+    id: SessionId,
+    title: String,
+}
+
+fn farewell(place: &Place, stored: &Stored) -> Vec<Line> {
+    let url = format!(" --url {}", shell_word(&place.url.to_string()));
+    let (first, behind) = match &place.folder {
+        Some(folder) => (Some(format!("export HERMES_HOME={}", shell_word(&folder.display().to_string()))), ""),
+        // A password is not shown, so such a URL can't be pasted back.
+        None if place.url.holds_password() => (Some("export HERMES_SESSIONDB_URL=…".into()), ""),
+        None => (None, url.as_str()),
+    };
+    let commands = first.into_iter().chain([
+        format!("hermes sessions list --source telegram{behind}"),
+        format!("hermes sessions show @last{behind}"),
+        command("show --full", &stored.coding, behind),
+        format!("hermes sessions list --all --json{behind}"),
+    ]);
+    let style = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
+    let mut lines = vec![Line::default(), Line::styled("What to try next", Style::new().bold())];
+    lines.extend(commands.map(|command| Line::plain_text("  ").with(Visible::line(&command), style)));
+    if let Some(folder) = &place.folder {
+        lines.push(Line::default());
+        lines.push(Line::plain_text("The folder stays until you remove it:"));
+        lines.push(Line::plain_text("  ").with(format!("rm -r {}", shell_word(&folder.display().to_string())), style));
+    }
+    lines
+}
+
+/// A word as a shell takes it.
+fn shell_word(text: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-:@%+,=".contains(character);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_the_shell() {
+        for (text, expect) in [("/tmp/a-b", "/tmp/a-b"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("", "''")] {
+            assert_eq!(shell_word(text), expect);
+        }
+    }
+}

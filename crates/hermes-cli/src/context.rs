@@ -1,0 +1,66 @@
+//! What every command gets: the settings, the time, a way to print and a way to the store.
+
+use crate::error::{CliError, Kind};
+use crate::ui::Ui;
+use crate::ui::time::Now;
+use hermes_config::{ConfigFile, Environment, Flags, Origin, Settings, StoreLocation, env};
+use hermes_session::Maintenance;
+use hermes_store::{OpenOptions, StoreUrl};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What every command gets.
+pub(crate) struct Context {
+    pub(crate) flags: Flags,
+    pub(crate) environment: Environment,
+    pub(crate) ui: Ui,
+    pub(crate) now: Now,
+}
+
+impl Context {
+    /// Every setting, from the command line, the environment and the file.
+    pub(crate) fn settings(&self) -> Result<Settings, CliError> {
+        let home = hermes_config::home(&self.flags, &self.environment)?;
+        let file = ConfigFile::read(&home.value)?;
+        Ok(hermes_config::resolve(&self.flags, &self.environment, file.as_ref())?)
+    }
+
+    /// Opens the store that is configured, which must be there: reading never makes one.
+    pub(crate) fn open_existing(&self) -> Result<Arc<dyn Maintenance>, CliError> {
+        let settings = self.settings()?;
+        let location = settings.store()?;
+        let url = match &location.value {
+            StoreLocation::Sqlite(path) => StoreUrl::Sqlite(path.clone()),
+            StoreLocation::Url(url) => self.store_url(url.reveal(), &location.origin)?,
+        };
+        if let Some(path) = url.file() {
+            must_be_there(path)?;
+        }
+        let options = OpenOptions { wait: settings.sessiondb.sqlite.wait_seconds.value, create: false };
+        Ok(hermes_store::open(&url, &options)?)
+    }
+
+    /// Reads a URL; warns about a password where others can see it.
+    pub(crate) fn store_url(&self, text: &str, origin: &Origin) -> Result<StoreUrl, CliError> {
+        let url = StoreUrl::parse(text, self.environment.user_home()).map_err(|invalid| {
+            let hint = format!("{} (the URL is from {origin})", invalid.hint);
+            let kind = if *origin == Origin::Flag { Kind::Usage } else { Kind::User };
+            CliError::new(kind, invalid, hint)
+        })?;
+        if *origin == Origin::Flag && url.holds_password() {
+            let hint = format!("set {} instead", env::HERMES_SESSIONDB_URL);
+            self.ui.warn("others on this machine can see the password in --url", &hint);
+        }
+        Ok(url)
+    }
+}
+
+fn must_be_there(path: &Path) -> Result<(), CliError> {
+    // Whatever else is wrong with the path, opening it tells better.
+    if path.try_exists().unwrap_or(true) {
+        return Ok(());
+    }
+    let hint = "`hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look";
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Err(CliError::new(Kind::User, format!("there is no session store at {}", place.display()), hint))
+}

@@ -1,0 +1,163 @@
+//! What a command answers when it can't do its work: a text, hints, an exit code.
+
+use hermes_config::ConfigError;
+use hermes_session::resume::FindError;
+use hermes_session::{Invalid, StoreError};
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+/// Whose matter an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Whoever reads the output has gone; nothing is wrong.
+    Closed,
+    /// The person can do something: not found, ambiguous, refused, in conflict.
+    User,
+    /// The command line is wrong.
+    Usage,
+    /// The store can't be reached, is damaged, locked or newer.
+    Store,
+}
+
+impl Kind {
+    /// The exit code of the process.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Closed => 0,
+            Self::User => 1,
+            Self::Usage => 2,
+            Self::Store => 3,
+        }
+    }
+}
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    kind: Kind,
+    source: Box<dyn Error + Send + Sync>,
+    hints: Vec<String>,
+}
+
+impl CliError {
+    /// An error with what the person can do about it.
+    pub(crate) fn new(kind: Kind, source: impl Into<Box<dyn Error + Send + Sync>>, hint: impl Into<String>) -> Self {
+        Self { kind, source: source.into(), hints: vec![hint.into()] }
+    }
+
+    /// A value on the command line that can't be taken.
+    pub(crate) fn usage(invalid: Invalid) -> Self {
+        let hint = invalid.hint.to_string();
+        Self::new(Kind::Usage, invalid, hint)
+    }
+
+    /// Output that could not be written.
+    pub(crate) fn output(error: io::Error) -> Self {
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::Closed } else { Kind::User };
+        Self::new(kind, OutputError(error), "see where the output goes")
+    }
+
+    /// Whose matter it is.
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The exit code of the process.
+    pub(crate) fn code(&self) -> ExitCode {
+        ExitCode::from(self.kind.code())
+    }
+
+    /// What went wrong and why, on one line. A cause that its error has told already is not repeated.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.source.to_string();
+        let mut cause = self.source.source();
+        while let Some(error) = cause {
+            let told = error.to_string();
+            if !text.contains(&told) {
+                text.push_str(": ");
+                text.push_str(&told);
+            }
+            cause = error.source();
+        }
+        text
+    }
+
+    /// What the person can do.
+    pub(crate) fn hints(&self) -> &[String] {
+        &self.hints
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("could not write the output")]
+struct OutputError(#[source] io::Error);
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        let kind = match &error {
+            StoreError::NotFound(_) | StoreError::Conflict(_) | StoreError::Invalid(_) => Kind::User,
+            _ => Kind::Store,
+        };
+        let hint = error.hint().into_owned();
+        Self::new(kind, error, hint)
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        let hint = error.hint();
+        Self::new(Kind::User, error, hint)
+    }
+}
+
+impl From<FindError> for CliError {
+    fn from(error: FindError) -> Self {
+        let hint = error.hint().into_owned();
+        match error {
+            FindError::Store(error) => error.into(),
+            error => Self::new(Kind::User, error, hint),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn each_error_has_its_exit_code() {
+        let cause = || io::Error::other("no space left").into();
+        let table: [(CliError, u8); 9] = [
+            (StoreError::NotFound("x".into()).into(), 1),
+            (StoreError::Invalid(Invalid::new("title", "is empty", "x")).into(), 1),
+            (StoreError::Busy { op: "append", waited: Duration::from_secs(60), source: cause() }.into(), 3),
+            (StoreError::Corrupt { what: "messages".into(), source: None }.into(), 3),
+            (StoreError::Refused { path: "/x".into(), why: "is newer".into(), hint: "x".into() }.into(), 3),
+            (StoreError::Backend { op: "open", source: cause() }.into(), 3),
+            (ConfigError::NoHome.into(), 1),
+            (CliError::usage(Invalid::new("limit", "is negative", "x")), 2),
+            (CliError::output(io::ErrorKind::BrokenPipe.into()), 0),
+        ];
+        for (error, code) in table {
+            assert_eq!(error.kind().code(), code, "{error:?}");
+            assert!(!error.hints().is_empty() && !error.hints()[0].is_empty());
+        }
+    }
+
+    #[test]
+    fn causes_are_told_once() {
+        let busy = StoreError::Busy {
+            op: "append",
+            waited: Duration::from_secs(60),
+            source: io::Error::other("database is locked").into(),
+        };
+        assert_eq!(
+            CliError::from(busy).text(),
+            "the store was locked for 60.0 s while trying to append: database is locked"
+        );
+        let backend = StoreError::Backend { op: "open", source: io::Error::other("no space left").into() };
+        assert_eq!(CliError::from(backend).text(), "could not open: no space left");
+    }
+}

@@ -1,0 +1,154 @@
+//! The only writer to stdout and stderr.
+//!
+//! What is printed is made of [`Visible`] text, so that nothing stored or typed can send a control character; colours are added here alone.
+
+pub(crate) mod json;
+pub(crate) mod layout;
+pub(crate) mod recap;
+mod sanitize;
+pub(crate) mod sessions;
+pub(crate) mod table;
+pub(crate) mod time;
+pub(crate) mod transcript;
+
+pub(crate) use sanitize::Visible;
+
+use crate::error::CliError;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use hermes_config::{Environment, env};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+/// The width where there is no terminal and nobody says.
+const DEFAULT_WIDTH: usize = 80;
+/// Below this nothing can be laid out.
+const LEAST_WIDTH: usize = 20;
+
+/// A line of pieces, each in its style.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Line(Vec<(Visible, Style)>);
+
+impl Line {
+    /// A line of plain text.
+    pub(crate) fn plain_text(text: impl Into<Visible>) -> Self {
+        Self::default().text(text)
+    }
+
+    /// A line in one style.
+    pub(crate) fn styled(text: impl Into<Visible>, style: Style) -> Self {
+        Self::default().with(text, style)
+    }
+
+    /// The same line with plain text behind it.
+    pub(crate) fn text(self, text: impl Into<Visible>) -> Self {
+        self.with(text, Style::new())
+    }
+
+    /// The same line with a styled piece behind it.
+    pub(crate) fn with(mut self, text: impl Into<Visible>, style: Style) -> Self {
+        self.0.push((text.into(), style));
+        self
+    }
+
+    /// The text without styles.
+    pub(crate) fn plain(&self) -> String {
+        self.0.iter().map(|(text, _)| text.as_str()).collect()
+    }
+
+    fn render(&self, out: &mut String) {
+        for (text, style) in &self.0 {
+            let _ = if *style == Style::new() { write!(out, "{text}") } else { write!(out, "{style}{text}{style:#}") };
+        }
+        out.push('\n');
+    }
+}
+
+/// Where output goes, and how wide it may be.
+#[derive(Debug, Clone)]
+pub(crate) struct Ui {
+    color: bool,
+    width: usize,
+}
+
+impl Ui {
+    /// Asks the environment and the terminal.
+    pub(crate) fn new(environment: &Environment) -> Self {
+        let color = environment.raw(env::NO_COLOR).is_none_or(|value| value.is_empty());
+        let given = environment.text(env::COLUMNS).ok().flatten().and_then(|text| text.parse::<usize>().ok());
+        let asked = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        let width = given.filter(|width| *width > 0).or_else(asked).unwrap_or(DEFAULT_WIDTH);
+        Self { color, width: width.max(LEAST_WIDTH) }
+    }
+
+    /// The columns of the terminal.
+    pub(crate) const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Prints lines on stdout.
+    pub(crate) fn print(&self, lines: impl IntoIterator<Item = Line>) -> Result<(), CliError> {
+        self.stdout(&rendered(lines))
+    }
+
+    /// Prints a JSON value on stdout, as one line.
+    pub(crate) fn json(&self, json: &str) -> Result<(), CliError> {
+        self.stdout(&format!("{}\n", sanitize::escaped_json(json)))
+    }
+
+    /// Says on stderr that something is odd, and what can be done.
+    pub(crate) fn warn(&self, text: &str, hint: &str) {
+        let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+        self.stderr([Line::styled("warning:", yellow).text(" ").text(text), self.hint(hint)]);
+    }
+
+    /// Says on stderr why it did not work, and what can be done.
+    pub(crate) fn error(&self, error: &CliError) {
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let first = Line::styled("error:", red).text(" ").text(error.text());
+        self.stderr([first].into_iter().chain(error.hints().iter().map(|hint| self.hint(hint))));
+    }
+
+    /// Prints what the argument parser has to say: help and version as they are, complaints without what was typed doing any harm.
+    pub(crate) fn usage(&self, error: &clap::Error) -> Result<(), CliError> {
+        if error.use_stderr() {
+            let text = error.render().to_string();
+            self.stderr(Visible::lines(text.trim_end()).into_iter().map(Line::plain_text));
+            return Ok(());
+        }
+        self.help(&error.render())
+    }
+
+    /// Prints help, which holds nothing that was typed or stored.
+    pub(crate) fn help(&self, text: &clap::builder::StyledStr) -> Result<(), CliError> {
+        self.stdout(&text.ansi().to_string())
+    }
+
+    fn hint(&self, text: &str) -> Line {
+        Line::styled("hint:", Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()))).text(" ").text(text)
+    }
+
+    fn stdout(&self, text: &str) -> Result<(), CliError> {
+        let stdout = io::stdout();
+        let mut out = AutoStream::new(stdout.lock(), self.choice(&stdout));
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CliError::output)
+    }
+
+    /// Nobody is left to be told when stderr is gone.
+    fn stderr(&self, lines: impl IntoIterator<Item = Line>) {
+        let stderr = io::stderr();
+        let mut out = AutoStream::new(stderr.lock(), self.choice(&stderr));
+        let _ = out.write_all(rendered(lines).as_bytes()).and_then(|()| out.flush());
+    }
+
+    fn choice<S: anstream::stream::RawStream>(&self, stream: &S) -> ColorChoice {
+        if self.color { AutoStream::choice(stream) } else { ColorChoice::Never }
+    }
+}
+
+fn rendered(lines: impl IntoIterator<Item = Line>) -> String {
+    lines.into_iter().fold(String::new(), |mut out, line| {
+        line.render(&mut out);
+        out
+    })
+}

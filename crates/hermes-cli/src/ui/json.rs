@@ -1,0 +1,113 @@
+//! Sessions as JSON objects, for programs. Names are those of the table's columns, times are doubles.
+
+use super::transcript::Segments;
+use hermes_session::json::ObjectWriter;
+use hermes_session::{Json, Listing, Message, Session, SessionId, SessionSummary, Timestamp, Usage, export};
+
+/// The version of every object below.
+const SCHEMA: i64 = 1;
+
+/// A page of a list.
+pub(crate) fn listing(listing: &Listing) -> String {
+    let rows: Vec<String> = listing.rows.iter().map(summary).collect();
+    let unreadable = listing.unreadable.iter().map(|row| {
+        let mut object = ObjectWriter::new();
+        object.text("table", Some(row.table)).text("id", Some(&row.id)).text("why", Some(&row.why));
+        object.finish()
+    });
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .raw("sessions", &array(rows))
+        .raw("unreadable", &array(unreadable))
+        .raw("more", if listing.next.is_some() { "true" } else { "false" });
+    object.finish()
+}
+
+/// A session with its messages.
+pub(crate) fn transcript(session: &Session, segments: &Segments, messages: &[Message]) -> String {
+    let mut row = ObjectWriter::new();
+    row.text("id", Some(session.id.as_str()))
+        .text("source", Some(session.source.as_str()))
+        .text("user_id", session.user_id.as_deref())
+        .text("model", session.model.as_deref())
+        .json("model_config", session.model_config.as_ref())
+        .text("system_prompt", session.system_prompt.as_deref())
+        .text("parent_session_id", session.parent_session_id.as_ref().map(SessionId::as_str))
+        .text("relation", Some(session.relation.as_str()))
+        .raw("started_at", &time(Some(session.started_at)))
+        .raw("ended_at", &time(session.ended_at))
+        .text("end_reason", session.end_reason.as_ref().map(|reason| reason.as_str()))
+        .raw("message_count", &session.message_count.to_string())
+        .raw("tool_call_count", &session.tool_call_count.to_string())
+        .text("title", session.title.as_deref());
+    usage(&mut row, &session.usage);
+    let ids = segments.compressed.iter().map(|id| Json::string(id.as_str()).to_string());
+    let faults = session.faults.iter().map(|fault| {
+        let mut object = ObjectWriter::new();
+        object.text("column", Some(fault.column)).text("why", Some(&fault.why));
+        object.finish()
+    });
+    row.raw("compressed", &array(ids))
+        .text("continued_in", segments.continued_in.as_ref().map(SessionId::as_str))
+        .raw("unreadable", &array(faults));
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .raw("session", &row.finish())
+        .raw("messages", &array(messages.iter().map(export::message_object)));
+    object.finish()
+}
+
+fn summary(row: &SessionSummary) -> String {
+    let mut object = ObjectWriter::new();
+    object
+        .text("id", Some(row.id.as_str()))
+        .text("conversation", Some(row.conversation.as_str()))
+        .raw("segments", &row.segments.to_string())
+        .text("source", Some(row.source.as_str()))
+        .text("user_id", row.user_id.as_deref())
+        .text("model", row.model.as_deref())
+        .text("parent_session_id", row.parent_session_id.as_ref().map(SessionId::as_str))
+        .text("relation", Some(row.relation.as_str()))
+        .raw("started_at", &time(Some(row.started_at)))
+        .raw("ended_at", &time(row.ended_at))
+        .text("end_reason", row.end_reason.as_ref().map(|reason| reason.as_str()))
+        .raw("message_count", &row.message_count.to_string())
+        .raw("tool_call_count", &row.tool_call_count.to_string())
+        .text("title", row.title.as_deref());
+    usage(&mut object, &row.usage);
+    object.raw("last_active", &time(Some(row.last_active))).text("preview", Some(&row.preview));
+    object.finish()
+}
+
+fn usage(object: &mut ObjectWriter, usage: &Usage) {
+    object
+        .raw("input_tokens", &usage.input_tokens.to_string())
+        .raw("output_tokens", &usage.output_tokens.to_string())
+        .raw("cache_read_tokens", &usage.cache_read_tokens.to_string())
+        .raw("cache_write_tokens", &usage.cache_write_tokens.to_string())
+        .raw("reasoning_tokens", &usage.reasoning_tokens.to_string())
+        .raw("api_call_count", &usage.api_call_count.to_string())
+        .raw("estimated_cost_usd", &double(usage.estimated_cost_usd))
+        .raw("actual_cost_usd", &double(usage.actual_cost_usd))
+        .text("cost_status", usage.cost_status.as_deref())
+        .text("cost_source", usage.cost_source.as_deref())
+        .text("pricing_version", usage.pricing_version.as_deref())
+        .text("billing_provider", usage.billing_provider.as_deref())
+        .text("billing_base_url", usage.billing_base_url.as_deref())
+        .text("billing_mode", usage.billing_mode.as_deref());
+}
+
+fn time(at: Option<Timestamp>) -> String {
+    double(at.map(Timestamp::seconds))
+}
+
+/// A double in the shortest form that reads back bit for bit.
+fn double(number: Option<f64>) -> String {
+    number.map_or_else(|| "null".into(), |number| serde_json::Value::from(number).to_string())
+}
+
+fn array(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,207 @@
+//! Widths in columns of the terminal: measuring, cutting, padding, wrapping. A grapheme is never torn apart.
+
+use super::Visible;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// What must not start a line in Chinese or Japanese.
+const NEVER_FIRST: &str = "、。，．・：；？！）］｝」』】》〉〕”’…ー々ゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ";
+
+/// The columns a text takes.
+pub(crate) fn width(text: &Visible) -> usize {
+    width_of(text.as_str())
+}
+
+/// The columns a raw text takes.
+///
+/// Summed over graphemes: a terminal draws each in cells of its own, also where a font would join two letters.
+pub(super) fn width_of(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(|grapheme| grapheme.width()).sum() }
+}
+
+/// The text in at most `columns`; one that is cut ends in `…`.
+pub(crate) fn cut(text: &Visible, columns: usize) -> Visible {
+    if width(text) <= columns {
+        return text.clone();
+    }
+    if columns == 0 {
+        return Visible::default();
+    }
+    let mut out = take(text.as_str(), columns - 1).trim_end().to_owned();
+    out.push('…');
+    Visible::of_parts(out)
+}
+
+/// The text in exactly `columns`, cut or filled with spaces on the right.
+pub(crate) fn fit(text: &Visible, columns: usize) -> Visible {
+    let text = cut(text, columns);
+    let missing = columns.saturating_sub(width(&text));
+    Visible::of_parts(format!("{text}{:missing$}", ""))
+}
+
+/// The text in at least `columns`, filled with spaces on the left.
+pub(crate) fn right(text: &Visible, columns: usize) -> Visible {
+    let missing = columns.saturating_sub(width(text));
+    Visible::of_parts(format!("{:missing$}{text}", ""))
+}
+
+/// Breaks a line into lines of at most `columns`, between words or wide characters, and inside a word that is longer than that.
+///
+/// Spaces at a break go; those the line starts with stay.
+pub(crate) fn wrap(line: &Visible, columns: usize) -> Vec<Visible> {
+    let columns = columns.max(2);
+    let mut lines = Vec::new();
+    let mut current = String::new();
+    let mut used = 0;
+    for chunk in chunks(line.as_str()) {
+        let size = width_of(chunk);
+        if used + size <= columns {
+            current.push_str(chunk);
+            used += size;
+            continue;
+        }
+        if chunk.trim().is_empty() {
+            // The break takes the place of these spaces.
+            used = columns;
+            continue;
+        }
+        if !current.trim().is_empty() {
+            lines.push(std::mem::take(&mut current));
+        }
+        current.clear();
+        let mut rest = chunk;
+        while width_of(rest) > columns {
+            let head = take(rest, columns);
+            // A grapheme wider than the line is put there all the same, or this would never end.
+            let head = if head.is_empty() { rest.graphemes(true).next().unwrap_or(rest) } else { head };
+            lines.push(head.to_owned());
+            rest = &rest[head.len()..];
+        }
+        current.push_str(rest);
+        used = width_of(&current);
+    }
+    if !current.trim().is_empty() || lines.is_empty() {
+        lines.push(current);
+    }
+    lines.into_iter().map(|line| Visible::of_parts(line.trim_end())).collect()
+}
+
+/// As [`wrap`], with the further lines under the text of the first: behind its spaces and the mark of a list.
+pub(crate) fn wrap_hanging(line: &Visible, columns: usize) -> Vec<Visible> {
+    let margin = margin(line.as_str());
+    if width(line) <= columns || margin == 0 || margin + 10 > columns {
+        return wrap(line, columns);
+    }
+    let (head, text) = line.as_str().split_at(margin);
+    let wrapped = wrap(&Visible::of_parts(text), columns - margin);
+    let line = |(index, text): (usize, Visible)| match index {
+        0 => Visible::of_parts(format!("{head}{text}")),
+        _ => Visible::of_parts(format!("{:margin$}{text}", "")),
+    };
+    wrapped.into_iter().enumerate().map(line).collect()
+}
+
+/// How far the text of a line is indented, in characters of ASCII.
+fn margin(line: &str) -> usize {
+    let text = line.trim_start_matches(' ');
+    let spaces = line.len() - text.len();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = match text.as_bytes() {
+        [b'-' | b'*' | b'+' | b'>', b' ', ..] => 2,
+        bytes if (1..=3).contains(&digits) && matches!(bytes.get(digits..digits + 2), Some(b". " | b") ")) => {
+            digits + 2
+        }
+        _ => 0,
+    };
+    spaces + mark
+}
+
+/// The start of a text that fits into `columns`.
+fn take(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let end = text.grapheme_indices(true).find(|(_, grapheme)| {
+        used += grapheme.width();
+        used > columns
+    });
+    end.map_or(text, |(end, _)| &text[..end])
+}
+
+/// The pieces of a line between which it may be broken.
+fn chunks(line: &str) -> Vec<&str> {
+    let mut starts = vec![0];
+    let mut before: Option<&str> = None;
+    for (at, grapheme) in line.grapheme_indices(true) {
+        if before.is_some_and(|before| may_break(before, grapheme)) {
+            starts.push(at);
+        }
+        before = Some(grapheme);
+    }
+    let ends = starts.iter().skip(1).copied().chain([line.len()]).collect::<Vec<_>>();
+    starts.into_iter().zip(ends).map(|(start, end)| &line[start..end]).collect()
+}
+
+fn may_break(before: &str, after: &str) -> bool {
+    let space = |grapheme: &str| grapheme.chars().all(|character| character == ' ');
+    if space(before) != space(after) {
+        return true;
+    }
+    !space(before) && (before.width() > 1 || after.width() > 1) && !NEVER_FIRST.contains(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Visible {
+        Visible::line(text)
+    }
+
+    #[track_caller]
+    fn check_wrap(line: &str, columns: usize, expect: &[&str]) {
+        let lines = wrap(&text(line), columns);
+        assert_eq!(lines.iter().map(Visible::as_str).collect::<Vec<_>>(), expect);
+        assert!(lines.iter().all(|line| width(line) <= columns.max(2)));
+    }
+
+    #[test]
+    fn widths_are_columns() {
+        for (string, columns) in [
+            ("abc", 3),
+            ("大别山", 6),
+            ("👨\u{200d}👩\u{200d}👧", 2),
+            ("e\u{301}", 1),
+            ("مرحبا", 5),
+            ("سلام", 4),
+            ("❤\u{fe0f}", 2),
+        ] {
+            assert_eq!(width(&text(string)), columns, "{string}");
+        }
+    }
+
+    #[test]
+    fn a_cut_shows_and_tears_nothing() {
+        assert_eq!(cut(&text("大别山"), 6).as_str(), "大别山");
+        assert_eq!(cut(&text("大别山"), 5).as_str(), "大别…");
+        assert_eq!(cut(&text("大别山"), 4).as_str(), "大…");
+        assert_eq!(cut(&text("a👨\u{200d}👩\u{200d}👧b"), 3).as_str(), "a…");
+        assert_eq!(cut(&text("word next"), 6).as_str(), "word…");
+        assert_eq!(cut(&text("abc"), 0).as_str(), "");
+        assert_eq!(fit(&text("大别山"), 6), fit(&text("大别山"), 6));
+        assert_eq!(fit(&text("大别山"), 4).as_str(), "大… ");
+        assert_eq!(right(&text("7"), 3).as_str(), "  7");
+    }
+
+    #[test]
+    fn lines_break_between_words_and_wide_characters() {
+        check_wrap("the quick brown fox", 10, &["the quick", "brown fox"]);
+        check_wrap("  two  spaces", 40, &["  two  spaces"]);
+        check_wrap("一二三四五六", 5, &["一二", "三四", "五六"]);
+        check_wrap("一二。三", 4, &["一", "二。", "三"]);
+        check_wrap("supercalifragilistic x", 8, &["supercal", "ifragili", "stic x"]);
+        check_wrap("a 👨\u{200d}👩\u{200d}👧", 2, &["a", "👨\u{200d}👩\u{200d}👧"]);
+        check_wrap("", 10, &[""]);
+        check_wrap("    ", 2, &[""]);
+        let hanging = wrap_hanging(&text("  2. one two three four"), 15);
+        assert_eq!(hanging.iter().map(Visible::as_str).collect::<Vec<_>>(), ["  2. one two", "     three four"]);
+    }
+}

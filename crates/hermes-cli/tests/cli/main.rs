@@ -1,0 +1,247 @@
+//! Runs the real binary on real SQLite files and looks at everything a person would see: stdout, stderr, the exit code.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod demo;
+mod list;
+mod places;
+mod show;
+mod terminal;
+
+use hermes_session::{
+    MessageBody, NewMessage, NewSession, Request, Role, SessionId, SessionStore as _, Source, Timestamp, Title,
+};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// 2025-03-05 09:15:23 UTC, for what is shown as a date.
+const LONG_AGO: f64 = 1_741_166_123.0;
+
+/// A home folder of its own, with or without a store in it.
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn empty() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A home whose store holds nothing.
+    fn with_store() -> Self {
+        let home = Self::empty();
+        home.write(async |_| {});
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn database(&self) -> PathBuf {
+        self.path().join("state.db")
+    }
+
+    /// Does something with the store, as an agent would.
+    fn write(&self, work: impl AsyncFnOnce(&SqliteStore)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let store = SqliteStore::open(&self.database(), &SqliteOptions::default()).unwrap();
+        runtime.block_on(work(&store));
+    }
+
+    /// Stores a session that started at `start`, with these things said a second apart.
+    fn talk(&self, id: &str, source: &str, title: Option<&str>, start: f64, said: &[(Role, &str)]) -> &Self {
+        let start = Timestamp::from_seconds(start).unwrap();
+        let id = SessionId::parse(id).unwrap();
+        let messages: Vec<NewMessage> = said
+            .iter()
+            .enumerate()
+            .map(|(index, (role, text))| NewMessage::new(role.clone(), *text).said_at(start.plus(index as f64)))
+            .collect();
+        self.write(async |store| {
+            let session = NewSession {
+                model: Some("model-x".into()),
+                ..NewSession::new(id.clone(), Source::parse(source).unwrap())
+            };
+            store.create(&session, &Request::at(start)).await.unwrap();
+            store.append(&id, &messages, &Request::at(start)).await.unwrap();
+            if let Some(title) = title {
+                store.set_title(&id, Some(&Title::parse(title).unwrap()), &Request::at(start)).await.unwrap();
+            }
+        });
+        self
+    }
+
+    /// Stores one message more, said at the start of everything.
+    fn add(&self, id: &str, body: MessageBody) {
+        let at = Timestamp::from_seconds(LONG_AGO).unwrap().plus(100.0);
+        let id = SessionId::parse(id).unwrap();
+        self.write(async |store| {
+            store.append(&id, &[NewMessage::from(body).said_at(at)], &Request::at(at)).await.unwrap();
+        });
+    }
+
+    /// Changes the file behind everybody's back, as a foreign writer or damage would.
+    #[expect(clippy::disallowed_methods, reason = "what no store would write is written past the store")]
+    fn damage(&self, sql: &str) {
+        rusqlite::Connection::open(self.database()).unwrap().execute_batch(sql).unwrap();
+    }
+
+    fn config(&self, yaml: &str) {
+        std::fs::write(self.path().join("config.yaml"), yaml).unwrap();
+    }
+
+    /// The binary with this home, in a plain environment.
+    fn hermes(&self, args: &[&str]) -> Run<'_> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+        command.args(args).env_clear().env("HERMES_HOME", self.path()).env("HOME", "/nonexistent").env("TZ", "UTC");
+        command.env("TMPDIR", self.path()).env("COLUMNS", "80").current_dir(self.path()).stdin(Stdio::null());
+        Run { command, home: self }
+    }
+
+    /// Everything a person sees of a command.
+    fn see(&self, args: &[&str]) -> String {
+        self.hermes(args).see()
+    }
+}
+
+/// A command about to be run.
+struct Run<'a> {
+    command: Command,
+    home: &'a Home,
+}
+
+impl Run<'_> {
+    fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    fn without_env(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    fn output(mut self) -> Output {
+        self.command.output().unwrap()
+    }
+
+    fn stdout(self) -> String {
+        String::from_utf8(self.output().stdout).unwrap()
+    }
+
+    fn see(self) -> String {
+        let home = self.home.path().display().to_string();
+        let output = self.output();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&home, "[HOME]");
+        let mut seen = text(output.stdout);
+        let errors = text(output.stderr);
+        if !errors.is_empty() {
+            seen.push_str("--- stderr\n");
+            seen.push_str(&errors);
+        }
+        seen.push_str(&format!("--- exit {}", output.status.code().unwrap()));
+        seen
+    }
+}
+
+/// The clock, for what is shown as so long ago.
+#[expect(clippy::disallowed_methods, reason = "the binary under test reads the same clock")]
+fn ago(seconds: f64) -> f64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    now.as_secs_f64() - seconds
+}
+
+const MINUTE: f64 = 60.0;
+const HOUR: f64 = 3600.0;
+const DAY: f64 = 24.0 * HOUR;
+
+/// A home with a few conversations of several languages.
+fn several() -> Home {
+    let home = Home::empty();
+    home.talk(
+        "20250305_091523_a1b2c3",
+        "cli",
+        Some("refactoring auth"),
+        ago(2.5 * HOUR),
+        &[(Role::User, "Help me refactor the auth module please"), (Role::Assistant, "Sure.")],
+    )
+    .talk(
+        "20250304_150000_b0b0b0",
+        "telegram",
+        Some("大别山徒步计划"),
+        ago(25.0 * HOUR),
+        &[(Role::User, "周末想去大别山徒步，两天一夜")],
+    )
+    .talk(
+        "20250303_101500_f1f2f3f4",
+        "discord",
+        None,
+        ago(3.2 * DAY),
+        &[(Role::User, "كيف أحضّر كبسة الدجاج لستة أشخاص؟")],
+    )
+    .talk(
+        "cron_job1",
+        "cron",
+        Some("Größe 👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}"),
+        LONG_AGO,
+        &[(Role::User, "Run the daily report\nsecond line")],
+    )
+    .talk("tool_1", "tool", Some("made by a tool"), ago(MINUTE), &[(Role::User, "hidden")]);
+    home
+}
+
+#[test]
+fn the_version_names_sqlite() {
+    let seen = Home::empty().see(&["--version"]);
+    let words: Vec<&str> = seen.split([' ', '\n', ')']).collect();
+    assert_eq!(words[..3], ["hermes", env!("CARGO_PKG_VERSION"), "(SQLite"], "{seen}");
+    assert!(words[3].starts_with("3.") && seen.ends_with("--- exit 0"), "{seen}");
+}
+
+#[test]
+fn nothing_asked_is_help() {
+    insta::assert_snapshot!(Home::empty().see(&[]), @r#"
+    The sessions of your agents: list and read them
+
+    Usage: hermes [OPTIONS] [COMMAND]
+
+    Commands:
+      demo      Shows what this program does, on sample conversations in a folder of
+                their own
+      sessions  Lists and reads sessions
+      help      Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Where sessions are:
+          --home <DIR>  The folder of state.db and config.yaml [default:
+                        $HERMES_HOME, or ~/.hermes]
+          --url <URL>   The store: sqlite:PATH, or a path [default:
+                        $HERMES_SESSIONDB_URL, or what config.yaml says]
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn half_a_command_is_help_and_a_mistake() {
+    let seen = Home::empty().see(&["sessions"]);
+    assert!(seen.contains("Usage: hermes sessions") && seen.ends_with("--- exit 2"), "{seen}");
+}
+
+#[test]
+fn what_is_typed_wrong_reaches_the_terminal_harmlessly() {
+    insta::assert_snapshot!(Home::empty().see(&["sessions", "li\u{1b}[2Jst"]), @r#"
+    --- stderr
+    error: unrecognized subcommand 'list'
+
+    Usage: hermes sessions [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    --- exit 2
+    "#);
+}

@@ -1,0 +1,243 @@
+//! `hermes sessions show`
+
+use super::*;
+use hermes_session::{Content, Json, NewChild};
+use insta::assert_snapshot;
+use serde_json::Value;
+
+/// A session with tool calls, a picture and a day's break.
+fn coding() -> Home {
+    let home = Home::empty();
+    home.talk(
+        "20250305_091523_a1b2c3",
+        "cli",
+        Some("refactoring auth"),
+        LONG_AGO,
+        &[(Role::User, "Please look at the auth module, it is far too long and nobody dares to touch it any more.\n\n- tests first\n- then the code, in small steps that can be reviewed one by one by somebody")],
+    );
+    let calls = r#"[{"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": "{\"command\": \"wc -l src/auth/*.rs && cargo test auth -- --list | tail -5\"}"}}]"#;
+    home.add(
+        "20250305_091523_a1b2c3",
+        MessageBody {
+            tool_calls: Some(Json::parse(calls).unwrap()),
+            ..MessageBody::new(Role::Assistant, "Let me see.")
+        },
+    );
+    home.add(
+        "20250305_091523_a1b2c3",
+        MessageBody {
+            tool_call_id: Some("c1".into()),
+            tool_name: Some("terminal".into()),
+            ..MessageBody::new(Role::Tool, "812 src/auth/mod.rs\n\tlogin\n\tlogout\nthree\nfour")
+        },
+    );
+    let parts = r#"[{"type": "text", "text": "like this"}, {"type": "image_url", "image_url": {"url": "data:"}}]"#;
+    home.add("20250305_091523_a1b2c3", MessageBody::new(Role::User, Content::from_json(Json::parse(parts).unwrap())));
+    home
+}
+
+#[test]
+fn a_session_with_its_transcript() {
+    assert_snapshot!(coding().see(&["sessions", "show", "refactoring auth"]), @r#"
+    refactoring auth
+    id          20250305_091523_a1b2c3
+    source      cli
+    model       model-x
+    started     2025-03-05 09:15
+    ended       no, still active
+    messages    4 (1 tool call)
+
+    ── 2025-03-05
+
+    ● You  09:15
+      Please look at the auth module, it is far too long and nobody dares to touch
+      it any more.
+
+      - tests first
+      - then the code, in small steps that can be reviewed one by one by somebody
+
+    ◆ Hermes  09:17
+      Let me see.
+      ⚙ terminal {"command": "wc -l src/auth/*.rs && cargo test auth -- --list | ta…
+
+    ↳ terminal  09:17
+      812 src/auth/mod.rs
+          login
+          logout
+      … (--full shows the rest)
+
+    ● You  09:17
+      like this [image]
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn full_shows_what_is_folded() {
+    let seen = coding().hermes(&["sessions", "show", "--full", "20250305"]).env("COLUMNS", "200").see();
+    assert!(seen.contains("four") && seen.contains("| tail -5") && !seen.contains("--full"), "{seen}");
+}
+
+#[test]
+fn at_40_columns_nothing_is_wider() {
+    assert_snapshot!(coding().hermes(&["sessions", "show", "@last"]).env("COLUMNS", "40").see(), @r#"
+    refactoring auth
+    id          20250305_091523_a1b2c3
+    source      cli
+    model       model-x
+    started     2025-03-05 09:15
+    ended       no, still active
+    messages    4 (1 tool call)
+
+    ── 2025-03-05
+
+    ● You  09:15
+      Please look at the auth module, it is
+      far too long and nobody dares to touch
+      it any more.
+
+      - tests first
+      - then the code, in small steps that
+        can be reviewed one by one by
+        somebody
+
+    ◆ Hermes  09:17
+      Let me see.
+      ⚙ terminal {"command": "wc -l src/aut…
+
+    ↳ terminal  09:17
+      812 src/auth/mod.rs
+          login
+          logout
+      … (--full shows the rest)
+
+    ● You  09:17
+      like this [image]
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn the_recap_is_a_panel() {
+    assert_snapshot!(coding().see(&["sessions", "show", "--recap", "@last"]), @r#"
+    ╭─────────────────────────── Previous Conversation ────────────────────────────╮
+    │   ● You: Please look at the auth module, it is far too long and nobody dares │
+    │          to touch it any more.                                               │
+    │                                                                              │
+    │          - tests first                                                       │
+    │          - then the code, in small steps that can be reviewed one by one by  │
+    │            somebody                                                          │
+    │   ◆ Hermes: Let me see. [1 tool call: terminal]                              │
+    │   ● You: like this [image]                                                   │
+    │                                                                              │
+    ╰──────────────────────────────────────────────────────────────────────────────╯
+    --- exit 0
+    "#);
+    assert_snapshot!(Home::empty().talk("s", "cli", None, LONG_AGO, &[]).see(&["sessions", "show", "--recap", "s"]), @r#"
+    ╭─────────────────────────── Previous Conversation ────────────────────────────╮
+    │   Nothing was said yet.                                                      │
+    │                                                                              │
+    ╰──────────────────────────────────────────────────────────────────────────────╯
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn json_has_the_session_and_its_messages() {
+    let home = coding();
+    let json: Value = serde_json::from_str(&home.hermes(&["sessions", "show", "--json", "@last"]).stdout()).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["session"]["started_at"], LONG_AGO);
+    assert_eq!(json["session"]["tool_call_count"], 1);
+    assert_eq!(json["messages"].as_array().unwrap().len(), 4);
+    assert_eq!(json["messages"][1]["tool_calls"][0]["function"]["name"], "terminal");
+}
+
+#[test]
+fn a_title_leads_to_where_the_work_goes_on_and_an_id_to_itself() {
+    let home = Home::empty();
+    home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
+    home.write(async |store| {
+        let at = Request::at(Timestamp::from_seconds(LONG_AGO + 60.0).unwrap());
+        let child = NewChild::new(SessionId::parse("second").unwrap());
+        store
+            .split(&SessionId::parse("first").unwrap(), &child, &[NewMessage::new(Role::User, "go on")], &at)
+            .await
+            .unwrap();
+    });
+    assert_snapshot!(home.see(&["sessions", "show", "long work"]), @r#"
+    long work #2
+    id          second
+    source      cli
+    model       model-x
+    started     2025-03-05 09:16
+    ended       no, still active
+    messages    1
+    carries on  first
+
+    ── 2025-03-05
+
+    ● You  09:16
+      go on
+    --- exit 0
+    "#);
+    assert_snapshot!(home.see(&["sessions", "show", "first"]), @r#"
+    long work
+    id          first
+    source      cli
+    model       model-x
+    started     2025-03-05 09:15
+    ended       2025-03-05 09:16 (compression)
+    messages    1
+    goes on in  second
+
+    ── 2025-03-05
+
+    ● You  09:15
+      begin
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn who_is_not_found_or_not_one_is_told() {
+    let home = several();
+    assert_snapshot!(home.see(&["sessions", "show", "3f9"]), @r#"
+    --- stderr
+    error: no session matches "3f9"
+    hint: `hermes sessions list` shows what there is
+    --- exit 1
+    "#);
+    assert_snapshot!(home.see(&["sessions", "show", "2025030"]), @r#"
+    --- stderr
+    error: more than one session id starts with "2025030"
+    hint: give more of the id: 20250303_101500_f1f2f3f4, 20250304_150000_b0b0b0, 20250305_091523_a1b2c3
+    --- exit 1
+    "#);
+    assert_snapshot!(home.see(&["sessions", "show", ""]), @r#"
+    --- stderr
+    error: SESSION is empty
+    hint: give an id, the start of one, a title, or @last
+    --- exit 2
+    "#);
+    assert_snapshot!(home.see(&["sessions", "show", "x\u{1b}]0;pwned\u{7}"]), @r#"
+    --- stderr
+    error: no session matches "x\u{1b}]0;pwned\u{7}"
+    hint: `hermes sessions list` shows what there is
+    --- exit 1
+    "#);
+    assert_snapshot!(Home::with_store().see(&["sessions", "show", "@last"]), @r#"
+    --- stderr
+    error: no session matches "@last"
+    hint: `hermes sessions list` shows what there is
+    --- exit 1
+    "#);
+}
+
+#[test]
+fn a_message_that_cannot_be_read_hides_no_other() {
+    let home = coding();
+    home.damage("UPDATE messages SET tool_calls = '[{broken' WHERE role = 'assistant'");
+    let seen = home.see(&["sessions", "show", "@last"]);
+    assert!(seen.contains("! tool_calls can't be read") && seen.contains("like this [image]"), "{seen}");
+}

@@ -1,0 +1,113 @@
+//! What reaches the terminal: no control character but the end of a line, colours only where they are wanted.
+
+use super::*;
+use hermes_session::Json;
+use std::io::Read as _;
+
+const HOSTILE: &str = "a\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\u{8}\u{7f}\rover \u{202e}evil\u{2066}\u{200f}\u{61c} \u{2028}x\u{200b}y\u{feff}z\u{e0041}";
+
+/// A home in which everything that can be stored is hostile.
+fn hostile() -> Home {
+    let home = Home::empty();
+    home.talk("evil\u{1b}[2Jid", "cli", None, LONG_AGO, &[(Role::User, HOSTILE), (Role::Assistant, HOSTILE)]);
+    let calls = serde_json::json!([{"function": {"name": HOSTILE, "arguments": HOSTILE}}]);
+    home.add(
+        "evil\u{1b}[2Jid",
+        MessageBody { tool_calls: Some(Json::from_value(&calls)), ..MessageBody::empty(Role::Assistant) },
+    );
+    home.add(
+        "evil\u{1b}[2Jid",
+        MessageBody { tool_name: Some(HOSTILE.into()), ..MessageBody::new(Role::Tool, HOSTILE) },
+    );
+    home.add("evil\u{1b}[2Jid", MessageBody::new(Role::Other(HOSTILE.into()), HOSTILE));
+    let quoted = HOSTILE.replace('\'', "''");
+    home.damage(&format!("UPDATE sessions SET title = '{quoted}', source = '{quoted}', model = '{quoted}', end_reason = '{quoted}', ended_at = 5"));
+    home
+}
+
+#[track_caller]
+fn assert_harmless(bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let bad = |character: char| {
+        (character.is_control() && character != '\n')
+            || matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    assert_eq!(text.chars().find(|character| bad(*character)), None, "{text:?}");
+}
+
+#[test]
+fn stored_text_puts_nothing_on_the_terminal() {
+    let home = hostile();
+    let commands: [&[&str]; 9] = [
+        &["sessions", "list"],
+        &["sessions", "list", "--json"],
+        &["sessions", "list", "--all"],
+        &["sessions", "show", "@last"],
+        &["sessions", "show", "--full", "@last"],
+        &["sessions", "show", "--recap", "@last"],
+        &["sessions", "show", "--json", "@last"],
+        &["sessions", "show", HOSTILE],
+        &["sessions", "list", "--url", HOSTILE],
+    ];
+    for args in commands {
+        for columns in ["20", "40", "80", "200"] {
+            let output = home.hermes(args).env("COLUMNS", columns).output();
+            assert_harmless(&output.stdout);
+            assert_harmless(&output.stderr);
+        }
+    }
+}
+
+#[test]
+fn json_keeps_what_it_makes_harmless() {
+    let home = hostile();
+    let json: serde_json::Value =
+        serde_json::from_str(&home.hermes(&["sessions", "show", "--json", "@last"]).stdout()).unwrap();
+    assert_eq!(json["session"]["title"], HOSTILE);
+    assert_eq!(json["messages"][0]["content"], HOSTILE);
+}
+
+#[test]
+fn hostile_text_is_shown() {
+    insta::assert_snapshot!(hostile().hermes(&["sessions", "list"]).env("COLUMNS", "200").see(), @r#"
+    Title                             Preview                                                              Last active  Source                                                              Msgs  ID
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    a␛[31mred␛]0;title␇<U+009B>2J␈␡…  a␛[31mred␛]0;title␇<U+009B>2J␈␡ over <U+202E>evil<U+2066><U+200F><…  2025-03-05   a␛[31mred␛]0;title␇<U+009B>2J␈␡␍over <U+202E>evil<U+2066><U+200F>…     5  evil␛[2Jid
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn a_pipe_gets_plain_text_and_a_terminal_colours() {
+    let home = several();
+    assert!(!home.see(&["sessions", "list"]).contains('\u{1b}'));
+    let forced = home.hermes(&["sessions", "list"]).env("CLICOLOR_FORCE", "1").stdout();
+    assert!(forced.contains("\u{1b}[1mTitle"), "{forced:?}");
+    let plain = home.hermes(&["sessions", "list"]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").stdout();
+    assert!(!plain.contains('\u{1b}'));
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_error() {
+    let home = Home::empty();
+    let long = "line\n".repeat(200_000);
+    home.talk("long", "cli", None, LONG_AGO, &[(Role::User, &long)]);
+    let mut run = home.hermes(&["sessions", "show", "long"]);
+    let mut child = run.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_told() {
+    let home = several();
+    let mut run = home.hermes(&["sessions", "list"]);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = run.command.stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.starts_with("error: could not write the output: No space left"), "{errors}");
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -1,0 +1,76 @@
+//! Every environment variable the program looks at, each named once.
+
+use crate::ConfigError;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The folder that holds `state.db` and `config.yaml`.
+pub const HERMES_HOME: &str = "HERMES_HOME";
+/// The store, as a URL.
+pub const HERMES_SESSIONDB_URL: &str = "HERMES_SESSIONDB_URL";
+/// Any value but an empty one turns colours off.
+pub const NO_COLOR: &str = "NO_COLOR";
+/// The width of the terminal, where it can't be asked.
+pub const COLUMNS: &str = "COLUMNS";
+
+/// The environment at one moment, handed to whoever needs it.
+#[derive(Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+    user_home: Option<PathBuf>,
+}
+
+impl Environment {
+    /// The environment of this process.
+    pub fn of_process() -> Self {
+        Self { variables: std::env::vars_os().collect(), user_home: std::env::home_dir() }
+    }
+
+    /// An environment of these variables, with the home folder of the person.
+    pub fn new<N: Into<OsString>, V: Into<OsString>>(
+        variables: impl IntoIterator<Item = (N, V)>,
+        user_home: Option<&Path>,
+    ) -> Self {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self { variables, user_home: user_home.map(Path::to_owned) }
+    }
+
+    /// The home folder of the person, for `~`.
+    pub fn user_home(&self) -> Option<&Path> {
+        self.user_home.as_deref()
+    }
+
+    /// A variable's text without the white space around it; a blank one counts as not set.
+    ///
+    /// # Errors
+    /// If it is not UTF-8.
+    pub fn text(&self, name: &'static str) -> Result<Option<&str>, ConfigError> {
+        match self.raw(name) {
+            None => Ok(None),
+            Some(value) => value
+                .to_str()
+                .map(|text| Some(text.trim()).filter(|text| !text.is_empty()))
+                .ok_or(ConfigError::NotText { name }),
+        }
+    }
+
+    /// A variable as a path: trimmed if it is text, else byte by byte as it is.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        let value = self.raw(name)?;
+        let trimmed = value.to_str().map_or(value, |text| OsStr::new(text.trim()));
+        Some(PathBuf::from(trimmed)).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// A variable exactly as it is set, empty or not.
+    pub fn raw(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+}
+
+impl std::fmt::Debug for Environment {
+    /// Shows names only: anything may be a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
+    }
+}

@@ -1,0 +1,326 @@
+//! The settings themselves, and the one function that decides between their origins.
+
+use crate::file::Tree;
+use crate::read::Reader;
+use crate::{ConfigError, ConfigFile, Environment, Origin, Secret, Setting, env, expand_tilde, home};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the command line says.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// The home folder.
+    pub home: Option<PathBuf>,
+    /// The store.
+    pub url: Option<Secret>,
+}
+
+/// Every setting, each with its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The folder of `state.db` and `config.yaml`.
+    pub home: Setting<PathBuf>,
+    /// Whether colours are allowed at all.
+    pub color: Setting<bool>,
+    /// The store.
+    pub sessiondb: SessionDb,
+    /// How long sessions are kept.
+    pub sessions: Sessions,
+    /// What is shown.
+    pub display: Display,
+    /// Search.
+    pub search: Search,
+}
+
+/// Which store, and how it is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionDb {
+    /// A URL from the command line or the environment, which wins over the provider's own keys.
+    pub url: Option<Setting<Secret>>,
+    /// The provider.
+    pub provider: Setting<Provider>,
+    /// SQLite's own.
+    pub sqlite: Sqlite,
+    /// PostgreSQL's own.
+    pub postgresql: Postgresql,
+    /// MySQL's own.
+    pub mysql: Mysql,
+}
+
+/// What can hold sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    /// A file on this machine.
+    Sqlite,
+    /// PostgreSQL.
+    Postgresql,
+    /// MySQL or MariaDB.
+    Mysql,
+}
+
+/// `sessiondb.sqlite`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sqlite {
+    /// The file; `state.db` in the home folder unless given.
+    pub db_path: Setting<PathBuf>,
+    /// How surely a write is on disk when it is answered.
+    pub synchronous: Setting<Synchronous>,
+    /// How long a writer waits for another one.
+    pub wait_seconds: Setting<Duration>,
+}
+
+/// How surely a write is on disk when it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Survives a power cut, and so does the folder's entry.
+    Extra,
+    /// Survives a power cut.
+    Full,
+    /// Survives the end of the process.
+    Normal,
+}
+
+/// `sessiondb.postgresql`. At most `pool_size` + `max_overflow` connections are open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Postgresql {
+    /// Where it is; may hold a password.
+    pub dsn: Option<Setting<Secret>>,
+    /// Where reads may go.
+    pub replica_dsn: Option<Setting<Secret>>,
+    /// Connections that are kept open.
+    pub pool_size: Setting<u64>,
+    /// Connections that may be opened on top.
+    pub max_overflow: Setting<u64>,
+    /// The longest a statement may run, in milliseconds.
+    pub statement_timeout: Setting<u64>,
+    /// The schema, if not the connection's own.
+    pub schema: Option<Setting<String>>,
+}
+
+/// `sessiondb.mysql`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mysql {
+    /// The machine.
+    pub host: Option<Setting<String>>,
+    /// The port.
+    pub port: Setting<u64>,
+    /// The database.
+    pub database: Option<Setting<String>>,
+    /// The account.
+    pub user: Option<Setting<String>>,
+    /// Its password.
+    pub password: Option<Setting<Secret>>,
+    /// The most connections.
+    pub pool_size: Setting<u64>,
+}
+
+/// `sessions`: what is deleted by itself, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sessions {
+    /// Whether old sessions are deleted at start-up.
+    pub auto_prune: Setting<bool>,
+    /// How old a session gets, in days.
+    pub retention_days: Setting<u64>,
+    /// Whether the file is made smaller afterwards.
+    pub vacuum_after_prune: Setting<bool>,
+    /// The least time between two such runs, in hours.
+    pub min_interval_hours: Setting<u64>,
+}
+
+/// `display`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Display {
+    /// What a resumed session shows first.
+    pub resume_display: Setting<ResumeDisplay>,
+}
+
+/// What a resumed session shows first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResumeDisplay {
+    /// One line and the panel with the last messages.
+    Full,
+    /// One line.
+    Minimal,
+}
+
+/// `search`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// The longest a search may take, in milliseconds.
+    pub timeout_ms: Setting<u64>,
+}
+
+/// Where the store is, as settings tell it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoreLocation {
+    /// A URL, which may hold a password.
+    Url(Secret),
+    /// A SQLite file.
+    Sqlite(PathBuf),
+}
+
+/// Decides every setting: the command line, then the environment, then the file, then the default.
+///
+/// # Errors
+/// A value that its key can't take, wherever it was set. Keys that are not ours are not looked at.
+pub fn resolve(flags: &Flags, environment: &Environment, file: Option<&ConfigFile>) -> Result<Settings, ConfigError> {
+    let home = home(flags, environment)?;
+    let tree = Tree::parse(file)?;
+    let reader = Reader { tree: &tree, environment };
+    let color = match environment.raw(env::NO_COLOR) {
+        Some(value) if !value.is_empty() => Setting { value: false, origin: Origin::Environment(env::NO_COLOR) },
+        _ => Setting::default_value(true),
+    };
+    let url = match (&flags.url, environment.text(env::HERMES_SESSIONDB_URL)?) {
+        (Some(url), _) => Some(Setting { value: url.clone(), origin: Origin::Flag }),
+        (None, Some(url)) => {
+            Some(Setting { value: Secret::new(url), origin: Origin::Environment(env::HERMES_SESSIONDB_URL) })
+        }
+        (None, None) => None,
+    };
+    let whole = "give a whole number of 0 or more";
+    let some = "give a whole number of 1 or more";
+    Ok(Settings {
+        sessiondb: session_db(&reader, url, &home.value)?,
+        home,
+        color,
+        sessions: Sessions {
+            auto_prune: reader.bool("sessions.auto_prune", false)?,
+            retention_days: reader.count("sessions.retention_days", 90, 0.., whole)?,
+            vacuum_after_prune: reader.bool("sessions.vacuum_after_prune", true)?,
+            min_interval_hours: reader.count("sessions.min_interval_hours", 24, 0.., whole)?,
+        },
+        display: Display {
+            // The agent takes any other word for `full`, and this is its key.
+            resume_display: match reader.text("display.resume_display")? {
+                Some(setting) => setting.map(|word| match word.trim() {
+                    "minimal" => ResumeDisplay::Minimal,
+                    _ => ResumeDisplay::Full,
+                }),
+                None => Setting::default_value(ResumeDisplay::Full),
+            },
+        },
+        search: Search { timeout_ms: reader.count("search.timeout_ms", 2000, 1.., some)? },
+    })
+}
+
+fn session_db(
+    reader: &Reader<'_>,
+    url: Option<Setting<Secret>>,
+    home: &std::path::Path,
+) -> Result<SessionDb, ConfigError> {
+    let providers = [
+        ("sqlite", Provider::Sqlite),
+        ("postgresql", Provider::Postgresql),
+        ("postgres", Provider::Postgresql),
+        ("mysql", Provider::Mysql),
+        ("mariadb", Provider::Mysql),
+    ];
+    let provider =
+        reader.word("sessiondb.provider", &providers, Provider::Sqlite, "use sqlite, postgresql or mysql")?;
+    let levels = [("extra", Synchronous::Extra), ("full", Synchronous::Full), ("normal", Synchronous::Normal)];
+    let db_path = match reader.text("sessiondb.sqlite.db_path")? {
+        // A relative path belongs to the home folder, not to wherever the agent happens to be started.
+        Some(setting) => setting.map(|text| home.join(expand_tilde(text.trim(), reader.environment.user_home()))),
+        None => Setting::default_value(home.join("state.db")),
+    };
+    let whole = "give a whole number of 0 or more";
+    let some = "give a whole number of 1 or more";
+    // Variables named for a provider that is not in use need not be set.
+    let used = url.is_none().then_some(provider.value);
+    Ok(SessionDb {
+        sqlite: Sqlite {
+            db_path,
+            synchronous: reader.word(
+                "sessiondb.sqlite.synchronous",
+                &levels,
+                Synchronous::Full,
+                "use full, extra or normal",
+            )?,
+            wait_seconds: reader.seconds("sessiondb.sqlite.wait_seconds", 60)?,
+        },
+        postgresql: Postgresql {
+            dsn: if_used(used, Provider::Postgresql, reader.secret("sessiondb.postgresql.dsn"))?,
+            replica_dsn: if_used(used, Provider::Postgresql, reader.secret("sessiondb.postgresql.replica_dsn"))?,
+            pool_size: reader.count("sessiondb.postgresql.pool_size", 10, 1.., some)?,
+            max_overflow: reader.count("sessiondb.postgresql.max_overflow", 5, 0.., whole)?,
+            statement_timeout: reader.count("sessiondb.postgresql.statement_timeout", 30_000, 0.., whole)?,
+            schema: if_used(used, Provider::Postgresql, reader.text("sessiondb.postgresql.schema"))?,
+        },
+        mysql: Mysql {
+            host: if_used(used, Provider::Mysql, reader.text("sessiondb.mysql.host"))?,
+            port: reader.count("sessiondb.mysql.port", 3306, 1..=65_535, "give a port from 1 to 65535")?,
+            database: if_used(used, Provider::Mysql, reader.text("sessiondb.mysql.database"))?,
+            user: if_used(used, Provider::Mysql, reader.text("sessiondb.mysql.user"))?,
+            password: if_used(used, Provider::Mysql, reader.secret("sessiondb.mysql.password"))?,
+            pool_size: reader.count("sessiondb.mysql.pool_size", 10, 1.., some)?,
+        },
+        url,
+        provider,
+    })
+}
+
+fn if_used<T>(
+    used: Option<Provider>,
+    provider: Provider,
+    setting: Result<Option<Setting<T>>, ConfigError>,
+) -> Result<Option<Setting<T>>, ConfigError> {
+    match setting {
+        Err(ConfigError::Unset { .. }) if used != Some(provider) => Ok(None),
+        other => other,
+    }
+}
+
+impl Settings {
+    /// Where the store is: the URL that was given, else what the chosen provider's keys say.
+    ///
+    /// # Errors
+    /// If the chosen provider lacks what it needs.
+    pub fn store(&self) -> Result<Setting<StoreLocation>, ConfigError> {
+        let db = &self.sessiondb;
+        if let Some(url) = &db.url {
+            return Ok(url.clone().map(StoreLocation::Url));
+        }
+        match db.provider.value {
+            Provider::Sqlite => Ok(db.sqlite.db_path.clone().map(StoreLocation::Sqlite)),
+            Provider::Postgresql => {
+                let dsn = self.needed("sessiondb.postgresql.dsn", db.postgresql.dsn.as_ref())?;
+                Ok(dsn.clone().map(StoreLocation::Url))
+            }
+            Provider::Mysql => {
+                let host = self.needed("sessiondb.mysql.host", db.mysql.host.as_ref())?;
+                let database = self.needed("sessiondb.mysql.database", db.mysql.database.as_ref())?;
+                let mut url = String::from("mysql://");
+                if let Some(user) = &db.mysql.user {
+                    url.push_str(&percent_encoded(&user.value));
+                    if let Some(password) = &db.mysql.password {
+                        url.push(':');
+                        url.push_str(&percent_encoded(password.value.reveal()));
+                    }
+                    url.push('@');
+                }
+                url.push_str(&host.value);
+                url.push_str(&format!(":{}/{}", db.mysql.port.value, percent_encoded(&database.value)));
+                Ok(host.clone().map(|_| StoreLocation::Url(Secret::new(url))))
+            }
+        }
+    }
+
+    fn needed<'a, T>(&self, key: &'static str, setting: Option<&'a Setting<T>>) -> Result<&'a Setting<T>, ConfigError> {
+        setting.ok_or_else(|| ConfigError::Missing { key, origin: self.sessiondb.provider.origin.clone() })
+    }
+}
+
+/// A text as it may stand inside a URL.
+fn percent_encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests;

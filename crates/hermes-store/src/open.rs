@@ -1,0 +1,69 @@
+//! From a URL to a store.
+
+use crate::{ServerUrl, StoreUrl};
+use hermes_session::{Invalid, Maintenance, StoreError};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How to open a store.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// How long a writer waits for another one.
+    pub wait: Duration,
+    /// Whether a file that is not there is made.
+    pub create: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { wait: Duration::from_secs(60), create: true }
+    }
+}
+
+/// Opens a store.
+///
+/// # Errors
+/// Whatever the provider says. A provider that is not part of this build is `Invalid`; no other takes its place.
+pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Maintenance>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => {
+            let options = SqliteOptions { wait: options.wait, create: options.create };
+            Ok(Arc::new(SqliteStore::open(path, &options)?))
+        }
+        StoreUrl::Postgresql(server) => Err(not_built("PostgreSQL", server)),
+        StoreUrl::Mysql(server) => Err(not_built("MySQL", server)),
+    }
+}
+
+fn not_built(provider: &str, server: &ServerUrl) -> StoreError {
+    let why = format!("{server} needs {provider}, which this build can't use yet");
+    Invalid::new("store", why, "give a SQLite file, such as sqlite:~/.hermes/state.db").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_made_only_if_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = StoreUrl::Sqlite(folder.path().join("state.db"));
+        let looking = OpenOptions { create: false, ..OpenOptions::default() };
+        assert!(open(&url, &looking).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        drop(open(&url, &OpenOptions::default()).unwrap());
+        assert!(open(&url, &looking).is_ok());
+    }
+
+    #[test]
+    fn a_provider_that_is_not_built_says_so_and_nothing_takes_its_place() {
+        let url = StoreUrl::parse("postgresql://ada:pw@db/hermes", None).unwrap();
+        let error = open(&url, &OpenOptions::default()).err().unwrap();
+        assert!(matches!(error, StoreError::Invalid(_)));
+        assert_eq!(
+            error.to_string(),
+            "store postgresql://ada:***@db/hermes needs PostgreSQL, which this build can't use yet"
+        );
+    }
+}
