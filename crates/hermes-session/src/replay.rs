@@ -12,7 +12,8 @@ pub use validate::{Unplayable, validate};
 
 use crate::json::ObjectWriter;
 use crate::{Content, Json, Message, MessageBody, MessageRequest, Role, SessionId, SessionStore, StoreError};
-use crate::{scrub, tool_calls::tool_calls};
+use crate::{scrub, tool_calls::has_call};
+use std::borrow::Cow;
 
 /// The role of rows that only the gateway reads.
 const SESSION_META: &str = "session_meta";
@@ -58,7 +59,10 @@ impl ReplayMessage {
         let json_of_assistant = |json: Option<Json>| json.filter(|json| is_assistant && !json.is_falsy());
         let content = match body.content {
             Some(Content::Text(text)) if is_assistant || body.role == Role::User => {
-                Some(Content::Text(scrub::without_memory_blocks(&text).into_owned()))
+                Some(Content::Text(match scrub::without_memory_blocks(&text) {
+                    Cow::Borrowed(_) => text,
+                    Cow::Owned(scrubbed) => scrubbed,
+                }))
             }
             // Providers refuse a result without content.
             None if is_result => Some(Content::from("")),
@@ -68,7 +72,7 @@ impl ReplayMessage {
             content,
             tool_call_id: not_empty(body.tool_call_id).filter(|_| is_result),
             tool_name: not_empty(body.tool_name),
-            tool_calls: body.tool_calls.filter(|calls| is_assistant && !tool_calls(calls).is_empty()),
+            tool_calls: body.tool_calls.filter(|calls| is_assistant && has_call(calls)),
             finish_reason: of_assistant(not_empty(body.finish_reason)),
             reasoning: of_assistant(not_empty(body.reasoning)),
             reasoning_content: of_assistant(body.reasoning_content),

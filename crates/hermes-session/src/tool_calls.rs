@@ -1,6 +1,7 @@
 //! Takes the tool calls of a message apart, and puts them together again without losing a character of them.
 
 use crate::{Json, JsonKind};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// One call in a message.
@@ -33,7 +34,7 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// The calls in the `tool_calls` of a message. What is no call (no object, or nested too deep to be read) is left out.
+/// The calls in the `tool_calls` of a message. What is no object is no call, and left out.
 pub(crate) fn tool_calls(calls: &Json) -> Vec<ToolCall<'_>> {
     match calls.kind() {
         JsonKind::Array => parts(calls.as_str()).into_iter().filter_map(tool_call).collect(),
@@ -42,20 +43,54 @@ pub(crate) fn tool_calls(calls: &Json) -> Vec<ToolCall<'_>> {
     }
 }
 
+/// Whether there is a call among the `tool_calls` of a message.
+pub(crate) fn has_call(calls: &Json) -> bool {
+    match calls.kind() {
+        JsonKind::Array => parts(calls.as_str()).iter().any(|part| part.starts_with('{')),
+        kind => kind == JsonKind::Object,
+    }
+}
+
+/// What is looked at in a call; its arguments, which may be long, are passed over.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Wire {
+    id: Value,
+    call_id: Value,
+    name: Value,
+    function: Option<Function>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Function {
+    name: Value,
+}
+
 fn tool_call(text: &str) -> Option<ToolCall<'_>> {
     if !text.starts_with('{') {
         return None;
     }
-    // Read inside a list, as it will be read again: the nesting counts from there.
-    let list = Json::parse(&format!("[{text}]")).ok()?.to_value()?;
-    let call = list.get(0)?;
-    let stored = call.get("id").and_then(id_text);
+    let wire = serde_json::from_str(text).unwrap_or_else(|_| unusual(text));
+    let stored = id_text(&wire.id);
     // The responses wire format names its calls by `call_id`.
-    let id = stored.clone().or_else(|| call.get("call_id").and_then(id_text));
-    let is_settled = stored.is_some() && call.get("id").is_some_and(Value::is_string);
-    let function = call.get("function").unwrap_or(call);
-    let name = function.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    Some(ToolCall { id, name: name.map(str::to_owned), is_settled, text })
+    let id = stored.clone().or_else(|| id_text(&wire.call_id));
+    let is_settled = stored.is_some() && wire.id.is_string();
+    let name = wire.function.map_or(wire.name, |function| function.name);
+    Some(ToolCall { id, name: name.as_str().filter(|name| !name.is_empty()).map(str::to_owned), is_settled, text })
+}
+
+/// A call that only Python can hold, or that says a thing twice. Nested too deep for a tree it keeps its text, without a name.
+fn unusual(text: &str) -> Wire {
+    let Some(call) = Json::parse(text).ok().and_then(|json| json.to_value()) else { return Wire::default() };
+    let function = call.get("function").filter(|function| function.is_object());
+    let value = |key: &str| call.get(key).cloned().unwrap_or_default();
+    Wire {
+        id: value("id"),
+        call_id: value("call_id"),
+        name: value("name"),
+        function: function.map(|function| Function { name: function.get("name").cloned().unwrap_or_default() }),
+    }
 }
 
 fn id_text(id: &Value) -> Option<String> {
@@ -131,9 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_deep_to_be_read_is_no_call() {
-        let deep = |depth: usize| format!("[{{\"id\": \"a\", \"x\": {}{}}}]", "[".repeat(depth), "]".repeat(depth));
-        assert_eq!(read(&deep(100)).len(), 1);
-        assert_eq!(read(&deep(200)).len(), 0);
+    fn what_only_python_can_hold_is_a_call_all_the_same() {
+        assert_eq!(read(r#"[{"id": "a", "name": "f", "x": NaN}]"#), [(some("a"), some("f"))]);
+        assert_eq!(read(r#"[{"id": "a", "function": "f", "name": "g", "id": "b"}]"#), [(some("b"), some("g"))]);
+        assert_eq!(read(r#"[{"id": "\ud800"}]"#), [(None, None)]);
+        let deep = format!("[{{\"id\": \"a\", \"x\": {}{}}}]", "[".repeat(200), "]".repeat(200));
+        assert_eq!(read(&deep).len(), 1);
     }
 }

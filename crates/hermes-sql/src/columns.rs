@@ -16,9 +16,9 @@ pub const USAGE: &str = "s.input_tokens, s.output_tokens, s.cache_read_tokens, s
 pub const MESSAGE: &str = "id, session_id, timestamp, role, content, tool_call_id, tool_calls, tool_name, token_count, \
      finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items";
 
-/// A row of a list. The aliases: `r` is the session that the row starts with, `t` the one it stands at, `h` the side row of
-/// `r`; in the view of sessions `r` and `t` are one.
-pub const SUMMARY: &str = "t.id, h.root, r.source, r.user_id, t.model, r.parent_session_id, h.relation, r.started_at, \
+/// A row of a list. The aliases: `r` is the session that the row starts with, `t` the one it stands at (it may be
+/// missing), `h` the side row of `r`; in the view of sessions `r` and `t` are one.
+pub const SUMMARY: &str = "coalesce(t.id, r.id), h.root, r.source, r.user_id, t.model, r.parent_session_id, h.relation, r.started_at, \
      t.ended_at, t.end_reason, t.message_count, t.tool_call_count, r.input_tokens, r.output_tokens, r.cache_read_tokens, \
      r.cache_write_tokens, r.reasoning_tokens, r.api_call_count, r.estimated_cost_usd, r.actual_cost_usd, r.cost_status, \
      r.cost_source, r.pricing_version, r.billing_provider, r.billing_base_url, r.billing_mode, t.title";

@@ -47,12 +47,13 @@ pub const SET_USAGE: &str = "UPDATE sessions SET input_tokens = ?, output_tokens
 /// A value beside the sessions.
 pub const META: &str = "SELECT value FROM state_meta WHERE key = ?";
 
-/// Remembers a request: key, session, fingerprint, answer.
+/// Remembers a request: key, session, first message, fingerprint, answer.
 pub const REMEMBER_REQUEST: &str =
-    "INSERT INTO hx_request (request_key, session_id, fingerprint, answer) VALUES (?, ?, ?, ?)";
+    "INSERT INTO hx_request (request_key, session_id, message_id, fingerprint, answer) VALUES (?, ?, ?, ?, ?)";
 
-/// A remembered request: session, fingerprint, answer.
-pub const REQUEST: &str = "SELECT session_id, fingerprint, answer FROM hx_request WHERE request_key = ?";
+/// A remembered request: fingerprint, answer, and whether the messages it made are still there.
+pub const REQUEST: &str = "SELECT fingerprint, answer, \
+     message_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id) FROM hx_request WHERE request_key = ?";
 
 /// Forgets a request.
 pub const FORGET_REQUEST: &str = "DELETE FROM hx_request WHERE request_key = ?";

@@ -4,6 +4,7 @@ use crate::error::{Failure, store_error};
 use crate::options::SqliteOptions;
 use crate::schema;
 use hermes_session::StoreError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::cell::Cell;
 use std::path::Path;
@@ -65,6 +66,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_for_lock))?;
     connection.set_prepared_statement_cache_capacity(64);
+    // Plans do not depend on the values that are bound; without this, SQLite may prepare a statement anew for each of them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 

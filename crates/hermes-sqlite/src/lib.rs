@@ -15,6 +15,7 @@ mod mend;
 mod messages;
 mod meta;
 mod options;
+mod readers;
 mod requests;
 mod row;
 mod schema;

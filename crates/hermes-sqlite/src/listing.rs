@@ -10,6 +10,7 @@ use hermes_sql::{columns, decode};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 /// A page, and whether something in the store should be mended.
 pub(crate) fn list(connection: &Connection, request: &ListRequest) -> Result<(Listing, bool), Failure> {
@@ -18,8 +19,12 @@ pub(crate) fn list(connection: &Connection, request: &ListRequest) -> Result<(Li
     if request.after.is_none() && request.page.offset() == 0 && limit > 0 {
         listing.unreadable = nameless(connection)?;
     }
-    let (sql, values) = page(request);
-    let mut statement = connection.prepare_cached(&sql)?;
+    let (sql, values) = page(request, "INDEXED BY hx_sessions_card");
+    let mut statement = match connection.prepare_cached(&sql) {
+        Ok(statement) => statement,
+        // Somebody dropped the index: slower, and right.
+        Err(_) => connection.prepare_cached(&page(request, "").0)?,
+    };
     let mut rows = statement.query(params_from_iter(values))?;
     let mut found = 0;
     let mut last = None;
@@ -40,30 +45,32 @@ pub(crate) fn list(connection: &Connection, request: &ListRequest) -> Result<(Li
 /// Behind the columns of the summary: activity, preview, segments; then the first session, its mark, the time of the order.
 const MARKS: usize = 30;
 
-fn page(request: &ListRequest) -> (String, Vec<Value>) {
-    let (active, preview, segments, dirty, tip) = match request.view {
+/// The statement of a page. `card` names the index that has all columns of a session that a list shows, or nothing.
+fn page(request: &ListRequest, card: &str) -> (String, Vec<Value>) {
+    let (active, preview, segments, tip) = match request.view {
         View::Conversations => (
             "h.active",
-            "CASE WHEN h.preview <> '' THEN h.preview ELSE (SELECT x.preview FROM hx_session x WHERE x.session_id = h.tip) END",
+            "CASE WHEN h.preview <> '' THEN h.preview ELSE u.preview END",
             "(SELECT count(*) FROM hx_session x WHERE x.root = h.session_id)",
-            "h.dirty | coalesce((SELECT x.dirty FROM hx_session x WHERE x.session_id = h.tip), 2)",
-            "coalesce((SELECT x.id FROM sessions x WHERE x.id = h.tip), r.id)",
+            "h.tip",
         ),
-        View::Sessions => ("h.last_active", "h.preview", "1", "h.dirty", "r.id"),
+        View::Sessions => ("h.last_active", "h.preview", "1", "h.session_id"),
     };
     let (key, direction, after) = match request.order {
         Order::Active => (active, "DESC", "<"),
-        Order::Started => ("r.started_at", "DESC", "<"),
+        Order::Started => ("o.started_at", "DESC", "<"),
         Order::Id => (active, "ASC", ">"),
     };
     // The table in front is the one whose index has the order; CROSS JOIN keeps it there.
     let tables = match request.order {
-        Order::Active | Order::Id => "hx_session h CROSS JOIN sessions r ON r.id = h.session_id",
-        Order::Started => "sessions r CROSS JOIN hx_session h ON h.session_id = r.id",
+        Order::Active | Order::Id => format!("hx_session h CROSS JOIN sessions r {card} ON r.id = h.session_id"),
+        Order::Started => format!(
+            "sessions o CROSS JOIN hx_session h ON h.session_id = o.id CROSS JOIN sessions r {card} ON r.id = h.session_id"
+        ),
     };
     let mut sql = format!(
-        "SELECT {}, {active}, {preview}, {segments}, h.session_id, {dirty}, {key} FROM {tables} \
-         CROSS JOIN sessions t ON t.id = {tip} WHERE 1",
+        "SELECT {}, {active}, {preview}, {segments}, h.session_id, h.dirty | coalesce(u.dirty, 2), {key} FROM {tables} \
+         LEFT JOIN sessions t {card} ON t.id = {tip} LEFT JOIN hx_session u ON u.session_id = {tip} WHERE 1",
         columns::SUMMARY
     );
     let mut values = Vec::new();
@@ -146,11 +153,14 @@ fn freshen(
             summary.last_active.max(mend::last_active(connection, first)?.unwrap_or(summary.started_at));
     }
     if summary.segments > 1 {
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {} FROM hx_session h JOIN sessions s ON s.id = h.session_id WHERE h.root = ?1 AND h.session_id <> ?1 \
-             ORDER BY h.session_id",
-            columns::USAGE
-        ))?;
+        static MEMBERS: LazyLock<String> = LazyLock::new(|| {
+            format!(
+                "SELECT {} FROM hx_session h JOIN sessions s ON s.id = h.session_id WHERE h.root = ?1 AND h.session_id <> ?1 \
+                 ORDER BY h.session_id",
+                columns::USAGE
+            )
+        });
+        let mut statement = connection.prepare_cached(&MEMBERS)?;
         let mut rows = statement.query(params![first.as_str()])?;
         while let Some(row) = rows.next()? {
             summary.usage = summary.usage.plus(&decode::usage(&Row(row)));

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::requests::once;
-use crate::{lineage, mend};
+use crate::{lineage, mend, schema};
 use hermes_session::{Deleted, Request, SessionId, StoreStatus, change};
 use hermes_sql::statements;
 use rusqlite::{Connection, params};
@@ -37,7 +37,7 @@ pub(crate) fn delete_conversation(
 }
 
 pub(crate) fn status(connection: &Connection, path: &Path) -> Result<StoreStatus, Failure> {
-    let schema_version = connection.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))?;
+    let schema_version = schema::version(connection)?.unwrap_or(0);
     Ok(StoreStatus {
         provider: "sqlite",
         version: rusqlite::version().to_owned(),

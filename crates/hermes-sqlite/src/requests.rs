@@ -11,9 +11,9 @@ pub(crate) trait Answer: Sized {
     fn keep(&self) -> String;
     /// The answer from its text; `None` if it is none.
     fn recall(text: &str) -> Option<Self>;
-    /// Whether what the answer speaks of is still there: a key lives as long as its row.
-    fn is_alive(&self, _connection: &Connection) -> Result<bool, rusqlite::Error> {
-        Ok(true)
+    /// The message that the key lives as long as, if the change made messages.
+    fn first_message(&self) -> Option<MessageId> {
+        None
     }
 }
 
@@ -79,11 +79,8 @@ impl Answer for Vec<MessageId> {
     fn recall(text: &str) -> Option<Self> {
         text.split_ascii_whitespace().map(|id| id.parse().ok().map(MessageId)).collect()
     }
-    fn is_alive(&self, connection: &Connection) -> Result<bool, rusqlite::Error> {
-        match self.first() {
-            Some(first) => connection.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists(params![first.0]),
-            None => Ok(true),
-        }
+    fn first_message(&self) -> Option<MessageId> {
+        self.first().copied()
     }
 }
 
@@ -96,23 +93,28 @@ pub(crate) fn once<T: Answer>(
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let Some(key) = &request.key else { return work() };
-    let kept: Option<(String, String)> = connection
+    let kept: Option<(String, String, bool)> = connection
         .prepare_cached(statements::REQUEST)?
-        .query_row(params![key.as_str()], |row| Ok((row.get(1)?, row.get(2)?)))
+        .query_row(params![key.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
-    if let Some((known, answer)) = kept {
-        match T::recall(&answer) {
-            Some(answer) if answer.is_alive(connection)? => {
-                return if known == fingerprint { Ok(answer) } else { Err(Conflict::KeyReused(key.clone()).into()) };
-            }
-            None if known != fingerprint => return Err(Conflict::KeyReused(key.clone()).into()),
-            _ => connection.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?,
-        };
+    match kept {
+        None => {}
+        // Its messages are gone, and the key with them.
+        Some((_, _, false)) => {
+            _ = connection.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?
+        }
+        Some((known, answer, true)) => {
+            return match T::recall(&answer).filter(|_| known == fingerprint) {
+                Some(answer) => Ok(answer),
+                None => Err(Conflict::KeyReused(key.clone()).into()),
+            };
+        }
     }
     let answer = work()?;
     connection.prepare_cached(statements::REMEMBER_REQUEST)?.execute(params![
         key.as_str(),
         session.as_str(),
+        answer.first_message().map(|id| id.0),
         fingerprint,
         answer.keep()
     ])?;

@@ -7,7 +7,7 @@ mod side;
 use crate::error::Failure;
 use crate::indexes;
 use hermes_session::StoreError;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 use std::path::Path;
 
 /// The agent's schema that we make and know how to write.
@@ -122,6 +122,9 @@ fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
         Failure::Store(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() })
     };
     let revision: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if revision == REVISION && version(connection).is_ok_and(|version| version == Some(VERSION)) {
+        return Ok(State::Current);
+    }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if tables == 0 && revision == 0 {
         return Ok(State::Empty);
@@ -134,10 +137,7 @@ fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
     if !has_version {
         return Err(refused("is a database of another program".into(), "give the path of an agent's state.db"));
     }
-    let version: Option<i64> =
-        connection.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0)).optional()?.flatten();
-    match (version, revision) {
-        (Some(VERSION), REVISION) => Ok(State::Current),
+    match (version(connection)?, revision) {
         (Some(VERSION), 0) => Ok(State::Foreign),
         (_, newer) if newer > REVISION => {
             Err(refused(format!("was written by a newer hermes (revision {newer})"), "install the newest hermes"))
@@ -148,6 +148,11 @@ fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
         )),
         (None, _) => Err(refused("has no schema version".into(), "open it once with hermes-agent 0.14")),
     }
+}
+
+/// The agent's schema version; it has one row, or by its own mistake several.
+pub(crate) fn version(connection: &Connection) -> Result<Option<i64>, rusqlite::Error> {
+    connection.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))
 }
 
 fn create(connection: &Connection) -> Result<(), Failure> {

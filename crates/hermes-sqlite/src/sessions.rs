@@ -13,6 +13,9 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 pub(crate) fn create(connection: &Connection, new: &NewSession, request: &Request) -> Result<(), Failure> {
     once(connection, request, &new.id, &change::create(new), || {
+        if let Some(parent) = &new.parent_session_id {
+            require(connection, parent)?;
+        }
         if session(connection, &new.id)?.is_some() {
             return Err(Conflict::Exists(new.id.clone()).into());
         }
@@ -118,9 +121,9 @@ fn fill(connection: &Connection, known: &Session, new: &NewSession) -> Result<()
     if known.parent_session_id.is_some() || new.parent_session_id.is_none() {
         return Ok(());
     }
+    refuse_cycle(connection, &new.id, new.parent_session_id.as_ref())?;
     let relation = relation_to_parent(connection, new)?;
     let parent = new.parent_session_id.as_ref().map(SessionId::as_str);
-    refuse_cycle(connection, &new.id, new.parent_session_id.as_ref())?;
     connection
         .prepare_cached("UPDATE sessions SET parent_session_id = ? WHERE id = ?")?
         .execute(params![parent, new.id.as_str()])?;

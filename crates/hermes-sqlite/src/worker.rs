@@ -6,10 +6,11 @@
 
 use crate::connection;
 use crate::error::Failure;
+use crate::readers::{ReadJob, Readers, snapshot};
 use hermes_session::StoreError;
 use rusqlite::Connection;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -18,8 +19,6 @@ use tokio::sync::oneshot;
 const GROUP: usize = 256;
 /// After this long a group takes no more jobs, so that other processes get their turn at the lock.
 const GROUP_TIME: Duration = Duration::from_millis(50);
-/// How many threads read.
-const READERS: usize = 3;
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
@@ -65,27 +64,19 @@ impl<T: Send, F: FnMut(&Connection) -> Result<T, Failure> + Send> WriteJob for W
     }
 }
 
-type ReadJob = Box<dyn FnOnce(Result<&Connection, rusqlite::Error>) + Send>;
-
 /// The threads of one store. Dropping it lets the writer finish what it has, then waits for it.
 pub(crate) struct Workers {
     writes: Option<mpsc::Sender<Box<dyn WriteJob>>>,
-    reads: Option<mpsc::Sender<ReadJob>>,
-    threads: Vec<JoinHandle<()>>,
+    writer: Option<JoinHandle<()>>,
+    readers: Readers,
 }
 
 impl Workers {
-    /// Starts the threads. Readers open the file when they are first asked something.
+    /// Starts the writer. Readers start when there is something to read.
     pub(crate) fn start(writer: Connection, path: PathBuf, wait: Duration) -> Result<Self, std::io::Error> {
-        let (writes, write_queue) = mpsc::channel();
-        let (reads, read_queue) = mpsc::channel();
-        let read_queue = Arc::new(Mutex::new(read_queue));
-        let mut threads = vec![spawn("hermes-writer", move || write_all(&writer, &write_queue, wait))?];
-        for _ in 0..READERS {
-            let (queue, path) = (Arc::clone(&read_queue), path.clone());
-            threads.push(spawn("hermes-reader", move || read_all(&path, &queue, wait))?);
-        }
-        Ok(Self { writes: Some(writes), reads: Some(reads), threads })
+        let (writes, queue) = mpsc::channel();
+        let writer = spawn("hermes-writer", move || write_all(&writer, &queue, wait))?;
+        Ok(Self { writes: Some(writes), writer: Some(writer), readers: Readers::new(path, wait) })
     }
 
     /// Runs `work` in a transaction of its own or of a group, and answers once it is on disk.
@@ -122,10 +113,7 @@ impl Workers {
             let outcome = connection.map_err(Failure::Sqlite).and_then(|connection| snapshot(connection, work));
             _ = answer.send(outcome.map_err(|failure| failure.into_store_error(op, asked.elapsed())));
         });
-        if let Some(reads) = &self.reads {
-            // The receiver lives until the sender is dropped, unless every thread panicked; then the answer says so.
-            _ = reads.send(job);
-        }
+        self.readers.send(job);
         answered.await.unwrap_or_else(|_| Err(stopped(op)))
     }
 
@@ -140,44 +128,18 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.writes = None;
-        self.reads = None;
-        for thread in self.threads.drain(..) {
-            _ = thread.join();
+        if let Some(writer) = self.writer.take() {
+            _ = writer.join();
         }
     }
 }
 
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, std::io::Error> {
+pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, std::io::Error> {
     std::thread::Builder::new().name(name.to_owned()).spawn(body)
 }
 
 fn stopped(op: &'static str) -> StoreError {
     StoreError::Backend { op, source: "the store's thread has stopped".into() }
-}
-
-fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
-    let transaction = connection.unchecked_transaction()?;
-    let outcome = work(&transaction);
-    transaction.finish()?;
-    outcome
-}
-
-fn read_all(path: &std::path::Path, queue: &Mutex<mpsc::Receiver<ReadJob>>, wait: Duration) {
-    let mut connection = None;
-    loop {
-        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
-        connection::set_deadline(wait);
-        let open = match connection.take() {
-            Some(open) => Ok(open),
-            None => connection::open_reader(path),
-        };
-        match open {
-            Ok(open) => job(Ok(connection.insert(open))),
-            // The next job tries again.
-            Err(error) => job(Err(error)),
-        }
-    }
 }
 
 fn write_all(connection: &Connection, queue: &mpsc::Receiver<Box<dyn WriteJob>>, wait: Duration) {

@@ -3,7 +3,7 @@
 use super::ReplayMessage;
 use crate::tool_calls::{ToolCall, tool_calls};
 use crate::{Content, Json, JsonKind, Role};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What stands in for the result of a call that never got one.
 pub const INTERRUPTED: &str = "[No result: the session was interrupted before this tool call finished.]";
@@ -112,24 +112,26 @@ impl Call {
 
 /// Ids for calls that have none: the same ones each time a transcript is replayed, so that providers' caches still match.
 struct FreshIds {
-    taken: BTreeSet<String>,
+    prefix: String,
     last: usize,
 }
 
 impl FreshIds {
+    /// Finds a prefix that stands nowhere in the transcript's ids.
     fn new(messages: &[ReplayMessage]) -> Self {
-        let of_calls = messages.iter().filter_map(|message| message.tool_calls.as_ref()).flat_map(tool_calls);
-        let of_results = messages.iter().filter_map(|message| message.tool_call_id.clone());
-        Self { taken: of_calls.filter_map(|call| call.id).chain(of_results).collect(), last: 0 }
+        let mut prefix = "call_replayed_".to_owned();
+        let stands_in = |message: &ReplayMessage, prefix: &str| {
+            message.tool_calls.as_ref().is_some_and(|calls| calls.as_str().contains(prefix))
+                || message.tool_call_id.as_ref().is_some_and(|id| id.contains(prefix))
+        };
+        while messages.iter().any(|message| stands_in(message, &prefix)) {
+            prefix.push('_');
+        }
+        Self { prefix, last: 0 }
     }
 
     fn next(&mut self) -> String {
-        loop {
-            self.last += 1;
-            let id = format!("call_replayed_{}", self.last);
-            if !self.taken.contains(&id) {
-                return id;
-            }
-        }
+        self.last += 1;
+        format!("{}{}", self.prefix, self.last)
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::tool_calls::tool_calls;
 use crate::{MessageId, Timestamp};
 use proptest::prelude::*;
 
@@ -97,8 +98,8 @@ fn calls_without_an_id_get_one_and_their_results_in_order() {
     );
     check(
         &[&[both, user("died"), calls(r#"[{"name": "z"}]"#), nameless("1"), call("call_replayed_2")]],
-        "!call_replayed_1 !call_replayed_3 | call_replayed_1=? | call_replayed_3=? | died | \
-         !call_replayed_4 | call_replayed_4=1 | !call_replayed_2 | call_replayed_2=?",
+        "!call_replayed__1 !call_replayed__2 | call_replayed__1=? | call_replayed__2=? | died | \
+         !call_replayed__3 | call_replayed__3=1 | !call_replayed_2 | call_replayed_2=?",
     );
 }
 

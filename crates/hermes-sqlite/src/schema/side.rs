@@ -10,6 +10,9 @@ use rusqlite::Connection;
 /// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a row
 /// `tip` is the end of its chain and `active` the newest activity of the conversation; elsewhere they mean nothing.
 /// `origin` is the parent at birth, which stays when the agent cuts the link.
+///
+/// `hx_sessions_card` holds all that a list shows of a session. In the table itself those columns lie behind the system prompt, so that
+/// reading one walks through pages of it.
 const TABLES: &str = "
 CREATE TABLE hx_session (
     session_id TEXT NOT NULL PRIMARY KEY,
@@ -29,11 +32,16 @@ CREATE INDEX hx_session_dirty ON hx_session(session_id) WHERE dirty <> 0;
 CREATE TABLE hx_request (
     request_key TEXT NOT NULL PRIMARY KEY,
     session_id TEXT NOT NULL,
+    message_id INTEGER,
     fingerprint TEXT NOT NULL,
     answer TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX hx_request_session ON hx_request(session_id);
 CREATE INDEX hx_messages_session ON messages(session_id);
+CREATE INDEX hx_sessions_card ON sessions(id, source, user_id, model, parent_session_id, started_at, ended_at, end_reason,
+    message_count, tool_call_count, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+    api_call_count, estimated_cost_usd, actual_cost_usd, cost_status, cost_source, pricing_version, billing_provider,
+    billing_base_url, billing_mode, title);
 ";
 
 /// Relations of the rows that are there already, told once, as the agent tells them: by times and end reasons. Of the children

@@ -1,6 +1,7 @@
 //! What is particular to files: their modes, foreign writers, damage, locks, other processes.
 
 #![allow(clippy::disallowed_methods, reason = "the tests play the foreign writer")]
+#![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 mod adoption;
 mod damage;

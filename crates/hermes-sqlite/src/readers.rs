@@ -1,0 +1,102 @@
+//! The threads that read: none until something is asked, then as many as are busy at once, up to a few.
+
+use crate::connection;
+use crate::error::Failure;
+use crate::worker::spawn;
+use rusqlite::Connection;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The most threads that read.
+const MOST: usize = 3;
+
+/// A read, given a connection or the reason why there is none.
+pub(crate) type ReadJob = Box<dyn FnOnce(Result<&Connection, rusqlite::Error>) + Send>;
+
+/// The reading threads of one store. Dropping it waits for them.
+pub(crate) struct Readers {
+    jobs: Option<mpsc::Sender<ReadJob>>,
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+struct Shared {
+    path: PathBuf,
+    wait: Duration,
+    queue: Mutex<mpsc::Receiver<ReadJob>>,
+    /// Jobs that are waiting or under way.
+    busy: AtomicUsize,
+}
+
+impl Readers {
+    pub(crate) fn new(path: PathBuf, wait: Duration) -> Self {
+        let (jobs, queue) = mpsc::channel();
+        let shared = Arc::new(Shared { path, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
+        Self { jobs: Some(jobs), shared, threads: Mutex::default() }
+    }
+
+    /// Has a job done. If no thread can be had for it, it is dropped, and whoever waits for its answer is told so.
+    pub(crate) fn send(&self, job: ReadJob) {
+        let Some(jobs) = &self.jobs else { return };
+        let busy = self.shared.busy.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.len() < busy.min(MOST) {
+            let shared = Arc::clone(&self.shared);
+            match spawn("hermes-reader", move || shared.read_all()) {
+                Ok(thread) => threads.push(thread),
+                Err(_) if threads.is_empty() => return,
+                Err(_) => {}
+            }
+        }
+        // The receiver lives as long as `shared` does.
+        _ = jobs.send(job);
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.jobs = None;
+        for thread in self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn read_all(&self) {
+        let mut connection = None;
+        loop {
+            let job = self.queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(job) = job else { return };
+            connection::set_deadline(self.wait);
+            // A job that panics drops the sender of its answer, which tells whoever waits; the thread goes on, with a new connection.
+            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(open(&mut connection, &self.path))));
+            if outcome.is_err() {
+                connection = None;
+            }
+            self.busy.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn open<'a>(connection: &'a mut Option<Connection>, path: &Path) -> Result<&'a Connection, rusqlite::Error> {
+    match connection {
+        Some(open) => Ok(open),
+        None => Ok(connection.insert(connection::open_reader(path)?)),
+    }
+}
+
+/// Runs `work` on one state of the store.
+pub(crate) fn snapshot<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let transaction = connection.unchecked_transaction()?;
+    let outcome = work(&transaction);
+    transaction.finish()?;
+    outcome
+}
