@@ -1,1 +1,125 @@
-//! stub
+//! What a session store promises, as a list of named cases that any provider can be run against.
+//!
+//! A provider is done when it passes; a bug found in one provider becomes a case for all.
+//! [`ModelStore`] passes as well: it is the contract as plain maps, and what random operations
+//! ([`property`]) are compared with.
+
+#![warn(missing_docs)]
+#![expect(clippy::unwrap_used, reason = "a case that panics is a case that fails")]
+
+mod fixture;
+mod list;
+pub mod model;
+pub mod property;
+
+pub mod concurrency;
+pub mod functions;
+pub mod lineage;
+pub mod listing;
+pub mod maintenance;
+pub mod messages;
+pub mod meta;
+pub mod requests;
+pub mod sessions;
+pub mod text;
+pub mod titles;
+pub mod usage;
+
+pub use list::CASES;
+pub use model::ModelStore;
+
+use async_trait::async_trait;
+use hermes_session::{Maintenance, StoreError};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a case may take before it counts as hanging.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// Opens the stores that cases run on.
+#[async_trait]
+pub trait Harness: Send + Sync {
+    /// The provider, as [`hermes_session::StoreStatus::provider`] tells it.
+    fn provider(&self) -> &'static str;
+
+    /// Opens the store of this name, empty when it is opened first. The same name twice is two handles on the same
+    /// data. Names are made of `[a-z0-9_-]`.
+    async fn open(&self, name: &str) -> Arc<dyn Maintenance>;
+}
+
+/// What a case is given: stores of its own.
+#[derive(Clone)]
+pub struct Setup {
+    harness: Arc<dyn Harness>,
+    name: String,
+}
+
+impl Setup {
+    /// Sets up the case of this name.
+    pub fn new(harness: Arc<dyn Harness>, case: &str) -> Self {
+        Self { harness, name: case.replace("::", "-") }
+    }
+
+    /// A handle on the case's store; each call gives another one on the same data.
+    pub async fn store(&self) -> Arc<dyn Maintenance> {
+        self.harness.open(&self.name).await
+    }
+
+    /// A handle on a second store of the case.
+    pub async fn store_named(&self, name: &str) -> Arc<dyn Maintenance> {
+        self.harness.open(&format!("{}-{name}", self.name)).await
+    }
+
+    /// The provider the case runs on.
+    pub fn provider(&self) -> &'static str {
+        self.harness.provider()
+    }
+}
+
+/// How a case ends: an error that it did not expect fails it, and so does a panic.
+pub type CaseResult = Result<(), StoreError>;
+
+/// A named promise.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// Its module and function.
+    pub name: &'static str,
+    /// Tries the promise.
+    pub run: fn(Setup) -> Pin<Box<dyn Future<Output = CaseResult> + Send>>,
+}
+
+/// Runs every case, and random operations, against a provider, as a test program with the usual arguments.
+pub fn run(harness: impl Harness + 'static) -> ! {
+    let arguments = Arguments::from_args();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let harness: Arc<dyn Harness> = Arc::new(harness);
+    let mut trials: Vec<Trial> =
+        CASES.iter().map(|case| trial(*case, Arc::clone(&harness), runtime.handle().clone())).collect();
+    let (random, handle) = (Arc::clone(&harness), runtime.handle().clone());
+    trials.push(
+        Trial::test("property::random_operations", move || {
+            property::random_operations(&random, &handle).map_err(Failed::from)
+        })
+        .with_kind(harness.provider()),
+    );
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    // Leaving the process drops nothing by itself, and a harness may own servers and folders.
+    drop(runtime);
+    drop(harness);
+    conclusion.exit()
+}
+
+fn trial(case: Case, harness: Arc<dyn Harness>, runtime: tokio::runtime::Handle) -> Trial {
+    let kind = harness.provider();
+    let runner = move || {
+        let setup = Setup::new(harness, case.name);
+        match runtime.block_on(async { tokio::time::timeout(DEADLINE, (case.run)(setup)).await }) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Failed::from(format!("{error} ({error:?})"))),
+            Err(_) => Err(Failed::from(format!("nothing came back within {} s", DEADLINE.as_secs()))),
+        }
+    };
+    Trial::test(case.name, runner).with_kind(kind)
+}

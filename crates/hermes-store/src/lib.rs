@@ -8,3 +8,8 @@ mod url;
 
 pub use open::{OpenOptions, open};
 pub use url::{ServerUrl, StoreUrl};
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
