@@ -23,7 +23,7 @@ pub(crate) fn all(runtime: &Runtime, file: &str) -> Result<Value, Anything> {
     let threads: Vec<_> = (0..WRITERS)
         .map(|name| {
             let (store, runtime) = (Arc::clone(&store), runtime.handle().clone());
-            std::thread::spawn(move || runtime.block_on(append(&*store, "threads", &name.to_string(), EACH)))
+            std::thread::spawn(move || runtime.block_on(append(&store, "threads", &name.to_string(), EACH)))
         })
         .collect();
     for thread in threads {
@@ -32,7 +32,7 @@ pub(crate) fn all(runtime: &Runtime, file: &str) -> Result<Value, Anything> {
             Err(_) => errors += 1,
         }
     }
-    let threads = verdict(runtime, &*store, "threads", promised, errors, start)?;
+    let threads = verdict(runtime, &store, "threads", promised, errors, start)?;
     drop(store);
 
     let start = Instant::now();

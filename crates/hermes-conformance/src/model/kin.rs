@@ -1,0 +1,127 @@
+//! Sessions that come from sessions.
+
+use super::{Life, State};
+use hermes_session::{
+    Conflict, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, NewSession, Relation, Session, SessionId,
+    StoreError, Timestamp, Title,
+};
+use std::collections::BTreeSet;
+
+impl State {
+    pub(super) fn split(
+        &mut self,
+        parent: &SessionId,
+        child: &NewChild,
+        messages: &[NewMessage],
+        at: Timestamp,
+    ) -> Result<Option<Title>, StoreError> {
+        let before = self.existing(parent)?.clone();
+        self.id_is_free(&child.id)?;
+        self.may_be(Relation::Continuation, Some(parent))?;
+        let title = self.child_title(&before, child)?;
+        let ended_at = before.ended_at.unwrap_or(at);
+        let session = self.existing_mut(parent)?;
+        session.ended_at = Some(ended_at);
+        session.end_reason = Some(EndReason::compression());
+        self.bear(&before, child, Relation::Continuation, title.as_ref(), at.max(ended_at))?;
+        self.append(&child.id, messages, at)?;
+        Ok(title)
+    }
+
+    pub(super) fn branch(
+        &mut self,
+        parent: &SessionId,
+        child: &NewChild,
+        at: Timestamp,
+    ) -> Result<Option<Title>, StoreError> {
+        let before = self.existing(parent)?.clone();
+        self.id_is_free(&child.id)?;
+        let title = self.child_title(&before, child)?;
+        self.end(parent, &EndReason::branched(), at)?;
+        let ended_at = before.ended_at.unwrap_or(at);
+        self.bear(&before, child, Relation::Branch, title.as_ref(), at.max(ended_at))?;
+        let copies = self.transcripts.get(parent).into_iter().flatten();
+        let copies: Vec<NewMessage> =
+            copies.map(|message| NewMessage::from(message.body.clone()).said_at(message.timestamp)).collect();
+        self.append(&child.id, &copies, at)?;
+        Ok(title)
+    }
+
+    pub(super) fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
+        self.existing(id)?;
+        let all = self.links();
+        let root = all.root(id);
+        let mut linked = all.descendants(&root);
+        linked.push(root);
+        Ok(Lineage::new(linked.iter().filter_map(|id| all.link(id).cloned())))
+    }
+
+    pub(super) fn delete_conversation(&mut self, id: &SessionId) -> Result<Deleted, StoreError> {
+        self.existing(id)?;
+        let gone: BTreeSet<SessionId> = self.links().conversation(id).into_iter().collect();
+        let mut messages = 0;
+        for id in &gone {
+            self.sessions.remove(id);
+            messages += self.transcripts.remove(id).map_or(0, |transcript| transcript.len() as u64);
+        }
+        for session in self.sessions.values_mut() {
+            if session.parent_session_id.as_ref().is_some_and(|parent| gone.contains(parent)) {
+                session.parent_session_id = None;
+                session.relation = Relation::Root;
+            }
+        }
+        self.forget_requests(|life| match life {
+            Life::Session(session) | Life::Messages { session, .. } => gone.contains(session),
+        });
+        Ok(Deleted { sessions: gone.len() as u64, messages })
+    }
+
+    /// Every session's place.
+    pub(super) fn links(&self) -> Lineage {
+        Lineage::new(self.sessions.values().map(|session| Link {
+            id: session.id.clone(),
+            parent: session.parent_session_id.clone(),
+            relation: session.relation,
+            started_at: session.started_at,
+        }))
+    }
+
+    /// The session that carries on this one.
+    pub(super) fn continuation(&self, id: &SessionId) -> Option<&SessionId> {
+        let carries_on = |session: &&Session| {
+            session.relation == Relation::Continuation && session.parent_session_id.as_ref() == Some(id)
+        };
+        self.sessions.values().find(carries_on).map(|session| &session.id)
+    }
+
+    /// A session is carried on once.
+    pub(super) fn may_be(&self, relation: Relation, parent: Option<&SessionId>) -> Result<(), StoreError> {
+        let parent = parent.filter(|_| relation == Relation::Continuation);
+        match parent.and_then(|parent| Some((parent, self.continuation(parent)?))) {
+            Some((parent, continuation)) => {
+                Err(Conflict::AlreadySplit { parent: parent.clone(), continuation: continuation.clone() }.into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn bear(
+        &mut self,
+        parent: &Session,
+        child: &NewChild,
+        relation: Relation,
+        title: Option<&Title>,
+        started_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let new = NewSession {
+            user_id: parent.user_id.clone(),
+            model: child.model.clone().or_else(|| parent.model.clone()),
+            model_config: parent.model_config.clone(),
+            system_prompt: child.system_prompt.clone().or_else(|| parent.system_prompt.clone()),
+            ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)
+        };
+        self.create(&new, started_at)?;
+        self.existing_mut(&child.id)?.title = title.map(|title| title.as_str().to_owned());
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Many sessions at once.
+
+use super::State;
+use hermes_session::{
+    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Session, SessionFilter, SessionId, SessionSummary,
+    Timestamp, View, preview,
+};
+use std::cmp::Reverse;
+
+impl State {
+    pub(super) fn list(&self, request: &ListRequest) -> Listing {
+        let mut rows = self.rows(request.view, &request.filter);
+        let place = |row: &SessionSummary| ListCursor {
+            time: if request.order == Order::Active { row.last_active } else { row.started_at },
+            id: if request.view == View::Sessions { row.id.clone() } else { row.conversation.clone() },
+        };
+        if request.order == Order::Id {
+            rows.sort_by_key(|row| place(row).id);
+        } else {
+            rows.sort_by_key(|row| Reverse((place(row).time, place(row).id)));
+        }
+        if let Some(after) = &request.after {
+            rows.retain(|row| match (request.order, place(row)) {
+                (Order::Id, place) => place.id > after.id,
+                (Order::Active | Order::Started, place) => (place.time, &place.id) < (after.time, &after.id),
+            });
+        }
+        let (offset, limit) = (usize::try_from(request.page.offset()).unwrap_or(usize::MAX), request.page.limit());
+        let rows: Vec<SessionSummary> = rows.into_iter().skip(offset).take(limit as usize).collect();
+        let next = rows.last().filter(|_| rows.len() == limit as usize).map(place);
+        Listing { rows, unreadable: Vec::new(), next }
+    }
+
+    pub(super) fn counts(&self, filter: &SessionFilter) -> Counts {
+        let sessions = self.rows(View::Sessions, filter);
+        let messages = sessions.iter().map(|row| self.transcripts.get(&row.id).map_or(0, Vec::len) as u64).sum();
+        Counts {
+            conversations: self.rows(View::Conversations, filter).len() as u64,
+            sessions: sessions.len() as u64,
+            messages,
+        }
+    }
+
+    /// Every row that the filter admits, in no order.
+    fn rows(&self, view: View, filter: &SessionFilter) -> Vec<SessionSummary> {
+        let links = self.links();
+        let mut rows = Vec::new();
+        for link in links.links().filter(|link| link.relation.starts_conversation()) {
+            let members: Vec<&Session> =
+                links.conversation(&link.id).iter().filter_map(|id| self.sessions.get(id)).collect();
+            match view {
+                View::Sessions => rows.extend(members.into_iter().map(|session| self.session_row(session, &link.id))),
+                View::Conversations => rows.push(self.conversation_row(&links, &members)),
+            }
+        }
+        rows.retain(|row| filter.admits(&row.source, row.user_id.as_deref(), row.last_active));
+        rows
+    }
+
+    fn session_row(&self, session: &Session, conversation: &SessionId) -> SessionSummary {
+        SessionSummary {
+            id: session.id.clone(),
+            conversation: conversation.clone(),
+            segments: 1,
+            source: session.source.clone(),
+            user_id: session.user_id.clone(),
+            model: session.model.clone(),
+            parent_session_id: session.parent_session_id.clone(),
+            relation: session.relation,
+            started_at: session.started_at,
+            ended_at: session.ended_at,
+            end_reason: session.end_reason.clone(),
+            message_count: session.message_count,
+            tool_call_count: session.tool_call_count,
+            usage: session.usage.clone(),
+            title: session.title.clone(),
+            last_active: self.last_active(session),
+            preview: self.preview(&session.id),
+        }
+    }
+
+    /// The row of a conversation; `members` starts with its root.
+    fn conversation_row(&self, links: &Lineage, members: &[&Session]) -> SessionSummary {
+        let root = self.session_row(members[0], &members[0].id);
+        let tip = self.session_row(&self.sessions[&links.tip(&root.id)], &root.id);
+        SessionSummary {
+            segments: members.len() as u64,
+            source: root.source,
+            user_id: root.user_id,
+            parent_session_id: root.parent_session_id,
+            relation: root.relation,
+            started_at: root.started_at,
+            usage: members[1..].iter().fold(root.usage, |sum, member| sum.plus(&member.usage)),
+            last_active: members.iter().map(|member| self.last_active(member)).max().unwrap_or(root.last_active),
+            preview: if root.preview.is_empty() { tip.preview } else { root.preview },
+            ..tip
+        }
+    }
+
+    fn last_active(&self, session: &Session) -> Timestamp {
+        let said = self.transcripts.get(&session.id).into_iter().flatten().map(|message| message.timestamp);
+        said.fold(session.started_at, Timestamp::max)
+    }
+
+    fn preview(&self, id: &SessionId) -> String {
+        let said = self.transcripts.get(id).into_iter().flatten();
+        said.filter_map(|message| preview(&message.body)).next().unwrap_or_default()
+    }
+}

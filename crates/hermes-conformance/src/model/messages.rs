@@ -1,0 +1,64 @@
+//! Messages, in the order in which they came.
+
+use super::{Life, State};
+use hermes_session::{Message, MessageId, MessageRequest, NewMessage, SessionId, StoreError, Timestamp, Window};
+
+impl State {
+    pub(super) fn append(
+        &mut self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        at: Timestamp,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let session = self.sessions.get_mut(id).ok_or_else(|| StoreError::no_session(id))?;
+        let transcript = self.transcripts.entry(id.clone()).or_default();
+        let mut ids = Vec::new();
+        for message in messages {
+            self.last_message_id += 1;
+            ids.push(MessageId(self.last_message_id));
+            session.message_count += 1;
+            session.tool_call_count += message.body.tool_call_count();
+            transcript.push(Message {
+                id: MessageId(self.last_message_id),
+                session_id: id.clone(),
+                timestamp: message.timestamp.unwrap_or(at),
+                body: message.body.clone(),
+                faults: Vec::new(),
+            });
+        }
+        Ok(ids)
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        at: Timestamp,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let session = self.existing_mut(id)?;
+        session.message_count = 0;
+        session.tool_call_count = 0;
+        let gone = self.transcripts.remove(id).unwrap_or_default();
+        self.forget_requests(
+            |life| matches!(life, Life::Messages { first, .. } if gone.iter().any(|message| message.id == *first)),
+        );
+        self.append(id, messages, at)
+    }
+
+    pub(super) fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
+        self.existing(id)?;
+        let transcript = self.transcripts.get(id).map_or(&[][..], Vec::as_slice);
+        let limit = request.limit as usize;
+        let stretch = match request.window {
+            Window::After(edge) => {
+                let from = edge.map_or(0, |edge| transcript.partition_point(|message| message.id <= edge));
+                &transcript[from..transcript.len().min(from.saturating_add(limit))]
+            }
+            Window::Before(edge) => {
+                let to = edge.map_or(transcript.len(), |edge| transcript.partition_point(|message| message.id < edge));
+                &transcript[to.saturating_sub(limit)..to]
+            }
+        };
+        Ok(stretch.to_vec())
+    }
+}

@@ -1,0 +1,83 @@
+//! Random operations, on the store under test and on the model, step by step the same.
+//!
+//! Ids, titles and keys come from small pools, so that operations get in each other's way, and clocks jump. A failure is cut
+//! down to the shortest list of operations that still fails, and tells them.
+
+mod operation;
+mod picture;
+mod strategy;
+
+use crate::{Harness, ModelStore};
+use operation::Step;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use proptest_state_machine::ReferenceStateMachine as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use strategy::Machine;
+use tokio::runtime::Handle;
+
+/// How many lists of operations are tried, unless `HERMES_PROPERTY_CASES` says otherwise.
+const RUNS: u32 = 48;
+/// The longest list.
+const STEPS: usize = 40;
+/// After how many operations the whole states are compared.
+const STRIDE: usize = 6;
+
+/// Compares a store with the model under random operations.
+///
+/// # Errors
+/// Where the two differ first, and the operations that led there.
+pub fn random_operations(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result<(), String> {
+    let runs = match std::env::var("HERMES_PROPERTY_CASES") {
+        Ok(text) => text.parse().map_err(|_| format!("HERMES_PROPERTY_CASES is {text:?}, not a number"))?,
+        Err(_) => RUNS,
+    };
+    let config = Config { cases: runs, failure_persistence: None, max_shrink_time: 120_000, ..Config::default() };
+    let (stores, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let outcome = TestRunner::new(config).run(&Machine::sequential_strategy(STEPS / 2..=STEPS), |(_, steps, seen)| {
+        let name = format!("property-{}", stores.fetch_add(1, Ordering::Relaxed));
+        let seen = |_: &Step| {
+            compared.fetch_add(1, Ordering::Relaxed);
+            seen.as_ref().map(|seen| seen.fetch_add(1, Ordering::SeqCst));
+        };
+        runtime.block_on(compare(harness, &name, &steps, seen)).map_err(TestCaseError::fail)
+    });
+    match outcome {
+        Ok(()) => {
+            report(&format!(
+                "property::random_operations: {runs} runs, {} operations compared with the model",
+                compared.into_inner()
+            ));
+            Ok(())
+        }
+        Err(TestError::Fail(reason, (_, steps, _))) => {
+            let steps: String = steps.iter().map(|step| format!("  {step:?}\n")).collect();
+            Err(format!("{reason}\nafter these operations:\n{steps}"))
+        }
+        Err(TestError::Abort(reason)) => Err(format!("no operations could be made: {reason}")),
+    }
+}
+
+/// Does the steps on both, and tells where they differ first.
+async fn compare(harness: &Arc<dyn Harness>, name: &str, steps: &[Step], seen: impl Fn(&Step)) -> Result<(), String> {
+    let store = harness.open(name).await;
+    let model = ModelStore::new();
+    for (n, step) in steps.iter().enumerate() {
+        seen(step);
+        let (expected, found) = (step.apply(&model).await, step.apply(&*store).await);
+        if expected != found {
+            return Err(format!("operation {n} should answer\n  {expected:?}\nbut answers\n  {found:?}\n{step:?}"));
+        }
+        if n % STRIDE == STRIDE - 1 || n + 1 == steps.len() {
+            picture::compare(&model, &*store)
+                .await
+                .map_err(|difference| format!("after operation {n}, {difference}"))?;
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stderr, reason = "how much was compared is part of the result, and the test program has no log")]
+fn report(line: &str) {
+    eprintln!("{line}");
+}

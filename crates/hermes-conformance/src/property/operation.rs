@@ -1,0 +1,95 @@
+//! Operations as data, so that they can be made up, told, and done twice.
+
+use hermes_session::{
+    Conflict, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, SessionId,
+    SessionPatch, StoreError, Title, UsageUpdate,
+};
+use std::fmt::Debug;
+
+/// A change, named as its method is.
+#[derive(Debug, Clone)]
+pub(super) enum Operation {
+    Create(NewSession),
+    Ensure(NewSession),
+    Update(SessionId, SessionPatch),
+    End(SessionId, EndReason),
+    Reopen(SessionId),
+    SetTitle(SessionId, Option<Title>),
+    AllocateTitle(SessionId, Title),
+    Split(SessionId, NewChild, Vec<NewMessage>),
+    Branch(SessionId, NewChild),
+    Append(SessionId, Vec<NewMessage>),
+    Replace(SessionId, Vec<NewMessage>),
+    RecordUsage(SessionId, UsageUpdate),
+    DeleteConversation(SessionId),
+}
+
+/// A change at a time, perhaps under a key.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    pub(super) operation: Operation,
+    pub(super) request: Request,
+}
+
+/// What a store answered, as far as all stores should answer alike.
+#[derive(Debug, PartialEq)]
+pub(super) enum Outcome {
+    Done(String),
+    NotFound(String),
+    Conflict(Conflict),
+    /// What was refused; the words are each provider's own.
+    Invalid(&'static str),
+    /// What no store should answer here.
+    Failed(String),
+}
+
+impl Outcome {
+    fn of<T: Debug>(result: Result<T, StoreError>) -> Self {
+        match result {
+            Ok(answer) => Self::Done(format!("{answer:?}")),
+            Err(StoreError::NotFound(id)) => Self::NotFound(id),
+            Err(StoreError::Conflict(conflict)) => Self::Conflict(conflict),
+            Err(StoreError::Invalid(invalid)) => Self::Invalid(invalid.what),
+            Err(error) => Self::Failed(format!("{error:?}")),
+        }
+    }
+}
+
+impl Step {
+    /// Does it.
+    pub(super) async fn apply(&self, store: &dyn Maintenance) -> Outcome {
+        let request = &self.request;
+        match &self.operation {
+            Operation::Create(new) => Outcome::of(store.create(new, request).await),
+            Operation::Ensure(new) => Outcome::of(store.ensure(new, request).await),
+            Operation::Update(id, patch) => Outcome::of(store.update(id, patch, request).await),
+            Operation::End(id, reason) => Outcome::of(store.end(id, reason, request).await),
+            Operation::Reopen(id) => Outcome::of(store.reopen(id, request).await),
+            Operation::SetTitle(id, title) => Outcome::of(store.set_title(id, title.as_ref(), request).await),
+            Operation::AllocateTitle(id, base) => Outcome::of(store.allocate_title(id, base, request).await),
+            Operation::Split(id, child, batch) => Outcome::of(store.split(id, child, batch, request).await),
+            Operation::Branch(id, child) => Outcome::of(store.branch(id, child, request).await),
+            Operation::Append(id, batch) => {
+                let answer = store.append(id, batch, request).await;
+                Outcome::of(placed(store, id, answer).await)
+            }
+            Operation::Replace(id, batch) => {
+                let answer = store.replace(id, batch, request).await;
+                Outcome::of(placed(store, id, answer).await)
+            }
+            Operation::RecordUsage(id, update) => Outcome::of(store.record_usage(id, update, request).await),
+            Operation::DeleteConversation(id) => Outcome::of(store.delete_conversation(id, request).await),
+        }
+    }
+}
+
+/// The places of messages in their session. Their ids are each store's own.
+async fn placed(
+    store: &dyn Maintenance,
+    session: &SessionId,
+    answer: Result<Vec<MessageId>, StoreError>,
+) -> Result<Vec<Option<usize>>, StoreError> {
+    let ids = answer?;
+    let messages = store.messages(session, &MessageRequest::first(u32::MAX)).await?;
+    Ok(ids.into_iter().map(|id| messages.iter().position(|message| message.id == id)).collect())
+}

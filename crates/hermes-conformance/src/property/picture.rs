@@ -1,0 +1,96 @@
+//! Everything that a store shows, taken apart into things that can be compared one by one.
+
+use super::strategy::{SESSIONS, TITLES};
+use crate::fixture::{at, id, source};
+use hermes_session::{
+    ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, StoreError, View, Window,
+};
+use std::fmt::Debug;
+
+/// Tells the first thing that the two show differently.
+pub(super) async fn compare(model: &dyn Maintenance, store: &dyn Maintenance) -> Result<(), String> {
+    let fail = |error: StoreError| format!("the store could not be read: {error:?}");
+    let (expected, found) = (take(model).await.map_err(fail)?, take(store).await.map_err(fail)?);
+    match std::iter::zip(expected, found).find(|(expected, found)| expected != found) {
+        Some((expected, found)) => Err(format!("the store should show\n  {expected}\nbut shows\n  {found}")),
+        None => Ok(()),
+    }
+}
+
+async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
+    let mut picture = Vec::new();
+    let mut show = |what: String, thing: &dyn Debug| picture.push(format!("{what}: {thing:?}"));
+    for name in SESSIONS {
+        let session = id(name);
+        show(format!("session {name}"), &store.session(&session).await?);
+        let window = |window| MessageRequest { window, limit: 1_000 };
+        match store.messages(&session, &window(Window::After(None))).await {
+            Ok(messages) => {
+                let said: Vec<_> =
+                    messages.iter().map(|message| (&message.body, message.timestamp, &message.faults)).collect();
+                show(format!("messages of {name}"), &said);
+                let edge = messages.get(messages.len() / 2).map(|message| message.id);
+                show(
+                    format!("later messages of {name}"),
+                    &store.messages(&session, &window(Window::After(edge))).await?.len(),
+                );
+                show(
+                    format!("earlier messages of {name}"),
+                    &store.messages(&session, &window(Window::Before(edge))).await?.len(),
+                );
+                show(format!("lineage of {name}"), &store.lineage(&session).await?);
+            }
+            Err(error) => show(format!("messages of {name}"), &error.to_string()),
+        }
+    }
+    for title in TITLES {
+        let mut titled = store.titled(title).await?;
+        titled.sort_by(|a, b| a.id.cmp(&b.id));
+        show(format!("titled {title}"), &titled);
+    }
+    show("ids with a".into(), &store.ids_with_prefix("a", 10).await?);
+    for filter in filters() {
+        show(format!("counts of {filter:?}"), &store.counts(&filter).await?);
+        for (view, order) in [View::Conversations, View::Sessions]
+            .into_iter()
+            .flat_map(|view| [Order::Active, Order::Started, Order::Id].map(|order| (view, order)))
+        {
+            let limit = if filter == SessionFilter::default() { 2 } else { 20 };
+            show(format!("{view:?} by {order:?} of {filter:?}"), &pages(store, &filter, view, order, limit).await?);
+        }
+    }
+    Ok(picture)
+}
+
+/// A list, page by page. The time of a cursor means nothing in the order of ids.
+async fn pages(
+    store: &dyn Maintenance,
+    filter: &SessionFilter,
+    view: View,
+    order: Order,
+    limit: u32,
+) -> Result<Vec<String>, StoreError> {
+    let page = PageRequest::first(limit);
+    let mut request = ListRequest { view, order, page, filter: filter.clone(), after: None };
+    let mut pages = Vec::new();
+    loop {
+        let listing = store.list(&request).await?;
+        let time = listing.next.as_ref().filter(|_| order != Order::Id).map(|next| next.time);
+        let place = listing.next.as_ref().map(|next| &next.id);
+        pages.push(format!("{:?} {:?} {time:?} {place:?}", listing.rows, listing.unreadable));
+        request.after = listing.next;
+        if request.after.is_none() {
+            return Ok(pages);
+        }
+    }
+}
+
+fn filters() -> [SessionFilter; 4] {
+    let plain = SessionFilter::default;
+    [
+        plain(),
+        SessionFilter { sources: Some(vec![source("cli"), source("unknown")]), ..plain() },
+        SessionFilter { user_id: Some("u".into()), active_since: Some(at(0)), ..plain() },
+        SessionFilter { exclude_sources: vec![source("cli")], active_before: Some(at(10)), ..plain() },
+    ]
+}

@@ -1,0 +1,236 @@
+//! What holds the workspace together: arrows that point one way, no forgotten case, files of a size, licences we can ship.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
+
+use hermes_conformance::CASES;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The longest source file. One that comes near is looked at for a seam.
+const MAX_LINES: usize = 600;
+
+/// How many packages we build on. May be raised by hand, with a reason.
+const MAX_PACKAGES: usize = 200;
+
+const LICENCES: [&str; 12] = [
+    "MIT",
+    "Apache-2.0",
+    "ISC",
+    "BSD-3-Clause",
+    "BSD-2-Clause",
+    "Zlib",
+    "Unicode-3.0",
+    "Unlicense",
+    "0BSD",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+];
+
+/// Programs: whatever they need, and nothing builds on them.
+const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
+
+/// The modules of this crate that hold cases.
+const CASE_MODULES: [&str; 12] = [
+    "sessions",
+    "titles",
+    "lineage",
+    "messages",
+    "usage",
+    "listing",
+    "meta",
+    "requests",
+    "maintenance",
+    "text",
+    "concurrency",
+    "functions",
+];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(workspace()).output().unwrap();
+    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn packages(arguments: &[&str]) -> Vec<Value> {
+    let metadata: Value = serde_json::from_str(&cargo(arguments)).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// What each crate of ours builds on, tests left out.
+fn arrows() -> BTreeMap<String, BTreeSet<String>> {
+    let dependencies = |package: &Value| {
+        let all = package["dependencies"].as_array().unwrap().iter();
+        let shipped = all.filter(|dependency| dependency["kind"] != "dev");
+        shipped.map(|dependency| dependency["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let packages = packages(&["metadata", "--format-version", "1", "--offline", "--no-deps"]);
+    packages.iter().map(|package| (package["name"].as_str().unwrap().to_owned(), dependencies(package))).collect()
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let arrows = arrows();
+    let allowed = BTreeMap::from([
+        ("hermes-session", vec![]),
+        ("hermes-sql", vec!["hermes-session"]),
+        ("hermes-sqlite", vec!["hermes-session", "hermes-sql"]),
+        ("hermes-store", vec!["hermes-session", "hermes-sqlite"]),
+        ("hermes-config", vec![]),
+        ("hermes-conformance", vec!["hermes-session"]),
+    ]);
+    for (name, dependencies) in &arrows {
+        let Some(allowed) = allowed.get(name.as_str()) else {
+            assert!(FRONT_ENDS.contains(&name.as_str()), "{name} needs its place in this table");
+            continue;
+        };
+        let ours = dependencies.iter().filter(|dependency| dependency.starts_with("hermes-"));
+        for dependency in ours {
+            assert!(allowed.contains(&dependency.as_str()), "{name} must not build on {dependency}");
+        }
+    }
+    for outside in ["rusqlite", "tokio", "clap"] {
+        assert!(!arrows["hermes-session"].contains(outside), "the domain must not build on {outside}");
+    }
+}
+
+#[test]
+fn every_case_is_on_the_list() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut written = BTreeSet::new();
+    for module in CASE_MODULES {
+        let text = std::fs::read_to_string(source.join(format!("{module}.rs"))).unwrap();
+        let names = text.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next());
+        written.extend(names.map(|name| format!("{module}::{name}")));
+    }
+    let listed: BTreeSet<String> = CASES.iter().map(|case| case.name.to_owned()).collect();
+    assert_eq!(written, listed);
+    assert_eq!(listed.len(), CASES.len(), "a case is listed twice");
+}
+
+/// The names behind `//  Cases:` in the contract, over as many lines as they take.
+fn promised(contract: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut is_list = false;
+    for line in contract.lines().map(str::trim) {
+        let list = line.strip_prefix("//  Cases:").or_else(|| line.strip_prefix("// ").filter(|_| is_list));
+        is_list = list.is_some();
+        names.extend(list.into_iter().flat_map(|list| list.split(',')).map(|name| name.trim().to_owned()));
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+#[test]
+fn every_promise_has_its_cases() {
+    let contract = workspace().join("crates/hermes-session/src/store.rs");
+    let promised = promised(&std::fs::read_to_string(contract).unwrap());
+    assert!(promised.len() > 30, "the contract names its cases: {promised:?}");
+    for promise in promised {
+        let is_kept = match promise.strip_suffix('*') {
+            Some(start) => CASES.iter().any(|case| case.name.starts_with(start)),
+            None => CASES.iter().any(|case| case.name == promise),
+        };
+        assert!(is_kept, "there is no case {promise}");
+    }
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(workspace().join("crates")).unwrap() {
+        rust_files(&entry.unwrap().path().join("src"), &mut files);
+    }
+    assert!(files.len() > 30, "the sources were found");
+    for file in files {
+        let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+        assert!(lines <= MAX_LINES, "{} has {lines} lines", file.display());
+    }
+}
+
+/// Whether an SPDX expression lets us use a package under licences of the list. `AND` binds tighter than `OR`.
+fn is_allowed(expression: &str) -> bool {
+    let words = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let (allowed, rest) = any(&words);
+    allowed && rest.is_empty()
+}
+
+fn any<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
+    let (mut allowed, mut rest) = all(words);
+    while let ["OR", tail @ ..] = rest {
+        let (other, after) = all(tail);
+        (allowed, rest) = (allowed | other, after);
+    }
+    (allowed, rest)
+}
+
+fn all<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
+    let (mut allowed, mut rest) = one(words);
+    while let ["AND", tail @ ..] = rest {
+        let (other, after) = one(tail);
+        (allowed, rest) = (allowed & other, after);
+    }
+    (allowed, rest)
+}
+
+fn one<'a>(words: &'a [&'a str]) -> (bool, &'a [&'a str]) {
+    match words {
+        ["(", tail @ ..] => match any(tail) {
+            (allowed, [")", rest @ ..]) => (allowed, rest),
+            (_, rest) => (false, rest),
+        },
+        // An exception only gives more rights.
+        [licence, "WITH", _, rest @ ..] | [licence, rest @ ..] => (LICENCES.contains(licence), rest),
+        [] => (false, words),
+    }
+}
+
+#[test]
+fn licences_are_read_as_they_are_meant() {
+    for good in [
+        "MIT",
+        "MIT OR GPL-3.0",
+        "(GPL-2.0 OR MIT) AND ISC",
+        "Apache-2.0 WITH LLVM-exception OR GPL-3.0",
+        "MIT/Apache-2.0",
+    ] {
+        assert!(is_allowed(good), "{good}");
+    }
+    for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "GPL-2.0 OR MIT AND GPL-3.0", "(MIT", "MIT )"] {
+        assert!(!is_allowed(bad), "{bad}");
+    }
+}
+
+#[test]
+fn packages_are_few_and_free() {
+    let about = cargo(&["-Vv"]);
+    // Only what is built here has been fetched; packages for other systems are not there to be asked.
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let packages = packages(&["metadata", "--format-version", "1", "--offline", "--locked", "--filter-platform", host]);
+    assert!(packages.len() > 20, "the packages were found");
+    for package in &packages {
+        let licence = package["license"].as_str().unwrap_or_default();
+        assert!(is_allowed(licence), "{} is under {licence:?}", package["name"]);
+    }
+    let lock = std::fs::read_to_string(workspace().join("Cargo.lock")).unwrap();
+    let count = lock.lines().filter(|line| *line == "[[package]]").count();
+    assert!(count <= MAX_PACKAGES, "{count} packages in Cargo.lock");
+}
