@@ -111,6 +111,7 @@ pub const CASES: &[Case] = cases![
     maintenance::a_branch_goes_alone,
     maintenance::what_is_gone_can_be_made_again,
     maintenance::it_says_what_it_is,
+    maintenance::upkeep_comes_to_an_end,
     text::nul_and_controls,
     text::text_that_looks_structured,
     text::lone_surrogates,

@@ -277,6 +277,8 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
                     .await?;
                 assert_eq!(listing.next.is_some(), listing.rows.len() == limit as usize);
                 paged.extend(listing.rows);
+                // A page that repeats would go on for ever.
+                assert!(paged.len() <= whole.len(), "{view:?} {order:?} by {limit} repeats");
                 after = listing.next;
                 if after.is_none() {
                     break;
@@ -341,6 +343,7 @@ pub async fn paging_while_others_write(setup: Setup) -> CaseResult {
             break;
         }
         round += 1;
+        assert!(round < 40, "the pages do not end: {seen:?}");
         // Old rows become active, and rows come in before and behind the place of the reader.
         writer.append(&id("k19"), &[user("x")], &crate::fixture::request(1_000 + round)).await?;
         made(&*writer, &format!("a{round}"), 5_000 + round).await;

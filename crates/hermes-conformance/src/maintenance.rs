@@ -107,3 +107,18 @@ pub async fn it_says_what_it_is(setup: Setup) -> CaseResult {
     assert_eq!(setup.store().await.status().await?, status);
     Ok(())
 }
+
+/// Upkeep changes nothing that can be seen, and comes to an end.
+pub async fn upkeep_comes_to_an_end(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = made(&*store, "s", 0).await;
+    store.append(&session, &[user("one")], &request(1)).await?;
+    let before = store.list(&ListRequest::default()).await?;
+    let mut steps = 0;
+    while store.upkeep().await? {
+        steps += 1;
+        assert!(steps < 1_000, "upkeep does not end");
+    }
+    assert_eq!(store.list(&ListRequest::default()).await?, before);
+    Ok(())
+}

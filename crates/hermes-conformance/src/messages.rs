@@ -252,6 +252,8 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
                 .await?;
             assert!(page.len() <= limit as usize);
             forward.extend(page.iter().map(|message| message.id));
+            // A page that repeats would go on for ever.
+            assert!(forward.len() <= ids.len(), "pages of {limit} repeat: {forward:?}");
             if page.is_empty() {
                 break;
             }
@@ -266,6 +268,7 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
                 break;
             }
             backward.splice(0..0, page.iter().map(|message| message.id));
+            assert!(backward.len() <= ids.len(), "pages of {limit} repeat: {backward:?}");
         }
         assert_eq!(backward, ids, "pages of {limit} from the back");
     }

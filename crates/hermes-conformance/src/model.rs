@@ -274,6 +274,14 @@ impl Maintenance for ModelStore {
         self.once(request, change::delete_conversation(id), id, |state| state.delete_conversation(id))
     }
 
+    async fn upkeep(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     async fn status(&self) -> Result<StoreStatus, StoreError> {
         Ok(StoreStatus {
             provider: "model",

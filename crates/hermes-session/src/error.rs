@@ -55,6 +55,24 @@ pub enum StoreError {
         hint: Cow<'static, str>,
     },
 
+    /// There is no room left for what should be written.
+    #[error("could not {op}: there is no room left on the disk")]
+    NoRoom {
+        /// What was being done, as a verb.
+        op: &'static str,
+        /// The driver's error.
+        source: Cause,
+    },
+
+    /// The store is open for reading alone.
+    #[error("could not {op}: the store can't be written here")]
+    ReadOnly {
+        /// What was being done, as a verb.
+        op: &'static str,
+        /// Where the store is.
+        location: String,
+    },
+
     /// The store can't be reached or the driver failed.
     #[error("could not {op}: {source}")]
     Backend {
@@ -82,6 +100,10 @@ impl StoreError {
             }
             Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup".into(),
             Self::Refused { hint, .. } => hint.clone(),
+            Self::NoRoom { .. } => "free some room; nothing was written and nothing is lost".into(),
+            Self::ReadOnly { location, .. } => {
+                format!("make {location} and its folder writable, or work on a copy").into()
+            }
             Self::Backend { .. } => "see the cause; nothing was written".into(),
         }
     }

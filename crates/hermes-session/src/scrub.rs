@@ -33,7 +33,7 @@ fn blocks(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut from = 0;
     let mut close = None;
-    while let Some(start) = text[from..].find(['<', '[']).map(|offset| from + offset) {
+    while let Some(start) = candidate(text, from) {
         from = start + 1;
         if !starts_line(text, start) {
             continue;
@@ -55,6 +55,11 @@ fn blocks(text: &str) -> Vec<(usize, usize)> {
         }
     }
     found
+}
+
+/// Where the next block or note could start. By bytes, because every text that is replayed is looked through.
+fn candidate(text: &str, from: usize) -> Option<usize> {
+    text.as_bytes()[from..].iter().position(|byte| matches!(byte, b'<' | b'[')).map(|offset| from + offset)
 }
 
 /// The next closing tag at or after `from`: where it starts and ends.

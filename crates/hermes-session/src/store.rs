@@ -174,6 +174,13 @@ pub trait Maintenance: SessionStore {
     //  Cases: maintenance::a_conversation_goes_as_a_whole, maintenance::branches_stay
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
 
+    /// Does a short piece of what is outstanding (telling anew what foreign writers left, indexing old messages); whether more is left.
+    //  Cases: maintenance::upkeep_comes_to_an_end
+    async fn upkeep(&self) -> Result<bool, StoreError>;
+
+    /// What a person should be told once about opening this store, a sentence each: a copy that was kept, a title that had to change.
+    fn notices(&self) -> Vec<String>;
+
     /// What and where this store is.
     //  Cases: maintenance::it_says_what_it_is
     async fn status(&self) -> Result<StoreStatus, StoreError>;

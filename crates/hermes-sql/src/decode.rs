@@ -132,6 +132,13 @@ impl<'r> Reader<'r> {
         }
     }
 
+    fn role(&mut self) -> Role {
+        match self.next() {
+            Cell::Text(bytes) => Role::from_stored(&String::from_utf8_lossy(bytes)),
+            other => Role::from_stored(&String::from_utf8_lossy(&other.raw())),
+        }
+    }
+
     fn id(&mut self, column: &'static str) -> Option<SessionId> {
         self.text(column).map(SessionId::from_stored)
     }
@@ -263,11 +270,15 @@ pub fn summary(row: &dyn SqlRow) -> Result<SessionSummary, Unreadable> {
     })
 }
 
-/// A message from [`crate::columns::MESSAGE`]. A time that can't be read is told as a fault and stands at zero.
-pub fn message(row: &dyn SqlRow) -> Message {
+/// A message of `session` from [`crate::columns::MESSAGE`]. A time that can't be read is told as a fault and stands at zero.
+pub fn message(row: &dyn SqlRow, session: &SessionId) -> Message {
     let mut read = Reader::new(row);
     let id = MessageId(read.count("id"));
-    let session_id = SessionId::from_stored(read.text("session_id").unwrap_or_default());
+    // All messages of one session are asked for at once: the id is the caller's own, not another copy for each.
+    let session_id = match read.next() {
+        Cell::Text(bytes) if bytes == session.as_str().as_bytes() => session.clone(),
+        other => SessionId::from_stored(String::from_utf8_lossy(&other.raw()).as_ref()),
+    };
     let timestamp = read.time("timestamp").unwrap_or_else(|| {
         if read.faults.is_empty() {
             read.fault("timestamp", "is missing", Vec::new());
@@ -275,7 +286,7 @@ pub fn message(row: &dyn SqlRow) -> Message {
         Timestamp::from_seconds(0.0).expect("zero is finite")
     });
     let body = MessageBody {
-        role: Role::from_stored(&read.text("role").unwrap_or_default()),
+        role: read.role(),
         content: read.content(),
         tool_call_id: read.text("tool_call_id"),
         tool_calls: read.json("tool_calls"),
@@ -312,7 +323,7 @@ mod tests {
         cells[3] = Cell::Text(b"user");
         cells[4] = Cell::Text(b"a\xff");
         cells[6] = Cell::Text(b"{broken");
-        let message = message(&Row(cells));
+        let message = message(&Row(cells), &SessionId::from_stored("s"));
         assert_eq!(message.body.content, Some(Content::Bytes(b"a\xff".to_vec())));
         assert_eq!(message.faults.iter().map(|fault| fault.column).collect::<Vec<_>>(), ["timestamp", "tool_calls"]);
         assert_eq!(message.faults[1].raw, b"{broken");

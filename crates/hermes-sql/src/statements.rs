@@ -16,14 +16,14 @@ pub const INSERT_MESSAGE: &str = "INSERT INTO messages (session_id, timestamp, r
      tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \
      codex_message_items) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// Copies the messages of one session to another, in order: new session, old session.
+/// Copies the messages of one session to another: new session, old session. Further conditions and the order follow.
 pub const COPY_MESSAGES: &str = "INSERT INTO messages (session_id, timestamp, role, content, tool_call_id, tool_calls, \
      tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \
      codex_message_items) SELECT ?, timestamp, role, content, tool_call_id, tool_calls, tool_name, token_count, \
      finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items \
-     FROM messages WHERE session_id = ? ORDER BY id";
+     FROM messages WHERE session_id = ?";
 
-/// Removes a session's messages.
+/// Removes a session's messages. Further conditions may follow.
 pub const DELETE_MESSAGES: &str = "DELETE FROM messages WHERE session_id = ?";
 
 /// Ends a session that is active: time, reason, id.

@@ -1,13 +1,15 @@
 //! The only place that opens SQLite.
 
-use crate::error::{Failure, store_error};
+use crate::database::Database;
+use crate::error::Failure;
+use crate::notice::Notice;
 use crate::options::SqliteOptions;
-use crate::schema;
+use crate::{indexes, place, schema};
 use hermes_session::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 thread_local! {
@@ -33,32 +35,102 @@ fn wait_for_lock(tries: i32) -> bool {
     true
 }
 
+/// A file brought into use, and what a person should be told of it.
+pub(crate) struct Opened {
+    /// The writer's connection; nothing if the file can only be read.
+    pub(crate) writer: Option<Database>,
+    pub(crate) notices: Vec<Notice>,
+    /// Whether an index lacks old messages.
+    pub(crate) is_behind: bool,
+}
+
 /// Opens the file for the writer, makes or checks its schema, and makes its folder if need be.
-pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
+///
+/// A file that can't be written here is opened for reading alone, and that is told.
+pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
     const OP: &str = "open the store";
+    place::check(path, options.create)?;
     if options.create {
         make_folder(path)?;
     }
     set_deadline(options.wait);
     let start = Instant::now();
-    let failed = |error: rusqlite::Error| store_error(OP, start.elapsed(), error);
+    let failed = |failure: Failure| failure.into_store_error(OP, start.elapsed());
+    if place::is_read_only(path) {
+        open_read_only(path).map_err(failed)?;
+        return Ok(Opened { writer: None, notices: vec![Notice::ReadOnly], is_behind: false });
+    }
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if options.create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
-    let connection = connect(path, flags).map_err(failed)?;
-    schema::prepare(&connection, path).map_err(|failure: Failure| failure.into_store_error(OP, start.elapsed()))?;
+    let database = Database::new(connect(path, flags).map_err(|error| failed(error.into()))?);
+    prepare(database, path, options.wait).map_err(failed)
+}
+
+fn prepare(database: Database, path: &Path, wait: Duration) -> Result<Opened, Failure> {
+    let mut notices = schema::prepare(&database, path, wait)?;
+    notices.extend(schema::log_notice(&database, path)?);
+    notices.extend(place::mend_mode(path));
     // Acknowledged means on disk.
-    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-    connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
-    Ok(connection)
+    database.pragma_update(None, "synchronous", "FULL")?;
+    database.pragma_update(None, "foreign_keys", true)?;
+    let is_behind = indexes::is_behind(&database)?;
+    Ok(Opened { writer: Some(database), notices, is_behind })
 }
 
 /// Opens the file for a reader. It may make the `-shm` file that reading a WAL needs, and change nothing else.
-pub(crate) fn open_reader(path: &Path) -> Result<Connection, rusqlite::Error> {
+pub(crate) fn open_reader(path: &Path) -> Result<Database, Failure> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.pragma_update(None, "query_only", true)?;
-    Ok(connection)
+    // Enough for the pages of a long session; the default is a quarter of it.
+    connection.pragma_update(None, "cache_size", -8_000)?;
+    Ok(Database::new(connection))
+}
+
+/// Opens a file that can't be written. What our side tables would say is told anew in memory if they are not there.
+pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let readable = |connection: Connection| {
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map(|()| connection)
+    };
+    let opened = connect(path, flags).and_then(readable).or_else(|error| {
+        let log = place::beside(path, "-wal").metadata().map_or(0, |log| log.len());
+        // Without a log nothing is missing from the file, and who can't write it can take it for unchanging.
+        if log == 0 { connect(&unchanging(path), flags).and_then(readable) } else { Err(error) }
+    });
+    let connection = opened.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => Failure::Store(StoreError::Refused {
+            path: path.to_owned(),
+            why: "has a log (-wal) that can't be read here".into(),
+            hint: "copy the file and its -wal to a folder that you can write".into(),
+        }),
+        _ => error.into(),
+    })?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    let database = Database::new(connection);
+    schema::prepare_read_only(&database, path)?;
+    database.pragma_update(None, "query_only", true)?;
+    Ok(database)
+}
+
+/// The address of a file that nobody changes.
+fn unchanging(path: &Path) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => address.push(char::from(*byte)),
+            other => address.push_str(&format!("%{other:02X}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    address.into()
+}
+
+/// Makes a new file, for a copy.
+pub(crate) fn open_new(path: &Path) -> Result<Connection, rusqlite::Error> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {

@@ -60,6 +60,7 @@ pub(crate) fn store_error(op: &'static str, waited: Duration, error: rusqlite::E
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             StoreError::Corrupt { what: error.to_string(), source: Some(error.into()) }
         }
+        Some(ErrorCode::DiskFull) => StoreError::NoRoom { op, source: error.into() },
         _ => StoreError::Backend { op, source: error.into() },
     }
 }

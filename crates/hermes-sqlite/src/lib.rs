@@ -6,7 +6,10 @@
 #![warn(missing_docs)]
 
 mod connection;
+mod copy;
+mod database;
 mod error;
+mod filesystem;
 mod indexes;
 mod lineage;
 mod listing;
@@ -14,12 +17,15 @@ mod maintenance;
 mod mend;
 mod messages;
 mod meta;
+mod notice;
 mod options;
+mod place;
 mod readers;
 mod requests;
 mod row;
 mod schema;
 mod sessions;
+mod shape;
 mod store;
 mod titles;
 mod usage;

@@ -1,5 +1,6 @@
 //! Lineages: reading them, carrying a session on, branching from it.
 
+use crate::database::Database;
 use crate::error::Failure;
 use crate::requests::once;
 use crate::row::{existing, require, session, time};
@@ -9,12 +10,12 @@ use hermes_session::{
     Timestamp, Title, change,
 };
 use hermes_sql::statements;
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-pub(crate) fn read(connection: &Connection, id: &SessionId) -> Result<Lineage, Failure> {
-    require(connection, id)?;
+pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failure> {
+    require(database, id)?;
     // UNION, not UNION ALL: a cycle that a foreign writer left ends here.
-    let mut statement = connection.prepare_cached(
+    let mut statement = database.prepare_cached(
         "WITH RECURSIVE family(id) AS (
              SELECT ?1
              UNION SELECT s.parent_session_id FROM family f JOIN sessions s ON s.id = f.id WHERE s.parent_session_id IS NOT NULL
@@ -44,58 +45,60 @@ pub(crate) fn read(connection: &Connection, id: &SessionId) -> Result<Lineage, F
 }
 
 pub(crate) fn split(
-    connection: &Connection,
+    database: &Database,
     parent_id: &SessionId,
     child: &NewChild,
     transcript: &[NewMessage],
     request: &Request,
 ) -> Result<Option<Title>, Failure> {
-    once(connection, request, &child.id, &change::split(parent_id, child, transcript), || {
-        let parent = existing(connection, parent_id)?;
-        if session(connection, &child.id)?.is_some() {
+    once(database, request, &child.id, &change::split(parent_id, child, transcript), || {
+        let parent = existing(database, parent_id)?;
+        if session(database, &child.id)?.is_some() {
             return Err(Conflict::Exists(child.id.clone()).into());
         }
-        if let Some(continuation) = sessions::continuation(connection, parent_id)? {
+        if let Some(continuation) = sessions::continuation(database, parent_id)? {
             return Err(Conflict::AlreadySplit { parent: parent_id.clone(), continuation }.into());
         }
         let ended_at = parent.ended_at.unwrap_or(request.at);
-        connection
-            .prepare_cached("UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ?")?
-            .execute(params![ended_at.seconds(), EndReason::COMPRESSION, parent_id.as_str()])?;
-        inherit(connection, &parent, child, Relation::Continuation, request.at.max(ended_at))?;
+        database.prepare_cached("UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ?")?.execute(params![
+            ended_at.seconds(),
+            EndReason::COMPRESSION,
+            parent_id.as_str()
+        ])?;
+        inherit(database, &parent, child, Relation::Continuation, request.at.max(ended_at))?;
         if !transcript.is_empty() {
-            messages::add(connection, &child.id, transcript, request.at)?;
+            messages::add(database, &child.id, transcript, request.at)?;
         }
-        entitle(connection, &parent, child)
+        entitle(database, &parent, child)
     })
 }
 
 pub(crate) fn branch(
-    connection: &Connection,
+    database: &Database,
     parent_id: &SessionId,
     child: &NewChild,
     request: &Request,
 ) -> Result<Option<Title>, Failure> {
-    once(connection, request, &child.id, &change::branch(parent_id, child), || {
-        let parent = existing(connection, parent_id)?;
-        if session(connection, &child.id)?.is_some() {
+    once(database, request, &child.id, &change::branch(parent_id, child), || {
+        let parent = existing(database, parent_id)?;
+        if session(database, &child.id)?.is_some() {
             return Err(Conflict::Exists(child.id.clone()).into());
         }
-        connection.prepare_cached(statements::END_SESSION)?.execute(params![
+        database.prepare_cached(statements::END_SESSION)?.execute(params![
             request.at.seconds(),
             EndReason::BRANCHED,
             parent_id.as_str()
         ])?;
         let ended_at = parent.ended_at.unwrap_or(request.at);
-        inherit(connection, &parent, child, Relation::Branch, request.at.max(ended_at))?;
-        messages::copy(connection, parent_id, &child.id)?;
-        entitle(connection, &parent, child)
+        inherit(database, &parent, child, Relation::Branch, request.at.max(ended_at))?;
+        messages::copy(database, parent_id, &child.id)?;
+        entitle(database, &parent, child)
     })
 }
 
 /// Makes the child with what it has from its parent.
 fn inherit(
-    connection: &Connection,
+    database: &Database,
     parent: &Session,
     child: &NewChild,
     relation: Relation,
@@ -109,21 +112,21 @@ fn inherit(
         started_at: Some(started_at),
         ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)
     };
-    sessions::insert(connection, &new, started_at)
+    sessions::insert(database, &new, started_at)
 }
 
 /// Gives the child the title it asks for, or the next in its parent's lineage.
-fn entitle(connection: &Connection, parent: &Session, child: &NewChild) -> Result<Option<Title>, Failure> {
+fn entitle(database: &Database, parent: &Session, child: &NewChild) -> Result<Option<Title>, Failure> {
     let title = match (&child.title, &parent.title) {
         (Some(title), _) => Some(title.clone()),
         (None, Some(title)) => match Title::clean(title) {
-            Ok(Some(title)) => Some(titles::next(connection, &child.id, &title)?),
+            Ok(Some(title)) => Some(titles::next(database, &child.id, &title)?),
             Ok(None) | Err(_) => None,
         },
         (None, None) => None,
     };
     if title.is_some() {
-        titles::write(connection, &child.id, title.as_ref())?;
+        titles::write(database, &child.id, title.as_ref())?;
     }
     Ok(title)
 }

@@ -1,29 +1,31 @@
 //! Lists and counts.
 
+use crate::database::Database;
 use crate::error::Failure;
 use crate::mend;
 use crate::row::{Row, time};
+use crate::shape::Shape;
 use hermes_session::{
     Counts, ListCursor, ListRequest, Listing, Order, SessionFilter, SessionId, SessionSummary, Source, Unreadable, View,
 };
 use hermes_sql::{columns, decode};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{params, params_from_iter};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// A page, and whether something in the store should be mended.
-pub(crate) fn list(connection: &Connection, request: &ListRequest) -> Result<(Listing, bool), Failure> {
+pub(crate) fn list(database: &Database, request: &ListRequest) -> Result<(Listing, bool), Failure> {
     let mut listing = Listing::default();
     let limit = request.page.limit();
     if request.after.is_none() && request.page.offset() == 0 && limit > 0 {
-        listing.unreadable = nameless(connection)?;
+        listing.unreadable = nameless(database)?;
     }
-    let (sql, values) = page(request, "INDEXED BY hx_sessions_card");
-    let mut statement = match connection.prepare_cached(&sql) {
+    let (sql, values) = page(request, database.shape(), "INDEXED BY hx_sessions_card");
+    let mut statement = match database.prepare_cached(&sql) {
         Ok(statement) => statement,
         // Somebody dropped the index: slower, and right.
-        Err(_) => connection.prepare_cached(&page(request, "").0)?,
+        Err(_) => database.prepare_cached(&page(request, database.shape(), "").0)?,
     };
     let mut rows = statement.query(params_from_iter(values))?;
     let mut found = 0;
@@ -34,19 +36,19 @@ pub(crate) fn list(connection: &Connection, request: &ListRequest) -> Result<(Li
         let first = SessionId::from_stored(first);
         last = time(row, MARKS + 2)?.map(|time| ListCursor { time, id: first.clone() });
         match decode::summary(&Row(row)) {
-            Ok(summary) => listing.rows.push(freshen(connection, request.view, summary, &first, dirty)?),
+            Ok(summary) => listing.rows.push(freshen(database, request.view, summary, &first, dirty)?),
             Err(unreadable) => listing.unreadable.push(unreadable),
         }
     }
     listing.next = last.filter(|_| limit > 0 && found == limit);
-    Ok((listing, mend::is_needed(connection)?))
+    Ok((listing, mend::is_needed(database)?))
 }
 
 /// Behind the columns of the summary: activity, preview, segments; then the first session, its mark, the time of the order.
 const MARKS: usize = 30;
 
 /// The statement of a page. `card` names the index that has all columns of a session that a list shows, or nothing.
-fn page(request: &ListRequest, card: &str) -> (String, Vec<Value>) {
+fn page(request: &ListRequest, shape: Shape, card: &str) -> (String, Vec<Value>) {
     let (active, preview, segments, tip) = match request.view {
         View::Conversations => (
             "h.active",
@@ -58,16 +60,11 @@ fn page(request: &ListRequest, card: &str) -> (String, Vec<Value>) {
     };
     let (key, direction, after) = match request.order {
         Order::Active => (active, "DESC", "<"),
-        Order::Started => ("o.started_at", "DESC", "<"),
+        Order::Started => ("h.started_at", "DESC", "<"),
         Order::Id => (active, "ASC", ">"),
     };
-    // The table in front is the one whose index has the order; CROSS JOIN keeps it there.
-    let tables = match request.order {
-        Order::Active | Order::Id => format!("hx_session h CROSS JOIN sessions r {card} ON r.id = h.session_id"),
-        Order::Started => format!(
-            "sessions o CROSS JOIN hx_session h ON h.session_id = o.id CROSS JOIN sessions r {card} ON r.id = h.session_id"
-        ),
-    };
+    // The side table has the order; CROSS JOIN keeps it in front.
+    let tables = format!("hx_session h CROSS JOIN sessions r {card} ON r.id = h.session_id");
     let mut sql = format!(
         "SELECT {}, {active}, {preview}, {segments}, h.session_id, h.dirty | coalesce(u.dirty, 2), {key} FROM {tables} \
          LEFT JOIN sessions t {card} ON t.id = {tip} LEFT JOIN hx_session u ON u.session_id = {tip} WHERE 1",
@@ -75,7 +72,7 @@ fn page(request: &ListRequest, card: &str) -> (String, Vec<Value>) {
     );
     let mut values = Vec::new();
     if request.view == View::Conversations {
-        sql.push_str(" AND h.root = h.session_id");
+        _ = write!(sql, " AND h.root = h.session_id AND {}", shape.is_listed());
     }
     condition(&request.filter, active, &mut sql, &mut values);
     if let Some(cursor) = &request.after {
@@ -128,15 +125,15 @@ fn text(text: &str) -> Value {
 
 /// Looks up what the row's side row may not know yet, and sums the usage of a conversation.
 fn freshen(
-    connection: &Connection,
+    database: &Database,
     view: View,
     mut summary: SessionSummary,
     first: &SessionId,
     dirty: i64,
 ) -> Result<SessionSummary, Failure> {
     if dirty & 2 != 0 && view == View::Conversations {
-        let tip = mend::tip(connection, first)?;
-        if let Some(tip) = crate::row::session(connection, &tip)? {
+        let tip = mend::tip(database, first)?;
+        if let Some(tip) = crate::row::session(database, &tip)? {
             summary.id = tip.id;
             summary.model = tip.model;
             summary.title = tip.title;
@@ -145,12 +142,12 @@ fn freshen(
         }
     }
     if dirty & 1 != 0 {
-        summary.preview = mend::first_preview(connection, first)?;
+        summary.preview = mend::first_preview(database, first)?;
         if summary.preview.is_empty() && summary.id != *first {
-            summary.preview = mend::first_preview(connection, &summary.id)?;
+            summary.preview = mend::first_preview(database, &summary.id)?;
         }
         summary.last_active =
-            summary.last_active.max(mend::last_active(connection, first)?.unwrap_or(summary.started_at));
+            summary.last_active.max(mend::last_active(database, first)?.unwrap_or(summary.started_at));
     }
     if summary.segments > 1 {
         static MEMBERS: LazyLock<String> = LazyLock::new(|| {
@@ -160,7 +157,7 @@ fn freshen(
                 columns::USAGE
             )
         });
-        let mut statement = connection.prepare_cached(&MEMBERS)?;
+        let mut statement = database.prepare_cached(&MEMBERS)?;
         let mut rows = statement.query(params![first.as_str()])?;
         while let Some(row) = rows.next()? {
             summary.usage = summary.usage.plus(&decode::usage(&Row(row)));
@@ -170,8 +167,8 @@ fn freshen(
 }
 
 /// Rows that a foreign writer left without an id: they can be neither read nor opened, only told of.
-fn nameless(connection: &Connection) -> Result<Vec<Unreadable>, Failure> {
-    let mut statement = connection.prepare_cached("SELECT rowid FROM sessions WHERE id IS NULL LIMIT 100")?;
+fn nameless(database: &Database) -> Result<Vec<Unreadable>, Failure> {
+    let mut statement = database.prepare_cached("SELECT rowid FROM sessions WHERE id IS NULL LIMIT 100")?;
     let rows = statement.query_map([], |row| row.get::<_, i64>(0))?;
     let tell = |rowid: i64| Unreadable {
         table: "sessions",
@@ -181,12 +178,12 @@ fn nameless(connection: &Connection) -> Result<Vec<Unreadable>, Failure> {
     Ok(rows.map(|rowid| rowid.map(tell)).collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn counts(connection: &Connection, filter: &SessionFilter) -> Result<Counts, Failure> {
+pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
     let count = |start: &str, active: &str, end: &str| -> Result<u64, Failure> {
         let (mut sql, mut values) = (start.to_owned(), Vec::new());
         condition(filter, active, &mut sql, &mut values);
         sql.push_str(end);
-        let number: i64 = connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0))?;
+        let number: i64 = database.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0))?;
         Ok(u64::try_from(number).unwrap_or(0))
     };
     const JOINED: &str = "FROM hx_session h JOIN sessions r ON r.id = h.session_id";
@@ -201,7 +198,14 @@ pub(crate) fn counts(connection: &Connection, filter: &SessionFilter) -> Result<
         )?
     };
     Ok(Counts {
-        conversations: count(&format!("SELECT count(*) {JOINED} WHERE h.root = h.session_id"), "h.active", "")?,
+        conversations: count(
+            &format!(
+                "SELECT count(*) {JOINED} LEFT JOIN sessions t ON t.id = h.tip WHERE h.root = h.session_id AND {}",
+                database.shape().is_listed()
+            ),
+            "h.active",
+            "",
+        )?,
         sessions: count(&format!("SELECT count(*) {sessions}"), "h.last_active", "")?,
         messages,
     })

@@ -1,43 +1,39 @@
 //! Deleting conversations, and what the store says of itself.
 
+use crate::database::Database;
 use crate::error::Failure;
 use crate::requests::once;
 use crate::{lineage, mend, schema};
 use hermes_session::{Deleted, Request, SessionId, StoreStatus, change};
 use hermes_sql::statements;
-use rusqlite::{Connection, params};
+use rusqlite::params;
 use std::path::Path;
 
-pub(crate) fn delete_conversation(
-    connection: &Connection,
-    id: &SessionId,
-    request: &Request,
-) -> Result<Deleted, Failure> {
-    once(connection, request, id, &change::delete_conversation(id), || {
-        let members = lineage::read(connection, id)?.conversation(id);
+pub(crate) fn delete_conversation(database: &Database, id: &SessionId, request: &Request) -> Result<Deleted, Failure> {
+    once(database, request, id, &change::delete_conversation(id), || {
+        let members = lineage::read(database, id)?.conversation(id);
         // Members may refer to each other in any direction; what counts is that all refer to something at the end.
-        connection.pragma_update(None, "defer_foreign_keys", true)?;
+        database.pragma_update(None, "defer_foreign_keys", true)?;
         let mut deleted = Deleted { sessions: 0, messages: 0 };
         for member in &members {
             deleted.messages +=
-                connection.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![member.as_str()])? as u64;
+                database.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![member.as_str()])? as u64;
         }
         for member in members.iter().rev() {
             // What is left below is a conversation of its own: a branch. It stays, without a parent.
-            connection
+            database
                 .prepare_cached("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?")?
                 .execute(params![member.as_str()])?;
-            deleted.sessions += connection
-                .prepare_cached("DELETE FROM sessions WHERE id = ?")?
-                .execute(params![member.as_str()])? as u64;
+            deleted.sessions +=
+                database.prepare_cached("DELETE FROM sessions WHERE id = ?")?.execute(params![member.as_str()])? as u64;
         }
-        mend::all(connection)?;
+        mend::all(database)?;
         Ok(deleted)
     })
 }
 
-pub(crate) fn status(connection: &Connection, path: &Path) -> Result<StoreStatus, Failure> {
-    let schema_version = schema::version(connection)?.unwrap_or(0);
+pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {
+    let schema_version = schema::version(database)?.unwrap_or(0);
     Ok(StoreStatus {
         provider: "sqlite",
         version: rusqlite::version().to_owned(),

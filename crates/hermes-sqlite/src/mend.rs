@@ -1,20 +1,20 @@
 //! Puts right what the triggers for foreign writers only marked: previews, times, places in a lineage.
 
+use crate::database::Database;
 use crate::error::Failure;
 use crate::row::{Row, time};
 use crate::sessions;
 use hermes_session::{MessageBody, Relation, Role, SessionId, Timestamp, preview};
 use hermes_sql::{Cell, SqlRow as _, stored};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, params};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many rows one step looks at, so that no step holds the lock for long.
 const STEP: i64 = 200;
 
 /// Mends up to one step of marked rows; how many there were.
-pub(crate) fn step(connection: &Connection) -> Result<usize, Failure> {
-    let mut statement =
-        connection.prepare_cached("SELECT session_id, dirty FROM hx_session WHERE dirty <> 0 LIMIT ?")?;
+pub(crate) fn step(database: &Database) -> Result<usize, Failure> {
+    let mut statement = database.prepare_cached("SELECT session_id, dirty FROM hx_session WHERE dirty <> 0 LIMIT ?")?;
     let marked: Vec<(String, i64)> =
         statement.query_map(params![STEP], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
     let mut places = Places::default();
@@ -22,59 +22,59 @@ pub(crate) fn step(connection: &Connection) -> Result<usize, Failure> {
     for (id, dirty) in &marked {
         let id = SessionId::from_stored(id.as_str());
         if dirty & 2 != 0 {
-            let root = places.root(connection, &id)?;
-            connection
+            let root = places.root(database, &id)?;
+            database
                 .prepare_cached("UPDATE hx_session SET root = ?, dirty = dirty & ~2 WHERE session_id = ?")?
                 .execute(params![root.as_str(), id.as_str()])?;
             roots.insert(root);
         }
     }
     for root in roots {
-        let tip = tip(connection, &root)?;
-        connection
+        let tip = tip(database, &root)?;
+        database
             .prepare_cached("UPDATE hx_session SET tip = ? WHERE session_id = ?")?
             .execute(params![tip.as_str(), root.as_str()])?;
-        conversation_activity(connection, &root)?;
+        conversation_activity(database, &root)?;
     }
     for (id, dirty) in &marked {
         if dirty & 1 != 0 {
-            summary(connection, &SessionId::from_stored(id.as_str()))?;
+            summary(database, &SessionId::from_stored(id.as_str()))?;
         }
     }
     Ok(marked.len())
 }
 
 /// Mends all marked rows.
-pub(crate) fn all(connection: &Connection) -> Result<(), Failure> {
-    while step(connection)? > 0 {}
+pub(crate) fn all(database: &Database) -> Result<(), Failure> {
+    while step(database)? > 0 {}
     Ok(())
 }
 
 /// Whether anything is marked. One look into an index that is empty when all is well.
-pub(crate) fn is_needed(connection: &Connection) -> Result<bool, Failure> {
-    Ok(connection.prepare_cached("SELECT 1 FROM hx_session WHERE dirty <> 0 LIMIT 1")?.exists([])?)
+pub(crate) fn is_needed(database: &Database) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM hx_session WHERE dirty <> 0 LIMIT 1")?.exists([])?)
 }
 
 /// Tells a session's preview and times anew, from its messages.
-pub(crate) fn summary(connection: &Connection, id: &SessionId) -> Result<(), Failure> {
-    let last_active = last_active(connection, id)?;
-    connection
+pub(crate) fn summary(database: &Database, id: &SessionId) -> Result<(), Failure> {
+    let last_active = last_active(database, id)?;
+    database
         .prepare_cached(
             "UPDATE hx_session SET preview = ?, last_active = coalesce(?, last_active), dirty = dirty & ~1 WHERE session_id = ?",
         )?
-        .execute(params![first_preview(connection, id)?, last_active.map(Timestamp::seconds), id.as_str()])?;
-    let root: Option<String> = connection
+        .execute(params![first_preview(database, id)?, last_active.map(Timestamp::seconds), id.as_str()])?;
+    let root: Option<String> = database
         .prepare_cached("SELECT root FROM hx_session WHERE session_id = ?")?
         .query_row(params![id.as_str()], |row| row.get(0))
         .optional()?;
     match root {
-        Some(root) => conversation_activity(connection, &SessionId::from_stored(root)),
+        Some(root) => conversation_activity(database, &SessionId::from_stored(root)),
         None => Ok(()),
     }
 }
 
-fn conversation_activity(connection: &Connection, root: &SessionId) -> Result<(), Failure> {
-    connection
+fn conversation_activity(database: &Database, root: &SessionId) -> Result<(), Failure> {
+    database
         .prepare_cached(
             "UPDATE hx_session SET active = (SELECT max(last_active) FROM hx_session WHERE root = ?1) WHERE session_id = ?1",
         )?
@@ -83,9 +83,9 @@ fn conversation_activity(connection: &Connection, root: &SessionId) -> Result<()
 }
 
 /// The time of a session's newest message, or its start if that is later; nothing if it is not there.
-pub(crate) fn last_active(connection: &Connection, id: &SessionId) -> Result<Option<Timestamp>, Failure> {
+pub(crate) fn last_active(database: &Database, id: &SessionId) -> Result<Option<Timestamp>, Failure> {
     // Numbers sort before text: the bound keeps out what is no time.
-    let times: Option<(Option<Timestamp>, Option<Timestamp>)> = connection
+    let times: Option<(Option<Timestamp>, Option<Timestamp>)> = database
         .prepare_cached(
             "SELECT s.started_at, (SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
              ORDER BY m.timestamp DESC LIMIT 1) FROM sessions s WHERE s.id = ?",
@@ -96,9 +96,11 @@ pub(crate) fn last_active(connection: &Connection, id: &SessionId) -> Result<Opt
 }
 
 /// The preview of a session, from its messages.
-pub(crate) fn first_preview(connection: &Connection, id: &SessionId) -> Result<String, Failure> {
-    let mut statement =
-        connection.prepare_cached("SELECT content FROM messages WHERE session_id = ? AND role = 'user' ORDER BY id")?;
+pub(crate) fn first_preview(database: &Database, id: &SessionId) -> Result<String, Failure> {
+    let mut statement = database.prepare_cached(&format!(
+        "SELECT content FROM messages WHERE session_id = ? AND role = 'user' AND {} ORDER BY id",
+        database.shape().was_said()
+    ))?;
     let mut rows = statement.query(params![id.as_str()])?;
     while let Some(row) = rows.next()? {
         let content = match Row(row).cell(0) {
@@ -113,9 +115,9 @@ pub(crate) fn first_preview(connection: &Connection, id: &SessionId) -> Result<S
 }
 
 /// Where a session's work goes on today.
-pub(crate) fn tip(connection: &Connection, id: &SessionId) -> Result<SessionId, Failure> {
+pub(crate) fn tip(database: &Database, id: &SessionId) -> Result<SessionId, Failure> {
     let (mut at, mut seen) = (id.clone(), BTreeSet::from([id.clone()]));
-    while let Some(next) = sessions::continuation(connection, &at)? {
+    while let Some(next) = sessions::continuation(database, &at)? {
         if !seen.insert(next.clone()) {
             break;
         }
@@ -130,14 +132,14 @@ struct Places(BTreeMap<SessionId, SessionId>);
 
 impl Places {
     /// The session that the conversation of `id` starts with. On a cycle, the smallest id of it.
-    fn root(&mut self, connection: &Connection, id: &SessionId) -> Result<SessionId, Failure> {
+    fn root(&mut self, database: &Database, id: &SessionId) -> Result<SessionId, Failure> {
         let mut path = vec![id.clone()];
         let root = loop {
             let at = &path[path.len() - 1];
             if let Some(root) = self.0.get(at) {
                 break root.clone();
             }
-            let Some(parent) = parent_in_conversation(connection, at)? else { break at.clone() };
+            let Some(parent) = parent_in_conversation(database, at)? else { break at.clone() };
             if let Some(start) = path.iter().position(|seen| *seen == parent) {
                 break path[start..].iter().min().unwrap_or(&parent).clone();
             }
@@ -149,8 +151,8 @@ impl Places {
 }
 
 /// The parent of a session, if it is there and they belong to one conversation.
-fn parent_in_conversation(connection: &Connection, id: &SessionId) -> Result<Option<SessionId>, Failure> {
-    let found: Option<(String, String)> = connection
+fn parent_in_conversation(database: &Database, id: &SessionId) -> Result<Option<SessionId>, Failure> {
+    let found: Option<(String, String)> = database
         .prepare_cached(
             "SELECT h.relation, p.id FROM hx_session h JOIN sessions s ON s.id = h.session_id \
              JOIN sessions p ON p.id = s.parent_session_id WHERE h.session_id = ?",

@@ -1,5 +1,6 @@
 //! Appending, replacing and reading messages.
 
+use crate::database::Database;
 use crate::error::Failure;
 use crate::mend;
 use crate::requests::once;
@@ -9,34 +10,34 @@ use hermes_session::{
     Window, change, preview,
 };
 use hermes_sql::{columns, decode, statements, stored};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, params};
 
 pub(crate) fn append(
-    connection: &Connection,
+    database: &Database,
     id: &SessionId,
     messages: &[NewMessage],
     request: &Request,
 ) -> Result<Vec<MessageId>, Failure> {
-    once(connection, request, id, &change::append(id, messages), || add(connection, id, messages, request.at))
+    once(database, request, id, &change::append(id, messages), || add(database, id, messages, request.at))
 }
 
 /// Adds messages to a session and moves its counters, its preview and its times.
 pub(crate) fn add(
-    connection: &Connection,
+    database: &Database,
     id: &SessionId,
     messages: &[NewMessage],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
-    let known: Option<(String, i64)> = connection
+    let known: Option<(String, i64)> = database
         .prepare_cached(
             "SELECT h.preview, h.dirty FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
         )?
         .query_row(params![id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((known_preview, dirty)) = known else { return Err(StoreError::no_session(id).into()) };
-    let ids = insert(connection, id, messages, now)?;
+    let ids = insert(database, id, messages, now)?;
     let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
-    connection.prepare_cached(statements::ADD_COUNTS)?.execute(params![
+    database.prepare_cached(statements::ADD_COUNTS)?.execute(params![
         messages.len() as i64,
         tool_calls,
         id.as_str()
@@ -45,7 +46,7 @@ pub(crate) fn add(
     let said = messages.iter().any(|message| message.body.role == Role::User);
     if said && known_preview.is_empty() && dirty & 1 == 0 {
         let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
-        connection
+        database
             .prepare_cached("UPDATE hx_session SET preview = ?, dirty = dirty & ~1 WHERE session_id = ?")?
             .execute(params![first, id.as_str()])?;
     }
@@ -53,12 +54,12 @@ pub(crate) fn add(
 }
 
 fn insert(
-    connection: &Connection,
+    database: &Database,
     id: &SessionId,
     messages: &[NewMessage],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
-    let mut statement = connection.prepare_cached(statements::INSERT_MESSAGE)?;
+    let mut statement = database.prepare_cached(statements::INSERT_MESSAGE)?;
     let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
     let mut ids = Vec::with_capacity(messages.len());
     for NewMessage { body, timestamp } in messages {
@@ -78,37 +79,40 @@ fn insert(
             json(&body.codex_reasoning_items),
             json(&body.codex_message_items),
         ])?;
-        ids.push(MessageId(connection.last_insert_rowid()));
+        ids.push(MessageId(database.last_insert_rowid()));
     }
     Ok(ids)
 }
 
 pub(crate) fn replace(
-    connection: &Connection,
+    database: &Database,
     id: &SessionId,
     messages: &[NewMessage],
     request: &Request,
 ) -> Result<Vec<MessageId>, Failure> {
-    once(connection, request, id, &change::replace(id, messages), || {
-        require(connection, id)?;
-        connection.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![id.as_str()])?;
-        let ids = insert(connection, id, messages, request.at)?;
+    once(database, request, id, &change::replace(id, messages), || {
+        require(database, id)?;
+        // What was taken back or compacted away is no part of the transcript, and stays.
+        let delete = format!("{} AND {}", statements::DELETE_MESSAGES, database.shape().in_transcript());
+        database.prepare_cached(&delete)?.execute(params![id.as_str()])?;
+        let ids = insert(database, id, messages, request.at)?;
         let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
-        connection.prepare_cached(statements::SET_COUNTS)?.execute(params![
+        database.prepare_cached(statements::SET_COUNTS)?.execute(params![
             messages.len() as i64,
             tool_calls,
             id.as_str()
         ])?;
-        mend::summary(connection, id)?;
+        mend::summary(database, id)?;
         Ok(ids)
     })
 }
 
 /// Copies the messages of one session to another and sets its counters; how many there were.
-pub(crate) fn copy(connection: &Connection, from: &SessionId, to: &SessionId) -> Result<usize, Failure> {
-    let copied = connection.prepare_cached(statements::COPY_MESSAGES)?.execute(params![to.as_str(), from.as_str()])?;
+pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Result<usize, Failure> {
+    let copy = format!("{} AND {} ORDER BY id", statements::COPY_MESSAGES, database.shape().in_transcript());
+    let copied = database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?;
     let mut statement =
-        connection.prepare_cached("SELECT tool_calls FROM messages WHERE session_id = ? AND tool_calls IS NOT NULL")?;
+        database.prepare_cached("SELECT tool_calls FROM messages WHERE session_id = ? AND tool_calls IS NOT NULL")?;
     let mut rows = statement.query(params![to.as_str()])?;
     let mut tool_calls = 0;
     while let Some(row) = rows.next()? {
@@ -116,29 +120,26 @@ pub(crate) fn copy(connection: &Connection, from: &SessionId, to: &SessionId) ->
         let body = MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) };
         tool_calls += body.tool_call_count();
     }
-    connection.prepare_cached(statements::SET_COUNTS)?.execute(params![copied as i64, tool_calls, to.as_str()])?;
-    mend::summary(connection, to)?;
+    database.prepare_cached(statements::SET_COUNTS)?.execute(params![copied as i64, tool_calls, to.as_str()])?;
+    mend::summary(database, to)?;
     Ok(copied)
 }
 
-pub(crate) fn read(connection: &Connection, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, Failure> {
-    use std::sync::LazyLock;
-    static AFTER: LazyLock<String> = LazyLock::new(|| {
-        format!("SELECT {} FROM messages WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?", columns::MESSAGE)
-    });
-    static BEFORE: LazyLock<String> = LazyLock::new(|| {
-        format!("SELECT {} FROM messages WHERE session_id = ? AND id < ? ORDER BY id DESC LIMIT ?", columns::MESSAGE)
-    });
-    require(connection, id)?;
-    let (sql, edge) = match request.window {
-        Window::After(edge) => (&AFTER, edge.map_or(i64::MIN, |edge| edge.0)),
-        Window::Before(edge) => (&BEFORE, edge.map_or(i64::MAX, |edge| edge.0)),
+pub(crate) fn read(database: &Database, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, Failure> {
+    require(database, id)?;
+    let (comparison, direction, edge) = match request.window {
+        Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
+        Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
     };
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = database.prepare_cached(&format!(
+        "SELECT {} FROM messages WHERE session_id = ? AND id {comparison} ? AND {} ORDER BY id {direction} LIMIT ?",
+        columns::MESSAGE,
+        database.shape().in_transcript()
+    ))?;
     let mut rows = statement.query(params![id.as_str(), edge, request.limit])?;
     let mut messages = Vec::new();
     while let Some(row) = rows.next()? {
-        messages.push(decode::message(&Row(row)));
+        messages.push(decode::message(&Row(row), id));
     }
     if matches!(request.window, Window::Before(_)) {
         messages.reverse();

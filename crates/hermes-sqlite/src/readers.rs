@@ -1,9 +1,9 @@
 //! The threads that read: none until something is asked, then as many as are busy at once, up to a few.
 
 use crate::connection;
+use crate::database::Database;
 use crate::error::Failure;
 use crate::worker::spawn;
-use rusqlite::Connection;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,10 @@ use std::time::Duration;
 const MOST: usize = 3;
 
 /// A read, given a connection or the reason why there is none.
-pub(crate) type ReadJob = Box<dyn FnOnce(Result<&Connection, rusqlite::Error>) + Send>;
+pub(crate) type ReadJob = Box<dyn FnOnce(Result<&Database, Failure>) + Send>;
+
+/// Opens the file for one of the threads.
+pub(crate) type Opener = fn(&Path) -> Result<Database, Failure>;
 
 /// The reading threads of one store. Dropping it waits for them.
 pub(crate) struct Readers {
@@ -26,6 +29,7 @@ pub(crate) struct Readers {
 
 struct Shared {
     path: PathBuf,
+    opener: Opener,
     wait: Duration,
     queue: Mutex<mpsc::Receiver<ReadJob>>,
     /// Jobs that are waiting or under way.
@@ -33,9 +37,9 @@ struct Shared {
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf, wait: Duration) -> Self {
+    pub(crate) fn new(path: PathBuf, opener: Opener, wait: Duration) -> Self {
         let (jobs, queue) = mpsc::channel();
-        let shared = Arc::new(Shared { path, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
+        let shared = Arc::new(Shared { path, opener, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
         Self { jobs: Some(jobs), shared, threads: Mutex::default() }
     }
 
@@ -67,36 +71,36 @@ impl Drop for Readers {
 }
 
 impl Shared {
+    fn open<'a>(&self, database: &'a mut Option<Database>) -> Result<&'a Database, Failure> {
+        match database {
+            Some(open) => Ok(open),
+            None => Ok(database.insert((self.opener)(&self.path)?)),
+        }
+    }
+
     fn read_all(&self) {
-        let mut connection = None;
+        let mut database = None;
         loop {
             let job = self.queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(job) = job else { return };
             connection::set_deadline(self.wait);
             // A job that panics drops the sender of its answer, which tells whoever waits; the thread goes on, with a new connection.
-            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(open(&mut connection, &self.path))));
+            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(self.open(&mut database))));
             if outcome.is_err() {
-                connection = None;
+                database = None;
             }
             self.busy.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
-fn open<'a>(connection: &'a mut Option<Connection>, path: &Path) -> Result<&'a Connection, rusqlite::Error> {
-    match connection {
-        Some(open) => Ok(open),
-        None => Ok(connection.insert(connection::open_reader(path)?)),
-    }
-}
-
 /// Runs `work` on one state of the store.
 pub(crate) fn snapshot<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, Failure>,
+    database: &Database,
+    work: impl FnOnce(&Database) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let transaction = connection.unchecked_transaction()?;
-    let outcome = work(&transaction);
-    transaction.finish()?;
+    database.prepare_cached("BEGIN")?.execute([])?;
+    let outcome = database.refresh().map_err(Failure::from).and_then(|()| work(database));
+    database.prepare_cached("COMMIT")?.execute([])?;
     outcome
 }

@@ -1,9 +1,10 @@
 //! Requests that may be sent again: each key is applied once and answers the same.
 
+use crate::database::Database;
 use crate::error::Failure;
 use hermes_session::{Conflict, Deleted, Ensured, MessageId, Request, SessionId, Title};
 use hermes_sql::statements;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, params};
 
 /// An answer that can be kept beside its key.
 pub(crate) trait Answer: Sized {
@@ -86,14 +87,14 @@ impl Answer for Vec<MessageId> {
 
 /// Does `work` unless the request's key says that it was done, and remembers what it answers.
 pub(crate) fn once<T: Answer>(
-    connection: &Connection,
+    database: &Database,
     request: &Request,
     session: &SessionId,
     fingerprint: &str,
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let Some(key) = &request.key else { return work() };
-    let kept: Option<(String, String, bool)> = connection
+    let kept: Option<(String, String, bool)> = database
         .prepare_cached(statements::REQUEST)?
         .query_row(params![key.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
@@ -101,7 +102,7 @@ pub(crate) fn once<T: Answer>(
         None => {}
         // Its messages are gone, and the key with them.
         Some((_, _, false)) => {
-            _ = connection.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?
+            _ = database.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?
         }
         Some((known, answer, true)) => {
             return match T::recall(&answer).filter(|_| known == fingerprint) {
@@ -111,7 +112,7 @@ pub(crate) fn once<T: Answer>(
         }
     }
     let answer = work()?;
-    connection.prepare_cached(statements::REMEMBER_REQUEST)?.execute(params![
+    database.prepare_cached(statements::REMEMBER_REQUEST)?.execute(params![
         key.as_str(),
         session.as_str(),
         answer.first_message().map(|id| id.0),

@@ -1,10 +1,11 @@
 //! Rows and values of SQLite for the shared decoders.
 
+use crate::database::Database;
 use crate::error::Failure;
 use hermes_session::{Session, SessionId, StoreError, Timestamp};
 use hermes_sql::{Cell, SqlRow, columns, decode};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, params};
 use std::sync::LazyLock;
 
 /// A row as the decoders read it.
@@ -23,14 +24,14 @@ impl SqlRow for Row<'_, '_> {
 }
 
 /// The session with this id.
-pub(crate) fn session(connection: &Connection, id: &SessionId) -> Result<Option<Session>, Failure> {
+pub(crate) fn session(database: &Database, id: &SessionId) -> Result<Option<Session>, Failure> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT {}, h.relation FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
             columns::SESSION
         )
     });
-    let found = connection
+    let found = database
         .prepare_cached(&SQL)?
         .query_row(params![id.as_str()], |row| Ok(decode::session(&Row(row))))
         .optional()?;
@@ -38,13 +39,13 @@ pub(crate) fn session(connection: &Connection, id: &SessionId) -> Result<Option<
 }
 
 /// The session with this id, which has to be there.
-pub(crate) fn existing(connection: &Connection, id: &SessionId) -> Result<Session, Failure> {
-    session(connection, id)?.ok_or_else(|| StoreError::no_session(id).into())
+pub(crate) fn existing(database: &Database, id: &SessionId) -> Result<Session, Failure> {
+    session(database, id)?.ok_or_else(|| StoreError::no_session(id).into())
 }
 
 /// Sees that a session is there.
-pub(crate) fn require(connection: &Connection, id: &SessionId) -> Result<(), Failure> {
-    match connection.prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?.exists(params![id.as_str()])? {
+pub(crate) fn require(database: &Database, id: &SessionId) -> Result<(), Failure> {
+    match database.prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?.exists(params![id.as_str()])? {
         true => Ok(()),
         false => Err(StoreError::no_session(id).into()),
     }

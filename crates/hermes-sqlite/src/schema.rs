@@ -1,168 +1,152 @@
-//! The tables: the agent's schema 11 as it makes it, and our side tables beside it.
+//! Whose file it is, and what it takes to use it: nothing, a schema of its own, our side tables, or more columns as well.
 //!
 //! Opening a file that is current reads two numbers and changes nothing.
 
+mod adopt;
+mod agent;
+mod look;
 mod side;
 
+pub(crate) use look::version;
+
+use crate::copy;
+use crate::database::Database;
 use crate::error::Failure;
-use crate::indexes;
+use crate::notice::Notice;
+use crate::place::beside;
 use hermes_session::StoreError;
-use rusqlite::Connection;
+use look::{State, look};
+use std::fs::TryLockError;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-/// The agent's schema that we make and know how to write.
+/// The agent's schema that we make.
 pub(crate) const VERSION: i64 = 11;
+/// The newest schema of the agent's that we know how to use.
+const NEWEST: i64 = 22;
 /// Our own revision, kept in `PRAGMA user_version`, which the agent leaves at 0.
-pub(crate) const REVISION: i64 = 1;
+const REVISION: i64 = 1;
 
-const TABLES: &str = "
-CREATE TABLE schema_version (
-    version INTEGER NOT NULL
-);
-CREATE TABLE sessions (
-    id TEXT PRIMARY KEY,
-    source TEXT NOT NULL,
-    user_id TEXT,
-    model TEXT,
-    model_config TEXT,
-    system_prompt TEXT,
-    parent_session_id TEXT,
-    started_at REAL NOT NULL,
-    ended_at REAL,
-    end_reason TEXT,
-    message_count INTEGER DEFAULT 0,
-    tool_call_count INTEGER DEFAULT 0,
-    input_tokens INTEGER DEFAULT 0,
-    output_tokens INTEGER DEFAULT 0,
-    cache_read_tokens INTEGER DEFAULT 0,
-    cache_write_tokens INTEGER DEFAULT 0,
-    reasoning_tokens INTEGER DEFAULT 0,
-    billing_provider TEXT,
-    billing_base_url TEXT,
-    billing_mode TEXT,
-    estimated_cost_usd REAL,
-    actual_cost_usd REAL,
-    cost_status TEXT,
-    cost_source TEXT,
-    pricing_version TEXT,
-    title TEXT,
-    api_call_count INTEGER DEFAULT 0,
-    handoff_state TEXT,
-    handoff_platform TEXT,
-    handoff_error TEXT,
-    FOREIGN KEY (parent_session_id) REFERENCES sessions(id)
-);
-CREATE TABLE messages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    session_id TEXT NOT NULL REFERENCES sessions(id),
-    role TEXT NOT NULL,
-    content TEXT,
-    tool_call_id TEXT,
-    tool_calls TEXT,
-    tool_name TEXT,
-    timestamp REAL NOT NULL,
-    token_count INTEGER,
-    finish_reason TEXT,
-    reasoning TEXT,
-    reasoning_content TEXT,
-    reasoning_details TEXT,
-    codex_reasoning_items TEXT,
-    codex_message_items TEXT
-);
-CREATE TABLE state_meta (
-    key TEXT PRIMARY KEY,
-    value TEXT
-);
-CREATE INDEX idx_sessions_source ON sessions(source);
-CREATE INDEX idx_sessions_parent ON sessions(parent_session_id);
-CREATE INDEX idx_sessions_started ON sessions(started_at DESC);
-CREATE INDEX idx_messages_session ON messages(session_id, timestamp);
-CREATE UNIQUE INDEX idx_sessions_title_unique ON sessions(title) WHERE title IS NOT NULL;
-INSERT INTO schema_version (version) VALUES (11);
-";
+/// Brings a file into use, whatever it is, or refuses it untouched.
+pub(crate) fn prepare(database: &Database, path: &Path, wait: Duration) -> Result<Vec<Notice>, Failure> {
+    let mut notices = Vec::new();
+    let state = look(database, path)?;
+    if matches!(state, State::Current) {
+        return Ok(notices);
+    }
+    // One at a time: the others find it done. The lock is on a file of its own; SQLite's own lock is only taken for the change itself.
+    let queue = lock_queue(path, wait)?;
+    if let State::Adopted { version } = look(database, path)? {
+        notices.push(keep_copy(database, path, version)?);
+    }
+    if matches!(state, State::Empty) {
+        // Only takes effect on a file without tables, outside a transaction.
+        database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        notices.extend(journal(database, path)?);
+    }
+    database.execute_batch("BEGIN IMMEDIATE")?;
+    match change(database, path) {
+        Ok(told) => {
+            database.execute_batch("COMMIT")?;
+            notices.extend(told);
+        }
+        Err(failure) => {
+            database.execute_batch("ROLLBACK")?;
+            return Err(failure);
+        }
+    }
+    drop(queue);
+    Ok(notices)
+}
 
-/// Makes the schema in an empty file, puts our side tables into a file of the agent's, or sees that all is there.
-pub(crate) fn prepare(connection: &Connection, path: &Path) -> Result<(), Failure> {
-    match look(connection, path)? {
-        State::Current => return Ok(()),
+/// The change itself, under the write lock. Only what is seen there counts: an agent may have been here in the meantime.
+fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
+    let state = look(database, path)?;
+    let notices = match state {
+        State::Current => return Ok(Vec::new()),
         State::Empty => {
-            // Both only take effect on a file without tables, outside a transaction; two processes may do it at once.
-            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-            write_ahead(connection)?;
+            adopt::create(database)?;
+            Vec::new()
         }
-        State::Foreign => {}
-    }
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    // Another process may have been here in the meantime: only what is seen under the lock counts.
-    let outcome = match look(connection, path) {
-        Ok(State::Current) => Ok(()),
-        Ok(State::Empty) => create(connection),
-        Ok(State::Foreign) => side::add(connection),
-        Err(failure) => Err(failure),
+        State::Adopted { version } => adopt::adopt(database, version)?,
+        State::Guest { .. } => Vec::new(),
     };
-    if outcome.is_err() {
-        connection.execute_batch("ROLLBACK")?;
-        return outcome;
-    }
-    Ok(connection.execute_batch("COMMIT")?)
+    database.refresh()?;
+    side::add(database)?;
+    Ok(notices)
 }
 
-/// What a file is to us.
-enum State {
-    /// Nothing is in it.
-    Empty,
-    /// The agent made it, and we were not here yet.
-    Foreign,
-    /// All is there.
-    Current,
-}
-
-fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
-    let refused = |why: String, hint: &'static str| {
-        Failure::Store(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() })
-    };
-    let revision: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if revision == REVISION && version(connection).is_ok_and(|version| version == Some(VERSION)) {
-        return Ok(State::Current);
-    }
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if tables == 0 && revision == 0 {
-        return Ok(State::Empty);
-    }
-    let has_version: bool = connection.query_row(
-        "SELECT count(*) = 3 FROM sqlite_schema WHERE type = 'table' AND name IN ('schema_version', 'sessions', 'messages')",
-        [],
-        |row| row.get(0),
-    )?;
-    if !has_version {
-        return Err(refused("is a database of another program".into(), "give the path of an agent's state.db"));
-    }
-    match (version(connection)?, revision) {
-        (Some(VERSION), 0) => Ok(State::Foreign),
-        (_, newer) if newer > REVISION => {
-            Err(refused(format!("was written by a newer hermes (revision {newer})"), "install the newest hermes"))
+/// Brings a file into use that can't be written: in memory, if our side tables are not there.
+pub(crate) fn prepare_read_only(database: &Database, path: &Path) -> Result<(), Failure> {
+    match look(database, path)? {
+        State::Current => Ok(()),
+        State::Adopted { .. } | State::Guest { .. } => {
+            if let Some(column) = agent::missing_columns(database)?.first() {
+                return Err(Failure::Store(StoreError::Refused {
+                    path: path.to_owned(),
+                    why: format!(
+                        "is from an old agent (it has no {}.{}) and can't be brought up to date here",
+                        column.table, column.name
+                    ),
+                    hint: "make it and its folder writable, or work on a copy".into(),
+                }));
+            }
+            database.refresh()?;
+            side::add_in_memory(database)
         }
-        (Some(version), _) => Err(refused(
-            format!("has schema {version}; this hermes reads schema {VERSION}"),
-            "open it once with hermes-agent 0.14, which brings older files to schema 11",
-        )),
-        (None, _) => Err(refused("has no schema version".into(), "open it once with hermes-agent 0.14")),
+        State::Empty => Err(Failure::Store(StoreError::Refused {
+            path: path.to_owned(),
+            why: "is empty".into(),
+            hint: "give the path of an agent's state.db".into(),
+        })),
     }
 }
 
-/// The agent's schema version; it has one row, or by its own mistake several.
-pub(crate) fn version(connection: &Connection) -> Result<Option<i64>, rusqlite::Error> {
-    connection.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))
+/// Waits for the other processes that bring this file into use.
+fn lock_queue(path: &Path, wait: Duration) -> Result<Option<std::fs::File>, Failure> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let name = beside(path, ".queue");
+    let start = Instant::now();
+    // Where the lock can't be had at all, SQLite's own lock still keeps the change whole; at worst a copy is made twice.
+    let Ok(file) = std::fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&name) else {
+        return Ok(None);
+    };
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(_)) => return Ok(None),
+            Err(TryLockError::WouldBlock) if start.elapsed() < wait => std::thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => {
+                let source = "another process is bringing the store into use".into();
+                return Err(StoreError::Busy { op: "open the store", waited: start.elapsed(), source }.into());
+            }
+        }
+    }
 }
 
-fn create(connection: &Connection) -> Result<(), Failure> {
-    connection.execute_batch(TABLES)?;
-    connection.execute_batch(indexes::CREATE)?;
-    side::add(connection)
+/// Keeps a copy of a file as it is before we change it, if there is room.
+fn keep_copy(database: &Database, path: &Path, version: i64) -> Result<Notice, Failure> {
+    if !copy::has_room(database, path)? {
+        return Ok(Notice::NoRoomForCopy);
+    }
+    let name = copy::kept_name(path, version);
+    copy::verified(database, &name)?;
+    Ok(Notice::CopyKept(name))
 }
 
-/// Asks for the write-ahead log. The answer tells the mode that holds; where WAL can't be had, the rollback journal serves.
-fn write_ahead(connection: &Connection) -> Result<(), Failure> {
-    let _mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-    Ok(())
+/// Asks for the write-ahead log, unless the file system can't share one.
+fn journal(database: &Database, path: &Path) -> Result<Option<Notice>, Failure> {
+    if let Some(kind) = crate::filesystem::without_shared_memory(path) {
+        return Ok(Some(Notice::NoWriteAheadLog { kind }));
+    }
+    // The answer tells the mode that holds; where the log can't be had, the rollback journal serves.
+    let _mode: String = database.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    Ok(None)
+}
+
+/// What there is to say about the log of a file that is in use.
+pub(crate) fn log_notice(database: &Database, path: &Path) -> Result<Option<Notice>, Failure> {
+    let Some(kind) = crate::filesystem::without_shared_memory(path) else { return Ok(None) };
+    let mode: String = database.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    Ok((mode == "wal").then_some(Notice::LogOnBadFileSystem { kind }))
 }

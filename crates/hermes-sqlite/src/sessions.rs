@@ -1,5 +1,6 @@
 //! Making, reading and changing sessions.
 
+use crate::database::Database;
 use crate::error::Failure;
 use crate::requests::once;
 use crate::row::{existing, require, session};
@@ -9,36 +10,36 @@ use hermes_session::{
     Source, StoreError, Timestamp, change,
 };
 use hermes_sql::statements;
-use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+use rusqlite::{OptionalExtension as _, ToSql, params};
 
-pub(crate) fn create(connection: &Connection, new: &NewSession, request: &Request) -> Result<(), Failure> {
-    once(connection, request, &new.id, &change::create(new), || {
+pub(crate) fn create(database: &Database, new: &NewSession, request: &Request) -> Result<(), Failure> {
+    once(database, request, &new.id, &change::create(new), || {
         if let Some(parent) = &new.parent_session_id {
-            require(connection, parent)?;
+            require(database, parent)?;
         }
-        if session(connection, &new.id)?.is_some() {
+        if session(database, &new.id)?.is_some() {
             return Err(Conflict::Exists(new.id.clone()).into());
         }
-        insert(connection, new, request.at)
+        insert(database, new, request.at)
     })
 }
 
-pub(crate) fn ensure(connection: &Connection, new: &NewSession, request: &Request) -> Result<Ensured, Failure> {
-    once(connection, request, &new.id, &change::ensure(new), || match session(connection, &new.id)? {
-        None => insert(connection, new, request.at).map(|()| Ensured::Created),
+pub(crate) fn ensure(database: &Database, new: &NewSession, request: &Request) -> Result<Ensured, Failure> {
+    once(database, request, &new.id, &change::ensure(new), || match session(database, &new.id)? {
+        None => insert(database, new, request.at).map(|()| Ensured::Created),
         Some(known) if known.source.as_str() == Source::UNKNOWN => {
-            fill(connection, &known, new).map(|()| Ensured::Filled)
+            fill(database, &known, new).map(|()| Ensured::Filled)
         }
         Some(_) => Ok(Ensured::Existed),
     })
 }
 
 /// Inserts a session and its side row.
-pub(crate) fn insert(connection: &Connection, new: &NewSession, now: Timestamp) -> Result<(), Failure> {
-    let relation = relation_to_parent(connection, new)?;
+pub(crate) fn insert(database: &Database, new: &NewSession, now: Timestamp) -> Result<(), Failure> {
+    let relation = relation_to_parent(database, new)?;
     let started_at = new.started_at.unwrap_or(now);
-    stamp(connection, &new.id, new.parent_session_id.as_ref(), relation, started_at)?;
-    connection.prepare_cached(statements::INSERT_SESSION)?.execute(params![
+    stamp(database, &new.id, new.parent_session_id.as_ref(), relation, started_at)?;
+    database.prepare_cached(statements::INSERT_SESSION)?.execute(params![
         new.id.as_str(),
         new.source.as_str(),
         new.user_id,
@@ -52,14 +53,14 @@ pub(crate) fn insert(connection: &Connection, new: &NewSession, now: Timestamp) 
 }
 
 /// What the session is to its parent, which has to be there and, for a continuation, free.
-fn relation_to_parent(connection: &Connection, new: &NewSession) -> Result<Relation, Failure> {
+fn relation_to_parent(database: &Database, new: &NewSession) -> Result<Relation, Failure> {
     let Some(parent) = &new.parent_session_id else { return Ok(Relation::Root) };
-    let end_reason: Option<Option<String>> = connection
+    let end_reason: Option<Option<String>> = database
         .prepare_cached("SELECT end_reason FROM sessions WHERE id = ?")?
         .query_row(params![parent.as_str()], |row| row.get(0))
         .optional()?;
     let Some(end_reason) = end_reason else { return Err(StoreError::no_session(parent).into()) };
-    let continuation = continuation(connection, parent)?;
+    let continuation = continuation(database, parent)?;
     match (new.relation, continuation) {
         (Some(Relation::Continuation), Some(continuation)) => {
             Err(Conflict::AlreadySplit { parent: parent.clone(), continuation }.into())
@@ -74,8 +75,8 @@ fn relation_to_parent(connection: &Connection, new: &NewSession) -> Result<Relat
 }
 
 /// The session that carries `parent` on.
-pub(crate) fn continuation(connection: &Connection, parent: &SessionId) -> Result<Option<SessionId>, Failure> {
-    let found: Option<String> = connection
+pub(crate) fn continuation(database: &Database, parent: &SessionId) -> Result<Option<SessionId>, Failure> {
+    let found: Option<String> = database
         .prepare_cached(
             "SELECT s.id FROM sessions s JOIN hx_session h ON h.session_id = s.id \
              WHERE s.parent_session_id = ? AND h.relation = 'continuation' ORDER BY s.started_at DESC, s.id DESC LIMIT 1",
@@ -87,25 +88,25 @@ pub(crate) fn continuation(connection: &Connection, parent: &SessionId) -> Resul
 
 /// Writes the side row. It goes in before the session, so that the trigger for foreign writers has nothing to guess.
 fn stamp(
-    connection: &Connection,
+    database: &Database,
     id: &SessionId,
     parent: Option<&SessionId>,
     relation: Relation,
     started_at: Timestamp,
 ) -> Result<(), Failure> {
-    connection
+    database
         .prepare_cached(
-            "INSERT INTO hx_session (session_id, relation, origin, root, tip, last_active, active) \
+            "INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active) \
              SELECT ?1, ?2, ?3, CASE WHEN ?2 IN ('continuation', 'delegate') \
-             THEN coalesce((SELECT root FROM hx_session WHERE session_id = ?3), ?1) ELSE ?1 END, ?1, ?4, ?4",
+             THEN coalesce((SELECT root FROM hx_session WHERE session_id = ?3), ?1) ELSE ?1 END, ?1, ?4, ?4, ?4",
         )?
         .execute(params![id.as_str(), relation.as_str(), parent.map(SessionId::as_str), started_at.seconds()])?;
     Ok(())
 }
 
 /// Gives a session that was only heard of what is known now.
-fn fill(connection: &Connection, known: &Session, new: &NewSession) -> Result<(), Failure> {
-    connection
+fn fill(database: &Database, known: &Session, new: &NewSession) -> Result<(), Failure> {
+    database
         .prepare_cached(
             "UPDATE sessions SET source = ?, user_id = coalesce(user_id, ?), model = coalesce(model, ?), \
              model_config = coalesce(model_config, ?), system_prompt = coalesce(system_prompt, ?) WHERE id = ?",
@@ -121,21 +122,21 @@ fn fill(connection: &Connection, known: &Session, new: &NewSession) -> Result<()
     if known.parent_session_id.is_some() || new.parent_session_id.is_none() {
         return Ok(());
     }
-    refuse_cycle(connection, &new.id, new.parent_session_id.as_ref())?;
-    let relation = relation_to_parent(connection, new)?;
+    refuse_cycle(database, &new.id, new.parent_session_id.as_ref())?;
+    let relation = relation_to_parent(database, new)?;
     let parent = new.parent_session_id.as_ref().map(SessionId::as_str);
-    connection
+    database
         .prepare_cached("UPDATE sessions SET parent_session_id = ? WHERE id = ?")?
         .execute(params![parent, new.id.as_str()])?;
-    connection
+    database
         .prepare_cached("UPDATE hx_session SET relation = ?, origin = ?, dirty = dirty | 2 WHERE session_id = ?")?
         .execute(params![relation.as_str(), parent, new.id.as_str()])?;
-    crate::mend::all(connection)
+    crate::mend::all(database)
 }
 
 /// Sees that `parent` does not come from `id` itself.
-fn refuse_cycle(connection: &Connection, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
-    let comes_from = connection
+fn refuse_cycle(database: &Database, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
+    let comes_from = database
         .prepare_cached(
             "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT s.parent_session_id FROM sessions s JOIN up ON s.id = up.id \
              WHERE s.parent_session_id IS NOT NULL) SELECT 1 FROM up WHERE id = ?2",
@@ -150,13 +151,13 @@ fn refuse_cycle(connection: &Connection, id: &SessionId, parent: Option<&Session
 }
 
 pub(crate) fn update(
-    connection: &Connection,
+    database: &Database,
     id: &SessionId,
     patch: &SessionPatch,
     request: &Request,
 ) -> Result<(), Failure> {
-    once(connection, request, id, &change::update(id, patch), || {
-        require(connection, id)?;
+    once(database, request, id, &change::update(id, patch), || {
+        require(database, id)?;
         let config = patch.model_config.as_ref().map(|config| config.as_ref().map(Json::as_str));
         let changes: [(&str, Option<&dyn ToSql>); 4] = [
             (
@@ -169,22 +170,17 @@ pub(crate) fn update(
         ];
         for (sql, value) in changes {
             if let Some(value) = value {
-                connection.prepare_cached(sql)?.execute(params![value, id.as_str()])?;
+                database.prepare_cached(sql)?.execute(params![value, id.as_str()])?;
             }
         }
         Ok(())
     })
 }
 
-pub(crate) fn end(
-    connection: &Connection,
-    id: &SessionId,
-    reason: &EndReason,
-    request: &Request,
-) -> Result<bool, Failure> {
-    once(connection, request, id, &change::end(id, reason), || {
-        require(connection, id)?;
-        let ended = connection.prepare_cached(statements::END_SESSION)?.execute(params![
+pub(crate) fn end(database: &Database, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, Failure> {
+    once(database, request, id, &change::end(id, reason), || {
+        require(database, id)?;
+        let ended = database.prepare_cached(statements::END_SESSION)?.execute(params![
             request.at.seconds(),
             reason.as_str(),
             id.as_str()
@@ -193,17 +189,17 @@ pub(crate) fn end(
     })
 }
 
-pub(crate) fn reopen(connection: &Connection, id: &SessionId, request: &Request) -> Result<bool, Failure> {
-    once(connection, request, id, &change::reopen(id), || {
-        let was_ended = existing(connection, id)?.ended_at.is_some();
-        connection.prepare_cached(statements::REOPEN_SESSION)?.execute(params![id.as_str()])?;
+pub(crate) fn reopen(database: &Database, id: &SessionId, request: &Request) -> Result<bool, Failure> {
+    once(database, request, id, &change::reopen(id), || {
+        let was_ended = existing(database, id)?.ended_at.is_some();
+        database.prepare_cached(statements::REOPEN_SESSION)?.execute(params![id.as_str()])?;
         Ok(was_ended)
     })
 }
 
-pub(crate) fn ids_with_prefix(connection: &Connection, prefix: &str, limit: u32) -> Result<Vec<SessionId>, Failure> {
+pub(crate) fn ids_with_prefix(database: &Database, prefix: &str, limit: u32) -> Result<Vec<SessionId>, Failure> {
     // The prefix bounds a range of the key: no ids beyond it are looked at.
-    let mut statement = connection
+    let mut statement = database
         .prepare_cached("SELECT id FROM sessions WHERE id >= ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id LIMIT ?3")?;
     let ids = statement.query_map(params![prefix, after_prefix(prefix), limit], |row| row.get::<_, String>(0))?;
     Ok(ids.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)

@@ -1,8 +1,11 @@
 //! The store: each call of the contract is one job on one of the threads.
 
+use crate::database::Database;
+use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::{
-    SqliteOptions, connection, lineage, listing, maintenance, mend, messages, meta, row, sessions, titles, usage,
+    SqliteOptions, connection, indexes, lineage, listing, maintenance, mend, messages, meta, row, sessions, titles,
+    usage,
 };
 use async_trait::async_trait;
 use hermes_session::{
@@ -11,6 +14,8 @@ use hermes_session::{
     SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Sessions in a SQLite file.
 ///
@@ -18,6 +23,9 @@ use std::path::{Path, PathBuf};
 pub struct SqliteStore {
     path: PathBuf,
     workers: Workers,
+    notices: Vec<String>,
+    /// Whether old messages have to be put into the indexes.
+    behind: Arc<AtomicBool>,
 }
 
 impl SqliteStore {
@@ -26,10 +34,25 @@ impl SqliteStore {
     /// # Errors
     /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
-        let writer = connection::open_writer(path, options)?;
-        let workers = Workers::start(writer, path.to_owned(), options.wait)
+        let opened = connection::open_writer(path, options)?;
+        let workers = Workers::start(opened.writer, path, options.wait)
             .map_err(|error| StoreError::Backend { op: "start the store's threads", source: error.into() })?;
-        Ok(Self { path: path.to_owned(), workers })
+        let behind = Arc::new(AtomicBool::new(opened.is_behind));
+        let notices = opened.notices.iter().map(Notice::to_string).collect();
+        Ok(Self { path: path.to_owned(), workers, notices, behind })
+    }
+}
+
+impl SqliteStore {
+    /// Has some old messages put into the indexes after a write, until all are.
+    fn catch_up(&self) {
+        if self.behind.load(Ordering::Relaxed) {
+            let behind = Arc::clone(&self.behind);
+            self.workers.write_later("index old messages", move |database| {
+                behind.store(indexes::fill(database)?, Ordering::Relaxed);
+                Ok(())
+            });
+        }
     }
 }
 
@@ -42,48 +65,42 @@ fn checked(messages: &[NewMessage]) -> Result<Vec<NewMessage>, Invalid> {
 impl SessionStore for SqliteStore {
     async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
         let (session, request) = (session.clone().checked()?, request.clone());
-        self.workers.write("create a session", move |connection| sessions::create(connection, &session, &request)).await
+        self.workers.write("create a session", move |database| sessions::create(database, &session, &request)).await
     }
 
     async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
         let (session, request) = (session.clone().checked()?, request.clone());
-        self.workers.write("ensure a session", move |connection| sessions::ensure(connection, &session, &request)).await
+        self.workers.write("ensure a session", move |database| sessions::ensure(database, &session, &request)).await
     }
 
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
         let id = id.clone();
-        self.workers.read("read a session", move |connection| row::session(connection, &id)).await
+        self.workers.read("read a session", move |database| row::session(database, &id)).await
     }
 
     async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
         let (id, patch, request) = (id.clone(), patch.clone().checked()?, request.clone());
-        self.workers
-            .write("change a session", move |connection| sessions::update(connection, &id, &patch, &request))
-            .await
+        self.workers.write("change a session", move |database| sessions::update(database, &id, &patch, &request)).await
     }
 
     async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError> {
         let (id, reason, request) = (id.clone(), reason.clone(), request.clone());
-        self.workers.write("end a session", move |connection| sessions::end(connection, &id, &reason, &request)).await
+        self.workers.write("end a session", move |database| sessions::end(database, &id, &reason, &request)).await
     }
 
     async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError> {
         let (id, request) = (id.clone(), request.clone());
-        self.workers.write("reopen a session", move |connection| sessions::reopen(connection, &id, &request)).await
+        self.workers.write("reopen a session", move |database| sessions::reopen(database, &id, &request)).await
     }
 
     async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError> {
         let (id, title, request) = (id.clone(), title.cloned(), request.clone());
-        self.workers
-            .write("set a title", move |connection| titles::set(connection, &id, title.as_ref(), &request))
-            .await
+        self.workers.write("set a title", move |database| titles::set(database, &id, title.as_ref(), &request)).await
     }
 
     async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError> {
         let (id, base, request) = (id.clone(), base.clone(), request.clone());
-        self.workers
-            .write("allocate a title", move |connection| titles::allocate(connection, &id, &base, &request))
-            .await
+        self.workers.write("allocate a title", move |database| titles::allocate(database, &id, &base, &request)).await
     }
 
     async fn split(
@@ -94,8 +111,7 @@ impl SessionStore for SqliteStore {
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
         let (parent, child, messages, request) = (parent.clone(), child.clone(), checked(messages)?, request.clone());
-        let work =
-            move |connection: &rusqlite::Connection| lineage::split(connection, &parent, &child, &messages, &request);
+        let work = move |database: &Database| lineage::split(database, &parent, &child, &messages, &request);
         self.workers.write("carry a session on", work).await
     }
 
@@ -107,7 +123,7 @@ impl SessionStore for SqliteStore {
     ) -> Result<Option<Title>, StoreError> {
         let (parent, child, request) = (parent.clone(), child.clone(), request.clone());
         self.workers
-            .write("branch a session", move |connection| lineage::branch(connection, &parent, &child, &request))
+            .write("branch a session", move |database| lineage::branch(database, &parent, &child, &request))
             .await
     }
 
@@ -118,9 +134,10 @@ impl SessionStore for SqliteStore {
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError> {
         let (id, messages, request) = (id.clone(), checked(messages)?, request.clone());
-        self.workers
-            .write("append messages", move |connection| messages::append(connection, &id, &messages, &request))
-            .await
+        let work = move |database: &Database| messages::append(database, &id, &messages, &request);
+        let ids = self.workers.write("append messages", work).await;
+        self.catch_up();
+        ids
     }
 
     async fn replace(
@@ -131,39 +148,39 @@ impl SessionStore for SqliteStore {
     ) -> Result<Vec<MessageId>, StoreError> {
         let (id, messages, request) = (id.clone(), checked(messages)?, request.clone());
         self.workers
-            .write("replace messages", move |connection| messages::replace(connection, &id, &messages, &request))
+            .write("replace messages", move |database| messages::replace(database, &id, &messages, &request))
             .await
     }
 
     async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
         let (id, request) = (id.clone(), *request);
-        self.workers.read("read messages", move |connection| messages::read(connection, &id, &request)).await
+        self.workers.read("read messages", move |database| messages::read(database, &id, &request)).await
     }
 
     async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {
         let (id, update, request) = (id.clone(), update.clone(), request.clone());
-        self.workers.write("record usage", move |connection| usage::record(connection, &id, &update, &request)).await
+        self.workers.write("record usage", move |database| usage::record(database, &id, &update, &request)).await
     }
 
     async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError> {
         let request = request.clone();
         let (listing, mend) =
-            self.workers.read("list sessions", move |connection| listing::list(connection, &request)).await?;
+            self.workers.read("list sessions", move |database| listing::list(database, &request)).await?;
         if mend {
             // The list is right as it is; the next one need not look so far.
-            self.workers.write_later("mend what others wrote", |connection| mend::step(connection).map(|_| ()));
+            self.workers.write_later("mend what others wrote", |database| mend::step(database).map(|_| ()));
         }
         Ok(listing)
     }
 
     async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError> {
         let filter = filter.clone();
-        self.workers.read("count sessions", move |connection| listing::counts(connection, &filter)).await
+        self.workers.read("count sessions", move |database| listing::counts(database, &filter)).await
     }
 
     async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
         let id = id.clone();
-        self.workers.read("read a lineage", move |connection| lineage::read(connection, &id)).await
+        self.workers.read("read a lineage", move |database| lineage::read(database, &id)).await
     }
 
     async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
@@ -171,17 +188,17 @@ impl SessionStore for SqliteStore {
             return Err(Invalid::new("prefix", "is empty", "give at least the first character of an id").into());
         }
         let prefix = prefix.to_owned();
-        self.workers.read("look up ids", move |connection| sessions::ids_with_prefix(connection, &prefix, limit)).await
+        self.workers.read("look up ids", move |database| sessions::ids_with_prefix(database, &prefix, limit)).await
     }
 
     async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError> {
         let title = title.to_owned();
-        self.workers.read("look up titles", move |connection| titles::lineage_of(connection, &title)).await
+        self.workers.read("look up titles", move |database| titles::lineage_of(database, &title)).await
     }
 
     async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         let key = key.to_owned();
-        self.workers.read("read a value", move |connection| meta::read(connection, &key)).await
+        self.workers.read("read a value", move |database| meta::read(database, &key)).await
     }
 
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
@@ -189,7 +206,7 @@ impl SessionStore for SqliteStore {
             return Err(Invalid::new("meta key", "is empty or over-long", "use 1 to 255 bytes").into());
         }
         let (key, value) = (key.to_owned(), value.map(str::to_owned));
-        self.workers.write("keep a value", move |connection| meta::write(connection, &key, value.as_deref())).await
+        self.workers.write("keep a value", move |database| meta::write(database, &key, value.as_deref())).await
     }
 }
 
@@ -197,12 +214,23 @@ impl SessionStore for SqliteStore {
 impl Maintenance for SqliteStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
         let (id, request) = (id.clone(), request.clone());
-        let work = move |connection: &rusqlite::Connection| maintenance::delete_conversation(connection, &id, &request);
+        let work = move |database: &Database| maintenance::delete_conversation(database, &id, &request);
         self.workers.write("delete a conversation", work).await
+    }
+
+    async fn upkeep(&self) -> Result<bool, StoreError> {
+        let work = |database: &Database| Ok(mend::step(database)? > 0 || indexes::fill(database)?);
+        let more = self.workers.write("keep the store in order", work).await?;
+        self.behind.fetch_and(more, Ordering::Relaxed);
+        Ok(more)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.clone()
     }
 
     async fn status(&self) -> Result<StoreStatus, StoreError> {
         let path = self.path.clone();
-        self.workers.read("look at the store", move |connection| maintenance::status(connection, &path)).await
+        self.workers.read("look at the store", move |database| maintenance::status(database, &path)).await
     }
 }

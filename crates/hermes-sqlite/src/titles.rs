@@ -1,53 +1,49 @@
 //! Titles: unique, and numbered along a lineage under the write lock.
 
+use crate::database::Database;
 use crate::error::Failure;
 use crate::requests::once;
 use crate::row::{require, time};
 use hermes_session::title::split_number;
 use hermes_session::{Conflict, Request, SessionId, Title, Titled, change};
 use hermes_sql::statements;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, params};
 
 pub(crate) fn set(
-    connection: &Connection,
+    database: &Database,
     id: &SessionId,
     title: Option<&Title>,
     request: &Request,
 ) -> Result<(), Failure> {
-    once(connection, request, id, &change::set_title(id, title), || {
-        require(connection, id)?;
-        write(connection, id, title)
+    once(database, request, id, &change::set_title(id, title), || {
+        require(database, id)?;
+        write(database, id, title)
     })
 }
 
-pub(crate) fn allocate(
-    connection: &Connection,
-    id: &SessionId,
-    base: &Title,
-    request: &Request,
-) -> Result<Title, Failure> {
-    once(connection, request, id, &change::allocate_title(id, base), || {
-        require(connection, id)?;
-        let title = next(connection, id, base)?;
-        write(connection, id, Some(&title))?;
+pub(crate) fn allocate(database: &Database, id: &SessionId, base: &Title, request: &Request) -> Result<Title, Failure> {
+    once(database, request, id, &change::allocate_title(id, base), || {
+        require(database, id)?;
+        let title = next(database, id, base)?;
+        write(database, id, Some(&title))?;
         Ok(title)
     })
 }
 
 /// The next free title in the lineage of `base`, the title of `id` not counted.
-pub(crate) fn next(connection: &Connection, id: &SessionId, base: &Title) -> Result<Title, Failure> {
+pub(crate) fn next(database: &Database, id: &SessionId, base: &Title) -> Result<Title, Failure> {
     let mut taken = Vec::new();
     for stem in base.stems() {
-        let found = lineage_of(connection, &stem)?;
+        let found = lineage_of(database, &stem)?;
         taken.extend(found.into_iter().filter(|found| found.id != *id).map(|found| found.title));
     }
     Ok(base.next(taken.iter().map(String::as_str)))
 }
 
 /// Sets a title that nobody else has.
-pub(crate) fn write(connection: &Connection, id: &SessionId, title: Option<&Title>) -> Result<(), Failure> {
+pub(crate) fn write(database: &Database, id: &SessionId, title: Option<&Title>) -> Result<(), Failure> {
     if let Some(title) = title {
-        let holder: Option<String> = connection
+        let holder: Option<String> = database
             .prepare_cached(statements::TITLE_HOLDER)?
             .query_row(params![title.as_str(), id.as_str()], |row| row.get(0))
             .optional()?;
@@ -56,14 +52,14 @@ pub(crate) fn write(connection: &Connection, id: &SessionId, title: Option<&Titl
             return Err(Conflict::TitleTaken { title: title.as_str().to_owned(), holder }.into());
         }
     }
-    connection.prepare_cached(statements::SET_TITLE)?.execute(params![title.map(Title::as_str), id.as_str()])?;
+    database.prepare_cached(statements::SET_TITLE)?.execute(params![title.map(Title::as_str), id.as_str()])?;
     Ok(())
 }
 
 /// The sessions titled exactly so, or so and a number.
-pub(crate) fn lineage_of(connection: &Connection, title: &str) -> Result<Vec<Titled>, Failure> {
+pub(crate) fn lineage_of(database: &Database, title: &str) -> Result<Vec<Titled>, Failure> {
     // ` #` to ` #:` spans everything that goes on with a digit; the index on titles serves both parts.
-    let mut statement = connection.prepare_cached(
+    let mut statement = database.prepare_cached(
         "SELECT id, title, started_at FROM sessions WHERE title = ?1 \
          UNION ALL SELECT id, title, started_at FROM sessions WHERE title >= ?1 || ' #0' AND title < ?1 || ' #:'",
     )?;

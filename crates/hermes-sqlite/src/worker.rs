@@ -5,11 +5,11 @@
 //! that holds it. Whoever asked may be gone by then: the job is done all the same, or not at all.
 
 use crate::connection;
+use crate::database::Database;
 use crate::error::Failure;
 use crate::readers::{ReadJob, Readers, snapshot};
 use hermes_session::StoreError;
-use rusqlite::Connection;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ trait WriteJob: Send {
     /// When it was asked for; its deadline counts from here.
     fn asked(&self) -> Instant;
     /// Does the work and keeps the outcome; whether it succeeded.
-    fn run(&mut self, connection: &Connection) -> bool;
+    fn run(&mut self, database: &Database) -> bool;
     /// Answers with the outcome that was kept.
     fn answer(self: Box<Self>);
     /// Answers that it was not done: for its own reason if it has one, else for this.
@@ -42,13 +42,13 @@ struct Write<T, F> {
     answer: Answer<T>,
 }
 
-impl<T: Send, F: FnMut(&Connection) -> Result<T, Failure> + Send> WriteJob for Write<T, F> {
+impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Write<T, F> {
     fn asked(&self) -> Instant {
         self.asked
     }
 
-    fn run(&mut self, connection: &Connection) -> bool {
-        self.outcome.insert((self.work)(connection)).is_ok()
+    fn run(&mut self, database: &Database) -> bool {
+        self.outcome.insert((self.work)(database)).is_ok()
     }
 
     fn answer(self: Box<Self>) {
@@ -69,14 +69,19 @@ pub(crate) struct Workers {
     writes: Option<mpsc::Sender<Box<dyn WriteJob>>>,
     writer: Option<JoinHandle<()>>,
     readers: Readers,
+    location: String,
 }
 
 impl Workers {
-    /// Starts the writer. Readers start when there is something to read.
-    pub(crate) fn start(writer: Connection, path: PathBuf, wait: Duration) -> Result<Self, std::io::Error> {
+    /// Starts the writer, if there is one. Readers start when there is something to read.
+    pub(crate) fn start(writer: Option<Database>, path: &Path, wait: Duration) -> Result<Self, std::io::Error> {
+        let opener = if writer.is_some() { connection::open_reader } else { connection::open_read_only };
+        let readers = Readers::new(path.to_owned(), opener, wait);
+        let location = path.display().to_string();
+        let Some(database) = writer else { return Ok(Self { writes: None, writer: None, readers, location }) };
         let (writes, queue) = mpsc::channel();
-        let writer = spawn("hermes-writer", move || write_all(&writer, &queue, wait))?;
-        Ok(Self { writes: Some(writes), writer: Some(writer), readers: Readers::new(path, wait) })
+        let writer = spawn("hermes-writer", move || write_all(&database, &queue, wait))?;
+        Ok(Self { writes: Some(writes), writer: Some(writer), readers, location })
     }
 
     /// Runs `work` in a transaction of its own or of a group, and answers once it is on disk.
@@ -85,8 +90,11 @@ impl Workers {
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         op: &'static str,
-        work: impl FnMut(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
+        if self.writes.is_none() {
+            return Err(StoreError::ReadOnly { op, location: self.location.clone() });
+        }
         let (answer, answered) = oneshot::channel();
         self.send(Box::new(Write { op, asked: Instant::now(), work, outcome: None, answer }));
         answered.await.unwrap_or_else(|_| Err(stopped(op)))
@@ -96,7 +104,7 @@ impl Workers {
     pub(crate) fn write_later(
         &self,
         op: &'static str,
-        work: impl FnMut(&Connection) -> Result<(), Failure> + Send + 'static,
+        work: impl FnMut(&Database) -> Result<(), Failure> + Send + 'static,
     ) {
         self.send(Box::new(Write { op, asked: Instant::now(), work, outcome: None, answer: oneshot::channel().0 }));
     }
@@ -105,12 +113,12 @@ impl Workers {
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         op: &'static str,
-        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let asked = Instant::now();
-        let job: ReadJob = Box::new(move |connection| {
-            let outcome = connection.map_err(Failure::Sqlite).and_then(|connection| snapshot(connection, work));
+        let job: ReadJob = Box::new(move |database| {
+            let outcome = database.and_then(|database| snapshot(database, work));
             _ = answer.send(outcome.map_err(|failure| failure.into_store_error(op, asked.elapsed())));
         });
         self.readers.send(job);
@@ -142,7 +150,7 @@ fn stopped(op: &'static str) -> StoreError {
     StoreError::Backend { op, source: "the store's thread has stopped".into() }
 }
 
-fn write_all(connection: &Connection, queue: &mpsc::Receiver<Box<dyn WriteJob>>, wait: Duration) {
+fn write_all(database: &Database, queue: &mpsc::Receiver<Box<dyn WriteJob>>, wait: Duration) {
     let mut waiting: Vec<Box<dyn WriteJob>> = Vec::new();
     loop {
         if waiting.is_empty() {
@@ -150,19 +158,24 @@ fn write_all(connection: &Connection, queue: &mpsc::Receiver<Box<dyn WriteJob>>,
             waiting.push(job);
         }
         waiting.extend(queue.try_iter().take(GROUP - waiting.len().min(GROUP)));
-        waiting = commit(connection, waiting, wait);
+        waiting = commit(database, waiting, wait);
     }
 }
 
 /// Commits as many jobs as fit the time of a group and returns the others.
-fn commit(connection: &Connection, mut jobs: Vec<Box<dyn WriteJob>>, wait: Duration) -> Vec<Box<dyn WriteJob>> {
+fn commit(database: &Database, mut jobs: Vec<Box<dyn WriteJob>>, wait: Duration) -> Vec<Box<dyn WriteJob>> {
     let oldest = jobs.iter().map(|job| job.asked()).min().unwrap_or_else(Instant::now);
     connection::set_deadline(wait.saturating_sub(oldest.elapsed()));
-    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+    if let Err(error) = database.execute_batch("BEGIN IMMEDIATE") {
         let (late, others): (Vec<_>, Vec<_>) =
             jobs.into_iter().partition(|job| job.asked().elapsed() >= wait || !is_busy(&error));
         late.into_iter().for_each(|job| job.refuse(repeatable(&error)));
         return others;
+    }
+    if let Err(error) = database.refresh() {
+        roll_back(database);
+        jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
+        return Vec::new();
     }
     connection::set_deadline(wait);
     let locked = Instant::now();
@@ -172,21 +185,21 @@ fn commit(connection: &Connection, mut jobs: Vec<Box<dyn WriteJob>>, wait: Durat
             break;
         }
         tried += 1;
-        if let Err(error) = in_savepoint(connection, job.as_mut()) {
+        if let Err(error) = in_savepoint(database, job.as_mut()) {
             lost = Some(error);
             break;
         }
     }
     let rest = jobs.split_off(tried);
-    match lost.map_or_else(|| connection.execute_batch("COMMIT"), Err) {
+    match lost.map_or_else(|| database.execute_batch("COMMIT"), Err) {
         Ok(()) => jobs.into_iter().for_each(|job| job.answer()),
         Err(error) => {
-            roll_back(connection);
+            roll_back(database);
             if tried == 1 {
                 jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
             } else {
                 // One of them spoilt it for all: each gets a transaction of its own.
-                jobs.into_iter().for_each(|job| drop(commit(connection, vec![job], wait)));
+                jobs.into_iter().for_each(|job| drop(commit(database, vec![job], wait)));
             }
         }
     }
@@ -207,18 +220,18 @@ fn repeatable(error: &rusqlite::Error) -> rusqlite::Error {
 ///
 /// # Errors
 /// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
-fn in_savepoint(connection: &Connection, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
-    connection.execute_batch("SAVEPOINT job")?;
-    let succeeded = job.run(connection);
-    if connection.is_autocommit() {
+fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
+    database.execute_batch("SAVEPOINT job")?;
+    let succeeded = job.run(database);
+    if database.is_autocommit() {
         return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
     }
-    connection.execute_batch(if succeeded { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" })
+    database.execute_batch(if succeeded { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" })
 }
 
-fn roll_back(connection: &Connection) {
-    if !connection.is_autocommit() {
+fn roll_back(database: &Database) {
+    if !database.is_autocommit() {
         // If even this fails, the next BEGIN says so.
-        _ = connection.execute_batch("ROLLBACK");
+        _ = database.execute_batch("ROLLBACK");
     }
 }

@@ -4,8 +4,8 @@
 //! parent, move times forward, and mark what has to be looked at again (`dirty`: 1 = preview and times, 2 = place in the lineage).
 
 use super::REVISION;
+use crate::database::Database;
 use crate::error::Failure;
-use rusqlite::Connection;
 
 /// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a row
 /// `tip` is the end of its chain and `active` the newest activity of the conversation; elsewhere they mean nothing.
@@ -14,31 +14,37 @@ use rusqlite::Connection;
 /// `hx_sessions_card` holds all that a list shows of a session. In the table itself those columns lie behind the system prompt, so that
 /// reading one walks through pages of it.
 const TABLES: &str = "
-CREATE TABLE hx_session (
+CREATE TABLE IF NOT EXISTS hx_session (
     session_id TEXT NOT NULL PRIMARY KEY,
     relation TEXT NOT NULL,
     origin TEXT,
     root TEXT NOT NULL,
     tip TEXT NOT NULL,
+    started_at REAL NOT NULL,
     last_active REAL NOT NULL,
     active REAL NOT NULL,
     preview TEXT NOT NULL DEFAULT '',
     dirty INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX hx_session_active ON hx_session(active DESC, session_id DESC) WHERE root = session_id;
-CREATE INDEX hx_session_last_active ON hx_session(last_active DESC, session_id DESC);
-CREATE INDEX hx_session_root ON hx_session(root);
-CREATE INDEX hx_session_dirty ON hx_session(session_id) WHERE dirty <> 0;
-CREATE TABLE hx_request (
+CREATE INDEX IF NOT EXISTS hx_session_active ON hx_session(active DESC, session_id DESC) WHERE root = session_id;
+CREATE INDEX IF NOT EXISTS hx_session_started ON hx_session(started_at DESC, session_id DESC) WHERE root = session_id;
+CREATE INDEX IF NOT EXISTS hx_session_last_active ON hx_session(last_active DESC, session_id DESC);
+CREATE INDEX IF NOT EXISTS hx_session_root ON hx_session(root);
+CREATE INDEX IF NOT EXISTS hx_session_dirty ON hx_session(session_id) WHERE dirty <> 0;
+CREATE TABLE IF NOT EXISTS hx_request (
     request_key TEXT NOT NULL PRIMARY KEY,
     session_id TEXT NOT NULL,
     message_id INTEGER,
     fingerprint TEXT NOT NULL,
     answer TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX hx_request_session ON hx_request(session_id);
-CREATE INDEX hx_messages_session ON messages(session_id);
-CREATE INDEX hx_sessions_card ON sessions(id, source, user_id, model, parent_session_id, started_at, ended_at, end_reason,
+CREATE INDEX IF NOT EXISTS hx_request_session ON hx_request(session_id);
+CREATE TABLE IF NOT EXISTS hx_state (
+    key TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS hx_messages_session ON messages(session_id);
+CREATE INDEX IF NOT EXISTS hx_sessions_card ON sessions(id, source, user_id, model, parent_session_id, started_at, ended_at, end_reason,
     message_count, tool_call_count, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
     api_call_count, estimated_cost_usd, actual_cost_usd, cost_status, cost_source, pricing_version, billing_provider,
     billing_base_url, billing_mode, title);
@@ -47,7 +53,7 @@ CREATE INDEX hx_sessions_card ON sessions(id, source, user_id, model, parent_ses
 /// Relations of the rows that are there already, told once, as the agent tells them: by times and end reasons. Of the children
 /// born after a compression the first carries on; the later ones are branches, so that nothing is hidden.
 const STAMP: &str = "
-INSERT INTO hx_session (session_id, relation, origin, root, tip, last_active, active, dirty)
+INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active, dirty)
 SELECT s.id,
     CASE
         WHEN p.id IS NULL OR p.id = s.id THEN 'root'
@@ -60,25 +66,25 @@ SELECT s.id,
         WHEN p.end_reason = 'branched' AND s.started_at >= p.ended_at THEN 'branch'
         ELSE 'delegate'
     END,
-    s.parent_session_id, s.id, s.id, s.started_at, s.started_at, 3
+    s.parent_session_id, s.id, s.id, s.started_at, s.started_at, s.started_at, 3
 FROM sessions s LEFT JOIN sessions p ON p.id = s.parent_session_id
-WHERE s.id IS NOT NULL;
+WHERE s.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM hx_session x WHERE x.session_id = s.id);
 ";
 
 const TRIGGERS: &str = "
-CREATE TRIGGER hx_session_joins AFTER INSERT ON hx_session WHEN new.root <> new.session_id BEGIN
+CREATE TRIGGER IF NOT EXISTS hx_session_joins AFTER INSERT ON hx_session WHEN new.root <> new.session_id BEGIN
     UPDATE hx_session SET tip = new.session_id
         WHERE session_id = new.root AND new.relation = 'continuation' AND tip = new.origin;
     UPDATE hx_session SET active = new.last_active WHERE session_id = new.root AND active < new.last_active;
 END;
-CREATE TRIGGER hx_session_born AFTER INSERT ON sessions
+CREATE TRIGGER IF NOT EXISTS hx_session_born AFTER INSERT ON sessions
 WHEN new.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM hx_session WHERE session_id = new.id) BEGIN
-    INSERT INTO hx_session (session_id, relation, origin, root, tip, last_active, active)
+    INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active)
     SELECT new.id, b.relation, new.parent_session_id,
         CASE WHEN b.relation IN ('continuation', 'delegate')
             THEN coalesce((SELECT root FROM hx_session WHERE session_id = new.parent_session_id), new.id)
             ELSE new.id END,
-        new.id, new.started_at, new.started_at
+        new.id, new.started_at, new.started_at, new.started_at
     FROM (SELECT CASE
         WHEN new.parent_session_id IS NULL OR new.parent_session_id = new.id THEN 'root'
         WHEN instr(coalesce(new.model_config, ''), '\"_branched_from\"') > 0 THEN 'branch'
@@ -91,42 +97,57 @@ WHEN new.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM hx_session WHERE session_i
         WHEN NOT EXISTS (SELECT 1 FROM sessions WHERE id = new.parent_session_id) THEN 'root'
         ELSE 'delegate' END AS relation) b;
 END;
-CREATE TRIGGER hx_session_gone AFTER DELETE ON sessions BEGIN
+CREATE TRIGGER IF NOT EXISTS hx_session_gone AFTER DELETE ON sessions BEGIN
     UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = old.id);
     UPDATE hx_session SET dirty = dirty | 2, root = session_id, active = last_active WHERE origin = old.id AND root = old.id;
     DELETE FROM hx_session WHERE session_id = old.id;
     DELETE FROM hx_request WHERE session_id = old.id;
 END;
-CREATE TRIGGER hx_session_moved AFTER UPDATE OF parent_session_id ON sessions
+CREATE TRIGGER IF NOT EXISTS hx_session_moved AFTER UPDATE OF parent_session_id ON sessions
 WHEN new.parent_session_id IS NOT old.parent_session_id BEGIN
     UPDATE hx_session SET dirty = dirty | 2 WHERE root = (SELECT root FROM hx_session WHERE session_id = new.id);
     UPDATE hx_session SET relation = 'root', root = session_id, active = last_active, dirty = dirty | 2
         WHERE session_id = new.id AND new.parent_session_id IS NULL;
 END;
-CREATE TRIGGER hx_session_restarted AFTER UPDATE OF started_at ON sessions BEGIN
-    UPDATE hx_session SET dirty = dirty | 1 WHERE session_id = new.id;
+CREATE TRIGGER IF NOT EXISTS hx_session_restarted AFTER UPDATE OF started_at ON sessions BEGIN
+    UPDATE hx_session SET started_at = new.started_at, dirty = dirty | 1 WHERE session_id = new.id;
 END;
-CREATE TRIGGER hx_message_said AFTER INSERT ON messages WHEN typeof(new.timestamp) = 'real' BEGIN
+CREATE TRIGGER IF NOT EXISTS hx_message_said AFTER INSERT ON messages WHEN typeof(new.timestamp) = 'real' BEGIN
     UPDATE hx_session SET last_active = max(last_active, new.timestamp),
         dirty = dirty | (preview = '' AND new.role = 'user')
         WHERE session_id = new.session_id;
     UPDATE hx_session SET active = new.timestamp
         WHERE session_id = (SELECT root FROM hx_session WHERE session_id = new.session_id) AND active < new.timestamp;
 END;
-CREATE TRIGGER hx_message_changed AFTER UPDATE OF session_id, role, timestamp, content ON messages BEGIN
+CREATE TRIGGER IF NOT EXISTS hx_message_changed AFTER UPDATE ON messages BEGIN
     UPDATE hx_session SET dirty = dirty | 1 WHERE session_id IN (old.session_id, new.session_id) AND dirty & 1 = 0;
 END;
-CREATE TRIGGER hx_message_gone AFTER DELETE ON messages BEGIN
+CREATE TRIGGER IF NOT EXISTS hx_message_gone AFTER DELETE ON messages BEGIN
     UPDATE hx_session SET dirty = dirty | 1 WHERE session_id = old.session_id AND dirty & 1 = 0;
 END;
 ";
 
 /// Adds the side tables to a file and stamps the rows that are in it. Runs inside the caller's transaction.
-pub(super) fn add(connection: &Connection) -> Result<(), Failure> {
-    connection.execute_batch(TABLES)?;
-    connection.execute_batch(STAMP)?;
-    connection.execute_batch(TRIGGERS)?;
-    crate::mend::all(connection)?;
-    connection.pragma_update(None, "user_version", REVISION)?;
+pub(super) fn add(database: &Database) -> Result<(), Failure> {
+    database.execute_batch(TABLES)?;
+    database.execute_batch(STAMP)?;
+    database.execute_batch(TRIGGERS)?;
+    crate::mend::all(database)?;
+    database.pragma_update(None, "user_version", REVISION)?;
     Ok(())
+}
+
+/// Tells the same in memory, for a file that can't be written. Tables in memory come before those of the file.
+pub(super) fn add_in_memory(database: &Database) -> Result<(), Failure> {
+    let tables: Vec<&str> = TABLES
+        .split_inclusive(";")
+        .filter(|statement| !statement.contains(" ON messages") && !statement.contains(" ON sessions"))
+        .collect();
+    let tables = tables
+        .concat()
+        .replace("CREATE TABLE IF NOT EXISTS ", "CREATE TEMP TABLE ")
+        .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.");
+    database.execute_batch(&tables)?;
+    database.execute_batch(STAMP)?;
+    crate::mend::all(database)
 }

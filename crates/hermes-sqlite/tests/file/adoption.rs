@@ -4,7 +4,7 @@ use crate::fixture::{File, id, shown};
 use hermes_session::{Relation, SessionStore as _};
 
 /// Makes a file as the agent leaves it: ours without our side tables.
-fn agents_file(rows: &str) -> File {
+pub(crate) fn agents_file(rows: &str) -> File {
     let file = File::new();
     drop(file.open());
     let foreign = file.foreign();

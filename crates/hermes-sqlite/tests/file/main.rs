@@ -11,3 +11,4 @@ mod locks;
 mod modes;
 mod processes;
 mod refusals;
+mod versions;

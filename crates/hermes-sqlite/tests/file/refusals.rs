@@ -1,16 +1,35 @@
 use crate::fixture::File;
 use hermes_session::StoreError;
 use hermes_sqlite::{SqliteOptions, SqliteStore};
+use std::path::Path;
 use std::time::Duration;
 
-/// The file is refused with this reason, and not a byte of it changes.
+/// Every file of the folder, with its bytes.
+fn folder(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found: Vec<_> = std::fs::read_dir(path.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+        .collect();
+    found.sort();
+    found
+}
+
+/// The file is refused with this reason and a way out, and nothing in its folder changes.
 #[track_caller]
 fn refused(file: &File, reason: &str) {
-    let before = std::fs::read(file.path()).unwrap();
+    let before = folder(&file.path());
     let Err(error) = file.try_open(Duration::from_secs(1)) else { panic!("it opened") };
     assert!(error.to_string().contains(reason), "{error}");
-    assert!(!error.hint().is_empty());
-    assert!(std::fs::read(file.path()).unwrap() == before, "the file was written");
+    assert!(error.to_string().contains("state.db") || matches!(error, StoreError::Corrupt { .. }), "{error}");
+    assert!(error.hint().len() > 10);
+    assert!(folder(&file.path()) == before, "something was written");
+}
+
+fn put(file: &File, content: impl AsRef<[u8]>) {
+    std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+    std::fs::write(file.path(), content).unwrap();
 }
 
 #[test]
@@ -18,24 +37,77 @@ fn another_programs_database() {
     let file = File::new();
     file.foreign().execute_batch("CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('x')").unwrap();
     refused(&file, "is a database of another program");
+    let file = File::new();
+    file.foreign().execute_batch("CREATE TABLE sessions (token TEXT); CREATE TABLE messages (id INTEGER)").unwrap();
+    refused(&file, "is a database of another program");
+    let file = File::new();
+    file.foreign().execute_batch("PRAGMA user_version = 3").unwrap();
+    refused(&file, "newer hermes (revision 3)");
 }
 
 #[test]
 fn a_file_that_is_no_database() {
     let file = File::new();
-    std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
-    std::fs::write(file.path(), "not a database, but long enough to look at it ".repeat(99)).unwrap();
+    put(&file, "not a database, but long enough to look at it ".repeat(99));
     refused(&file, "not a database");
 }
 
 #[test]
-fn schemas_we_do_not_write() {
+fn a_truncated_database() {
     let file = File::new();
     drop(file.open());
-    file.foreign().execute_batch("UPDATE schema_version SET version = 22").unwrap();
-    refused(&file, "has schema 22");
-    file.foreign().execute_batch("UPDATE schema_version SET version = 6").unwrap();
-    refused(&file, "has schema 6");
+    let whole = std::fs::read(file.path()).unwrap();
+    for length in [1_000, 4_096, 8_192, whole.len() / 2] {
+        let file = File::new();
+        put(&file, &whole[..length]);
+        let before = folder(&file.path());
+        let error = match file.try_open(Duration::from_secs(1)) {
+            Ok(_) => panic!("{length} bytes of {} opened", whole.len()),
+            Err(error) => error,
+        };
+        assert!(matches!(error, StoreError::Corrupt { .. } | StoreError::Refused { .. }), "{error:?}");
+        assert!(
+            folder(&file.path())
+                .iter()
+                .all(|(path, bytes)| before.contains(&(path.clone(), bytes.clone())) || path != &file.path())
+        );
+    }
+}
+
+#[test]
+fn a_folder_a_link_and_an_orphaned_log() {
+    let file = File::new();
+    std::fs::create_dir_all(file.path()).unwrap();
+    refused(&file, "is a folder");
+
+    let (file, other) = (File::new(), File::new());
+    drop(other.open());
+    std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(other.path(), file.path()).unwrap();
+    refused(&file, "is a link to");
+
+    let file = File::new();
+    put(&file, "");
+    std::fs::write(file.path().with_file_name("state.db-wal"), "what was written last").unwrap();
+    refused(&file, "is empty, but its log (-wal) is not");
+}
+
+#[test]
+fn an_empty_file_is_a_new_store() {
+    let file = File::new();
+    put(&file, "");
+    drop(file.open());
+    assert!(std::fs::metadata(file.path()).unwrap().len() > 0);
+}
+
+#[test]
+fn schemas_we_do_not_know() {
+    let file = File::new();
+    drop(file.open());
+    file.foreign().execute_batch("UPDATE schema_version SET version = 23").unwrap();
+    refused(&file, "has schema 23");
+    file.foreign().execute_batch("UPDATE schema_version SET version = 0").unwrap();
+    refused(&file, "has schema 0");
     file.foreign().execute_batch("UPDATE schema_version SET version = 11; PRAGMA user_version = 99").unwrap();
     refused(&file, "newer hermes (revision 99)");
 }
@@ -44,7 +116,8 @@ fn schemas_we_do_not_write() {
 fn a_file_that_is_not_there_is_made_only_when_asked() {
     let file = File::new();
     let options = SqliteOptions { create: false, ..SqliteOptions::default() };
-    assert!(matches!(SqliteStore::open(&file.path(), &options), Err(StoreError::Backend { .. })));
+    let Err(error) = SqliteStore::open(&file.path(), &options) else { panic!("it opened") };
+    assert!(matches!(error, StoreError::Refused { .. }) && error.to_string().contains("does not exist"), "{error}");
     assert!(!file.path().parent().unwrap().exists());
 }
 
@@ -53,5 +126,5 @@ fn a_folder_that_cannot_be_made() {
     let file = File::new();
     std::fs::write(file.path().parent().unwrap(), "a file where the folder should be").unwrap();
     let Err(error) = file.try_open(Duration::from_secs(1)) else { panic!("it opened") };
-    assert!(error.to_string().contains("home can't be made"), "{error}");
+    assert!(error.to_string().contains("can't be looked at: Not a directory"), "{error}");
 }

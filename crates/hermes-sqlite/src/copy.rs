@@ -1,0 +1,96 @@
+//! Copies of a file that is in use: made by SQLite itself, verified, put into place whole or not at all.
+
+use crate::connection;
+use crate::error::Failure;
+use hermes_session::StoreError;
+use rusqlite::Connection;
+use rusqlite::backup::Backup;
+use std::path::{Path, PathBuf};
+
+/// What a copy holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Copied {
+    pub(crate) sessions: u64,
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Copies one state of a file to `target`, which must not be there, and proves the copy: it is sound and has as many rows.
+///
+/// Writers go on meanwhile. The copy is its owner's alone, on disk when this returns, and never seen half-made.
+pub(crate) fn verified(source: &Connection, target: &Path) -> Result<Copied, Failure> {
+    if std::fs::symlink_metadata(target).is_ok() {
+        return Err(refused(target, "is there already", "choose another name, or remove it first"));
+    }
+    let part = crate::place::beside(target, &format!(".part-{}", std::process::id()));
+    let outcome = copy_to(source, &part).and_then(|copied| {
+        // A hard link fails where a rename would overwrite what somebody put there in the meantime.
+        std::fs::hard_link(&part, target)
+            .map_err(|error| refused(target, &format!("can't be put into place: {error}"), "choose another place"))?;
+        sync_folder(target);
+        Ok(copied)
+    });
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        _ = std::fs::remove_file(crate::place::beside(&part, suffix));
+    }
+    outcome
+}
+
+fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
+    let mut copy = connection::open_new(part)?;
+    let transaction = source.unchecked_transaction()?;
+    let expect = contents(&transaction)?;
+    // All pages in one step: the copy is of one state, and no writer makes it start again.
+    Backup::new(&transaction, &mut copy)?.step(-1)?;
+    transaction.finish()?;
+    // The copy stands alone: no log beside it.
+    copy.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))?;
+    let sound: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let found = contents(&copy)?;
+    if sound != "ok" || found != expect {
+        return Err(
+            StoreError::Corrupt { what: format!("the copy differs from the store: {sound}"), source: None }.into()
+        );
+    }
+    copy.close().map_err(|(_, error)| error)?;
+    let file = std::fs::File::open(part).and_then(|file| file.sync_all().map(|()| file));
+    let bytes = file
+        .and_then(|file| file.metadata())
+        .map_err(|error| refused(part, &format!("can't be written: {error}"), "free some room"))?
+        .len();
+    Ok(Copied { sessions: expect.0, messages: expect.1, bytes })
+}
+
+fn contents(connection: &Connection) -> Result<(u64, u64), rusqlite::Error> {
+    let count = |sql: &str| {
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| u64::try_from(count).unwrap_or(0))
+    };
+    Ok((count("SELECT count(*) FROM sessions")?, count("SELECT count(*) FROM messages")?))
+}
+
+/// Whether there is room beside a file for another one of its size, and a little more.
+pub(crate) fn has_room(source: &Connection, beside: &Path) -> Result<bool, rusqlite::Error> {
+    let pragma = |name: &str| source.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let needed = u64::try_from(pragma("page_count")? * pragma("page_size")?).unwrap_or(u64::MAX);
+    let folder = beside.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let free = rustix::fs::statvfs(folder).map_or(0, |room| room.f_bavail.saturating_mul(room.f_frsize));
+    Ok(free > needed.saturating_add(needed / 8).saturating_add(16 << 20))
+}
+
+/// The first free name for the copy that is kept before a file of this version is changed.
+pub(crate) fn kept_name(path: &Path, version: i64) -> PathBuf {
+    let plain = crate::place::beside(path, &format!(".backup-v{version}"));
+    let numbered = (2..).map(|number| crate::place::beside(path, &format!(".backup-v{version}.{number}")));
+    std::iter::once(plain).chain(numbered).find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_default()
+}
+
+fn sync_folder(path: &Path) {
+    if let Some(folder) = path.parent().and_then(|folder| std::fs::File::open(folder).ok()) {
+        // Where folders can't be synced, the copy is still on disk under its name once the system writes it.
+        _ = folder.sync_all();
+    }
+}
+
+fn refused(path: &Path, why: &str, hint: &'static str) -> Failure {
+    StoreError::Refused { path: path.to_owned(), why: why.to_owned(), hint: hint.into() }.into()
+}

@@ -1,0 +1,42 @@
+//! An open file: a connection that knows what it is connected to.
+
+use crate::shape::Shape;
+use rusqlite::Connection;
+use std::cell::Cell;
+use std::ops::Deref;
+
+/// A connection and the shape of the tables behind it.
+pub(crate) struct Database {
+    connection: Connection,
+    shape: Cell<Shape>,
+    /// SQLite's own count of changes to the schema, as of when the shape was looked at.
+    cookie: Cell<Option<i64>>,
+}
+
+impl Database {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self { connection, shape: Cell::default(), cookie: Cell::new(None) }
+    }
+
+    /// The shape of the tables, as of the start of this transaction.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape.get()
+    }
+
+    /// Looks at the tables again if they changed: a newer agent may upgrade the file while we have it open.
+    pub(crate) fn refresh(&self) -> Result<(), rusqlite::Error> {
+        let cookie = self.prepare_cached("PRAGMA schema_version")?.query_row([], |row| row.get(0))?;
+        if self.cookie.get() != Some(cookie) {
+            self.shape.set(Shape::of(&self.connection)?);
+            self.cookie.set(Some(cookie));
+        }
+        Ok(())
+    }
+}
+
+impl Deref for Database {
+    type Target = Connection;
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}

@@ -1,0 +1,59 @@
+//! What a person should be told once about a file that was opened.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Something that was done, or left undone, when a file was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// A copy was kept before the file was changed.
+    CopyKept(PathBuf),
+    /// There was no room for a copy.
+    NoRoomForCopy,
+    /// Sessions shared a title, which the schema does not allow; one of them was renamed.
+    TitleChanged { session: String, before: String, after: Option<String> },
+    /// Old messages are being put into the search index bit by bit.
+    IndexBehind,
+    /// The file was readable by others.
+    ModeMended(PathBuf),
+    /// The file system can't share the write-ahead log, so the rollback journal is used.
+    NoWriteAheadLog { kind: &'static str },
+    /// The file uses the write-ahead log on a file system that can't share it.
+    LogOnBadFileSystem { kind: &'static str },
+    /// Nothing can be written.
+    ReadOnly,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CopyKept(path) => {
+                write!(f, "the store is in use by hermes now; a copy of it as it was is kept in {}", path.display())
+            }
+            Self::NoRoomForCopy => {
+                write!(f, "the store is in use by hermes now; there was no room to keep a copy of it as it was")
+            }
+            Self::TitleChanged { session, before, after: Some(after) } => {
+                write!(f, "two sessions were called {before:?}; session {session} is now called {after:?}")
+            }
+            Self::TitleChanged { session, before, after: None } => {
+                write!(f, "two sessions were called {before:?}; session {session} has no title now")
+            }
+            Self::IndexBehind => {
+                write!(f, "old messages are being put into the search index while the store is in use")
+            }
+            Self::ModeMended(path) => write!(f, "{} was open to others; now it is its owner's alone", path.display()),
+            Self::NoWriteAheadLog { kind } => {
+                write!(
+                    f,
+                    "the store is on {kind}, where a write-ahead log is not safe; writing is slower, and one writer at a time blocks readers"
+                )
+            }
+            Self::LogOnBadFileSystem { kind } => write!(
+                f,
+                "the store uses a write-ahead log on {kind}, where that is not safe; move it to a local disk, or stop every agent and run: PRAGMA journal_mode=DELETE"
+            ),
+            Self::ReadOnly => write!(f, "the store can't be written here; it is read only"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Looks at the place of a file by its path alone, before SQLite does: no descriptor is ever opened on it.
+
+use crate::notice::Notice;
+use hermes_session::StoreError;
+use rustix::fs::Access;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// Refuses what can't be a store.
+pub(crate) fn check(path: &Path, create: bool) -> Result<(), StoreError> {
+    let refused =
+        |why: String, hint: &'static str| Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() });
+    let found = match std::fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && create => return check_folder(path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return refused("does not exist".into(), "check the path, or let an agent or `hermes demo` make a store");
+        }
+        Err(error) => return refused(format!("can't be looked at: {error}"), "check the permissions of its folder"),
+    };
+    if found.is_symlink() {
+        let target =
+            std::fs::read_link(path).map_or_else(|_| "elsewhere".to_owned(), |target| target.display().to_string());
+        return refused(
+            format!("is a link to {target}"),
+            "give the path of the file itself: two names for one store lead to two logs",
+        );
+    }
+    if found.is_dir() {
+        return refused("is a folder".into(), "give the path of the file in it, such as state.db");
+    }
+    if !found.is_file() {
+        return refused("is not a regular file".into(), "give the path of a state.db");
+    }
+    if found.len() == 0 && beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
+        return refused(
+            "is empty, but its log (-wal) is not".into(),
+            "the file was lost while its log was not; restore both from a backup, or move the -wal away to start anew",
+        );
+    }
+    if rustix::fs::access(path, Access::READ_OK).is_err() {
+        return refused("may not be read by you".into(), "ask its owner, or run as its owner");
+    }
+    Ok(())
+}
+
+/// A folder that is there must take a new file.
+fn check_folder(path: &Path) -> Result<(), StoreError> {
+    let Some(folder) = path.parent().filter(|folder| folder.is_dir()) else { return Ok(()) };
+    match rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Ok(()),
+        Err(error) => Err(StoreError::Refused {
+            path: path.to_owned(),
+            why: format!("can't be made: {error}"),
+            hint: "choose another place with HERMES_HOME or --url".into(),
+        }),
+    }
+}
+
+/// Whether nothing can be written: the file itself, or its folder, where the log has to go.
+pub(crate) fn is_read_only(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let may_write = |path: &Path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
+    path.exists() && !(may_write(path) && may_write(folder))
+}
+
+/// The file of this name with something behind it.
+pub(crate) fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Takes a file that others can read from them, by its path.
+pub(crate) fn mend_mode(path: &Path) -> Option<Notice> {
+    let mode = std::fs::symlink_metadata(path).ok()?.permissions().mode() & 0o7777;
+    if mode & 0o077 == 0 {
+        return None;
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        // A log that is not there, or a file that is somebody else's, stays as it is.
+        _ = std::fs::set_permissions(beside(path, suffix), std::fs::Permissions::from_mode(0o600));
+    }
+    let mended = std::fs::symlink_metadata(path).ok()?.permissions().mode() & 0o077 == 0;
+    mended.then(|| Notice::ModeMended(path.to_owned()))
+}

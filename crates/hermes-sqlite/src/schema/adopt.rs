@@ -1,0 +1,73 @@
+//! Makes the agent's schema, or brings a file of an older one to it. One transaction, the caller's.
+
+use super::{VERSION, agent};
+use crate::database::Database;
+use crate::error::Failure;
+use crate::indexes;
+use crate::notice::Notice;
+use crate::titles;
+use hermes_session::{SessionId, Title};
+use rusqlite::params;
+
+/// Makes the schema in an empty file.
+pub(super) fn create(database: &Database) -> Result<(), Failure> {
+    database.execute_batch(agent::TABLES)?;
+    database.execute_batch(agent::INDEXES)?;
+    database.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])?;
+    indexes::create(database)?;
+    Ok(())
+}
+
+/// Brings a file of schema 1 to 11 to schema 11 as it should be: columns, indexes, one version row, full-text tables. Rows that these do
+/// not have yet follow bit by bit.
+pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Failure> {
+    // Columns first: the indexes name some that old files lack.
+    for column in agent::missing_columns(database)? {
+        database.execute_batch(&format!(
+            "ALTER TABLE {} ADD COLUMN {} {}",
+            column.table, column.name, column.declaration
+        ))?;
+    }
+    database.execute_batch(agent::TABLES)?;
+    let mut notices = part_titles(database)?;
+    database.execute_batch(agent::INDEXES)?;
+    let rows: Vec<rusqlite::types::Value> = database
+        .prepare("SELECT version FROM schema_version")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    if rows != [rusqlite::types::Value::Integer(VERSION)] {
+        database.execute("DELETE FROM schema_version", [])?;
+        database.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])?;
+    }
+    if version < VERSION {
+        indexes::drop_all(database)?;
+    }
+    if indexes::mend(database)? {
+        notices.push(Notice::IndexBehind);
+    }
+    Ok(notices)
+}
+
+/// Gives each session a title of its own where old files let two share one: the one that started last keeps it.
+fn part_titles(database: &Database) -> Result<Vec<Notice>, Failure> {
+    let mut doubled = database.prepare(
+        "SELECT id, title FROM (SELECT id, title, row_number() OVER (PARTITION BY title ORDER BY started_at DESC, id DESC) AS place \
+         FROM sessions WHERE title IS NOT NULL AND id IS NOT NULL) WHERE place > 1 ORDER BY title, place",
+    )?;
+    let doubled: Vec<(String, String)> =
+        doubled.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    let mut notices = Vec::new();
+    for (session, before) in doubled {
+        let id = SessionId::from_stored(session.as_str());
+        let after = match Title::clean(&before) {
+            Ok(Some(title)) => Some(titles::next(database, &id, &title)?),
+            Ok(None) | Err(_) => None,
+        };
+        database.execute(
+            "UPDATE sessions SET title = ? WHERE id = ?",
+            params![after.as_ref().map(Title::as_str), session],
+        )?;
+        notices.push(Notice::TitleChanged { session, before, after: after.map(|title| title.as_str().to_owned()) });
+    }
+    Ok(notices)
+}

@@ -1,0 +1,95 @@
+//! Tells what a file is, without changing it.
+
+use super::{NEWEST, REVISION, VERSION};
+use crate::error::Failure;
+use hermes_session::StoreError;
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use std::path::Path;
+
+/// What a file is to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing is in it.
+    Empty,
+    /// The agent made it, with a schema up to 11, and we were not here yet.
+    Adopted { version: i64 },
+    /// A newer agent made it: we add our side tables and alter nothing.
+    Guest { version: i64 },
+    /// All is there.
+    Current,
+}
+
+/// Without these no table of that name is the agent's.
+const ESSENTIAL: [(&str, &str); 7] = [
+    ("sessions", "id"),
+    ("sessions", "source"),
+    ("sessions", "started_at"),
+    ("messages", "id"),
+    ("messages", "session_id"),
+    ("messages", "role"),
+    ("messages", "timestamp"),
+];
+
+pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
+    let refused = |why: String, hint: &'static str| {
+        Failure::Store(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() })
+    };
+    let revision: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if revision == REVISION
+        && version(connection).is_ok_and(|version| version.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
+    {
+        return Ok(State::Current);
+    }
+    if revision > REVISION {
+        return Err(refused(
+            format!("was written by a newer hermes (revision {revision})"),
+            "install the newest hermes",
+        ));
+    }
+    let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if objects == 0 && revision == 0 {
+        return Ok(State::Empty);
+    }
+    for (table, column) in ESSENTIAL {
+        if !connection.prepare_cached("SELECT 1 FROM pragma_table_info(?) WHERE name = ?")?.exists([table, column])? {
+            return Err(refused("is a database of another program".into(), "give the path of an agent's state.db"));
+        }
+    }
+    if revision != 0 && revision != REVISION {
+        return Err(refused(
+            format!("has the user_version {revision} of another program"),
+            "give the path of an agent's state.db",
+        ));
+    }
+    let known = match version(connection) {
+        Ok(Some(version)) => version,
+        Ok(None) | Err(_) => version_by_shape(connection)?,
+    };
+    match known {
+        1..=VERSION => Ok(State::Adopted { version: known }),
+        12..=NEWEST => Ok(State::Guest { version: known }),
+        _ => Err(refused(
+            format!("has schema {known}; this hermes knows up to {NEWEST}"),
+            "install the newest hermes; this one leaves the file alone",
+        )),
+    }
+}
+
+/// The agent's schema version; it has one row, or by its own mistake several or none.
+pub(crate) fn version(connection: &Connection) -> Result<Option<i64>, rusqlite::Error> {
+    let newest: Value = connection
+        .prepare_cached("SELECT max(version) FROM schema_version WHERE typeof(version) = 'integer'")?
+        .query_row([], |row| row.get(0))?;
+    Ok(if let Value::Integer(version) = newest { Some(version) } else { None })
+}
+
+/// The version of a file that does not say: 11 if its indexes hold the text themselves, as only 11 has them, else an older one.
+fn version_by_shape(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    let inline: i64 = connection.query_row(
+        "SELECT count(*) FROM sqlite_schema WHERE name IN ('messages_fts', 'messages_fts_trigram') AND sql NOT LIKE '%content=%'",
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(if inline == 2 { VERSION } else { VERSION - 1 })
+}
