@@ -74,7 +74,7 @@ pub(crate) fn has_room(source: &Connection, beside: &Path) -> Result<bool, rusql
     let needed = u64::try_from(pragma("page_count")? * pragma("page_size")?).unwrap_or(u64::MAX);
     let folder = beside.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let free = rustix::fs::statvfs(folder).map_or(0, |room| room.f_bavail.saturating_mul(room.f_frsize));
-    Ok(free > needed.saturating_add(needed / 8).saturating_add(16 << 20))
+    Ok(free > needed.saturating_add(needed / 8).saturating_add(1 << 20))
 }
 
 /// The first free name for the copy that is kept before a file of this version is changed.
@@ -82,6 +82,21 @@ pub(crate) fn kept_name(path: &Path, version: i64) -> PathBuf {
     let plain = crate::place::beside(path, &format!(".backup-v{version}"));
     let numbered = (2..).map(|number| crate::place::beside(path, &format!(".backup-v{version}.{number}")));
     std::iter::once(plain).chain(numbered).find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_default()
+}
+
+/// Removes what a process that was killed left of a copy of this file. Whoever calls this holds the queue, so nobody else is making one.
+pub(crate) fn clear_away(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let prefix = format!("{}.backup-v", name.to_string_lossy());
+    let Ok(entries) = std::fs::read_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(&prefix) && name.contains(".part-") {
+            _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn sync_folder(path: &Path) {

@@ -53,7 +53,11 @@ impl Failure {
 
 /// The domain's error for one of SQLite's, which stays its source.
 pub(crate) fn store_error(op: &'static str, waited: Duration, error: rusqlite::Error) -> StoreError {
+    // The memory beside the log is a file too.
+    let no_shared_memory =
+        error.sqlite_error().is_some_and(|code| code.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
     match error.sqlite_error_code() {
+        _ if no_shared_memory => StoreError::NoRoom { op, source: error.into() },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { op, waited, source: error.into() }
         }

@@ -129,6 +129,7 @@ fn keep_copy(database: &Database, path: &Path, version: i64) -> Result<Notice, F
     if !copy::has_room(database, path)? {
         return Ok(Notice::NoRoomForCopy);
     }
+    copy::clear_away(path);
     let name = copy::kept_name(path, version);
     copy::verified(database, &name)?;
     Ok(Notice::CopyKept(name))

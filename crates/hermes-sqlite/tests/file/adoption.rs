@@ -1,6 +1,9 @@
 //! A file of the agent's, schema 11, that we see for the first time.
 
+use crate::child::{child, told};
 use crate::fixture::{File, id, shown};
+use crate::processes::rounds;
+use crate::versions::schema;
 use hermes_session::{Relation, SessionStore as _};
 
 /// Makes a file as the agent leaves it: ours without our side tables.
@@ -49,14 +52,68 @@ async fn old_rows_are_stamped_once() {
     assert_eq!(shown(&store).await, "plain(hi) fork() second() first(the start)");
 }
 
+/// A file of an old schema with enough in it that bringing it into use takes a moment.
+fn old_file(version: i64) -> File {
+    let file = File::new();
+    let foreign = file.foreign();
+    foreign.execute_batch(&schema(version)).unwrap();
+    foreign
+        .execute_batch(
+            "BEGIN; INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+             INSERT INTO messages (session_id, role, content, timestamp)
+                 SELECT 'a', 'user', 'message ' || i || ' ' || hex(randomblob(400)), i FROM n; COMMIT",
+        )
+        .unwrap();
+    file
+}
+
+fn facts(file: &File) -> (i64, i64, i64, i64) {
+    let foreign = file.foreign();
+    let side: i64 =
+        foreign.query_row("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'hx%'", [], |row| row.get(0)).unwrap();
+    let revision = foreign.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    let rows = "SELECT (SELECT max(version) FROM schema_version), (SELECT count(*) FROM messages)";
+    let (version, messages) = foreign.query_row(rows, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    (version, messages, revision, side.min(1))
+}
+
 #[test]
-fn many_openers_adopt_once() {
-    let file = agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| drop(file.open()));
+fn eight_processes_adopt_once() {
+    for version in [6, 9].into_iter().cycle().take(rounds(2)) {
+        let file = old_file(version);
+        let openers: Vec<_> = (0..8).map(|_| child("open", "", &file.path()).spawn().unwrap()).collect();
+        for opener in openers {
+            let output = opener.wait_with_output().unwrap();
+            assert_eq!(told(&output.stdout, "opened"), ["11"], "{}", String::from_utf8_lossy(&output.stdout));
         }
-    });
-    let stamped: i64 = file.foreign().query_row("SELECT count(*) FROM hx_session", [], |row| row.get(0)).unwrap();
-    assert_eq!(stamped, 1);
+        assert_eq!(facts(&file), (11, 400, 1, 1));
+        let beside = std::fs::read_dir(file.path().parent().unwrap()).unwrap();
+        let copies =
+            beside.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("backup")).count();
+        assert_eq!(copies, 1, "one copy is kept, whoever came first");
+    }
+}
+
+/// Killed at any moment, the file is as it was or as it should be, and the next one brings it into use.
+#[test]
+fn an_adoption_that_is_killed_never_happened() {
+    let (mut before, mut after) = (0, 0);
+    for round in 0..rounds(12) {
+        let file = old_file(6);
+        let mut opener = child("open", "", &file.path()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(round as u64 * 7_919 % 60_000));
+        opener.kill().unwrap();
+        opener.wait().unwrap();
+        match facts(&file) {
+            (6, 400, 0, 0) => before += 1,
+            (11, 400, 1, 1) => after += 1,
+            half => panic!("half a state: {half:?}"),
+        }
+        drop(file.open());
+        assert_eq!(facts(&file), (11, 400, 1, 1));
+        let left = std::fs::read_dir(file.path().parent().unwrap()).unwrap();
+        assert!(left.flatten().all(|entry| !entry.file_name().to_string_lossy().contains(".part-")));
+    }
+    println!("killed {} times: {before} as before, {after} as after", before + after);
 }

@@ -4,11 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 mod adoption;
+mod child;
 mod damage;
 mod fixture;
 mod foreign;
 mod locks;
 mod modes;
 mod processes;
+mod read_only;
 mod refusals;
+mod room;
 mod versions;

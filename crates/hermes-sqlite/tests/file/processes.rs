@@ -1,50 +1,27 @@
 //! Many processes on one file.
 
-use crate::fixture::{File, at, id, new, user};
+use crate::child::{EACH, child, told};
+use crate::fixture::{File, at, id, new};
 use hermes_session::{Maintenance as _, MessageId, MessageRequest, NewMessage, Role, SessionStore as _};
-use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::collections::BTreeSet;
-use std::process::{Command, Stdio};
 
 const WRITERS: usize = 8;
-const EACH: usize = 40;
-/// Tells a copy of this program that it is a writer: file and name.
-const ROLE: &str = "HERMES_TEST_WRITER";
 
-fn writer(file: &File, name: usize) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "processes::a_writer_of_its_own", "--nocapture"]);
-    command.env(ROLE, format!("{name}:{}", file.path().display())).stdout(Stdio::piped());
-    command
-}
-
-/// Appends and prints each id after it was acknowledged. Does nothing unless it was started as a writer.
-#[tokio::test]
-async fn a_writer_of_its_own() {
-    let Ok(role) = std::env::var(ROLE) else { return };
-    let (name, path) = role.split_once(':').unwrap();
-    let store = SqliteStore::open(path.as_ref(), &SqliteOptions::default()).unwrap();
-    store.ensure(&new("shared"), &at(1.0)).await.unwrap();
-    for n in 0..EACH {
-        let MessageId(acknowledged) =
-            store.append(&id("shared"), &[user(&format!("{name}/{n}"))], &at(n as f64)).await.unwrap()[0];
-        println!("\nacknowledged {acknowledged} {name}/{n}");
-    }
+/// How often the rounds of a test are run: once, or as often as `HERMES_TORTURE` says.
+pub(crate) fn rounds(usual: usize) -> usize {
+    std::env::var("HERMES_TORTURE").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
 }
 
 fn acknowledged(output: &[u8]) -> Vec<(i64, String)> {
-    let lines = String::from_utf8_lossy(output);
-    let parse = |line: &str| {
-        let (id, text) = line.strip_prefix("acknowledged ")?.split_once(' ')?;
-        Some((id.parse().ok()?, text.to_owned()))
-    };
-    lines.lines().filter_map(parse).collect()
+    let parse = |line: &str| line.split_once(' ').and_then(|(id, text)| Some((id.parse().ok()?, text.to_owned())));
+    told(output, "acknowledged").into_iter().filter_map(parse).collect()
 }
 
 #[tokio::test]
 async fn eight_processes_lose_and_double_nothing() {
     let file = File::new();
-    let writers: Vec<_> = (0..WRITERS).map(|name| writer(&file, name).spawn().unwrap()).collect();
+    let writers: Vec<_> =
+        (0..WRITERS).map(|name| child("write", &name.to_string(), &file.path()).spawn().unwrap()).collect();
     let mut promised = BTreeSet::new();
     for child in writers {
         let output = child.wait_with_output().unwrap();
@@ -76,7 +53,7 @@ async fn a_killed_writer_keeps_its_promises() {
     use std::io::{BufRead as _, BufReader};
     let file = File::new();
     for round in 0..5 {
-        let mut child = writer(&file, round).spawn().unwrap();
+        let mut child = child("write", &round.to_string(), &file.path()).spawn().unwrap();
         let mut promised = Vec::new();
         for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
             promised.extend(acknowledged(line.as_bytes()));
@@ -96,14 +73,14 @@ async fn a_killed_writer_keeps_its_promises() {
 }
 
 #[test]
-fn sixteen_openers_make_one_file() {
-    for _ in 0..5 {
+fn sixteen_processes_make_one_file() {
+    for _ in 0..rounds(3) {
         let file = File::new();
-        std::thread::scope(|scope| {
-            for _ in 0..16 {
-                scope.spawn(|| drop(file.open()));
-            }
-        });
+        let openers: Vec<_> = (0..16).map(|_| child("open", "", &file.path()).spawn().unwrap()).collect();
+        for opener in openers {
+            let output = opener.wait_with_output().unwrap();
+            assert_eq!(told(&output.stdout, "opened"), ["11"], "{}", String::from_utf8_lossy(&output.stdout));
+        }
         let rows: i64 = file.foreign().query_row("SELECT count(*) FROM schema_version", [], |row| row.get(0)).unwrap();
         assert_eq!(rows, 1);
     }

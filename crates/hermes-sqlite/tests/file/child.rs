@@ -1,0 +1,70 @@
+//! Copies of this program that play another process.
+
+use crate::fixture::{at, id, new, user};
+use hermes_session::{ListRequest, Maintenance as _, MessageId, SessionStore as _};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Tells a copy of this program what it is to do: a verb, an argument, a file.
+const ROLE: &str = "HERMES_TEST_CHILD";
+/// How many messages a writer appends.
+pub(crate) const EACH: usize = 40;
+
+/// A process that does `verb` with `argument` on a file.
+pub(crate) fn child(verb: &str, argument: &str, path: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child::a_process_of_its_own", "--nocapture"]);
+    command.env(ROLE, format!("{verb}|{argument}|{}", path.display())).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The lines that a child printed under a word.
+pub(crate) fn told<'a>(output: &'a [u8], word: &str) -> Vec<&'a str> {
+    let prefix = format!("{word} ");
+    let lines = std::str::from_utf8(output).unwrap().lines();
+    lines.filter_map(|line| line.strip_prefix(prefix.as_str())).collect()
+}
+
+/// Does what it was started for; nothing when it runs as one of the tests.
+#[tokio::test]
+async fn a_process_of_its_own() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let [verb, argument, path] = role.splitn(3, '|').collect::<Vec<_>>().try_into().unwrap();
+    let opened =
+        SqliteStore::open(path.as_ref(), &SqliteOptions { create: verb != "read", ..SqliteOptions::default() });
+    let store = match opened {
+        Ok(store) => store,
+        Err(error) => return println!("\nrefused {error}"),
+    };
+    match verb {
+        "open" => println!("\nopened {}", store.status().await.unwrap().schema_version),
+        "write" => write(&store, argument).await,
+        "read" => read(&store).await,
+        other => panic!("{other}?"),
+    }
+}
+
+/// Appends and prints each id after it was acknowledged.
+async fn write(store: &SqliteStore, name: &str) {
+    store.ensure(&new("shared"), &at(1.0)).await.unwrap();
+    for n in 0..EACH {
+        let MessageId(number) =
+            store.append(&id("shared"), &[user(&format!("{name}/{n}"))], &at(n as f64)).await.unwrap()[0];
+        println!("\nacknowledged {number} {name}/{n}");
+    }
+}
+
+/// Prints the notices, the list, and what happens when it writes.
+async fn read(store: &SqliteStore) {
+    for notice in store.notices() {
+        println!("\nnotice {notice}");
+    }
+    for row in store.list(&ListRequest::default()).await.unwrap().rows {
+        println!("\nrow {}({})", row.id, row.preview);
+    }
+    match store.append(&id("a"), &[user("x")], &at(9.0)).await {
+        Ok(_) => println!("\nwritten yes"),
+        Err(error) => println!("\nerror {error}"),
+    }
+}

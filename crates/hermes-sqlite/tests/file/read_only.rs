@@ -1,0 +1,99 @@
+//! Files and folders that can't be written.
+
+use crate::child::{child, told};
+use crate::fixture::{File, at, id, new, user};
+use hermes_session::SessionStore as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Output;
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Reads the file as somebody who may not write it. Root may write everything, so it becomes nobody.
+fn read(file: &File, file_mode: u32, folder_mode: u32) -> Output {
+    let folder = file.path().parent().unwrap().to_owned();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        set_mode(&entry.unwrap().path(), file_mode);
+    }
+    set_mode(folder.parent().unwrap(), 0o755);
+    set_mode(&folder, folder_mode);
+    let mut command = child("read", "", &file.path());
+    if folder.metadata().unwrap().uid() == 0 {
+        // The program itself may lie in a folder of root's own.
+        let program = folder.parent().unwrap().join("program");
+        // Copied by another process: one of ours that is started meanwhile would hold it open for writing.
+        let copied = std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
+        assert!(copied.unwrap().success());
+        set_mode(&program, 0o755);
+        let mut as_nobody = std::process::Command::new(program);
+        as_nobody.args(command.get_args()).current_dir("/").uid(65_534).gid(65_534);
+        as_nobody.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        as_nobody.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command = as_nobody;
+    }
+    let output = command.output().unwrap();
+    set_mode(&folder, 0o755);
+    output
+}
+
+async fn filled() -> File {
+    let file = File::new();
+    let store = file.open();
+    store.create(&new("a"), &at(1.0)).await.unwrap();
+    store.append(&id("a"), &[user("hello")], &at(2.0)).await.unwrap();
+    file
+}
+
+#[tokio::test]
+async fn a_file_in_a_folder_that_cannot_be_written_is_read() {
+    for (file_mode, folder_mode) in [(0o444, 0o555), (0o644, 0o555), (0o444, 0o755)] {
+        let file = filled().await;
+        let output = read(&file, file_mode, folder_mode);
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(told(&output.stdout, "row"), ["a(hello)"], "{shown}");
+        assert!(told(&output.stdout, "notice")[0].contains("read only"), "{shown}");
+        assert_eq!(
+            told(&output.stdout, "error"),
+            ["could not append messages: the store can't be written here"],
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn a_file_of_the_agents_is_read_without_our_tables() {
+    let file = crate::adoption::agents_file(
+        "INSERT INTO sessions (id, source, parent_session_id, started_at, ended_at, end_reason) VALUES
+             ('a', 'cli', NULL, 1.0, 2.0, 'compression'), ('b', 'cli', 'a', 2.0, NULL, NULL);
+         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'the start', 1.0)",
+    );
+    let output = read(&file, 0o444, 0o555);
+    assert_eq!(told(&output.stdout, "row"), ["b(the start)"], "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_read_is_refused_not_ignored() {
+    let file = filled().await;
+    let store = file.open();
+    store.append(&id("a"), &[user("in the log")], &at(3.0)).await.unwrap();
+    let copy = File::new();
+    std::fs::create_dir_all(copy.path().parent().unwrap()).unwrap();
+    for suffix in ["", "-wal"] {
+        let name = format!("state.db{suffix}");
+        std::fs::copy(file.path().with_file_name(&name), copy.path().with_file_name(&name)).unwrap();
+    }
+    let output = read(&copy, 0o444, 0o555);
+    let refused = told(&output.stdout, "refused");
+    assert!(refused.len() == 1 && refused[0].contains("has a log (-wal) that can't be read here"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_be_read_is_refused() {
+    let file = filled().await;
+    let output = read(&file, 0o000, 0o755);
+    let refused = told(&output.stdout, "refused");
+    assert!(refused.len() == 1 && refused[0].contains("may not be read by you"), "{refused:?}");
+}

@@ -1,0 +1,110 @@
+//! A disk that is full, or nearly: a file system in memory of just the size.
+
+use crate::fixture::{at, id, new, user};
+use crate::versions::schema;
+use hermes_session::{MessageRequest, SessionStore as _, StoreError};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A small file system; gone with this value.
+struct Disk(tempfile::TempDir);
+
+impl Disk {
+    /// Nothing where the machine does not let us mount one, which is told.
+    fn of(kilobytes: usize) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={kilobytes}k,mode=0700");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder.path()).output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(folder));
+        }
+        println!("skipped: mounting a tmpfs needs root");
+        None
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.path().join("state.db")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        _ = Command::new("umount").arg("-l").arg(self.0.path()).output();
+    }
+}
+
+const MESSAGES: i64 = 300;
+
+fn old_file(path: &std::path::Path) {
+    let foreign = Connection::open(path).unwrap();
+    foreign.execute_batch(&schema(6)).unwrap();
+    foreign
+        .execute_batch(&format!(
+            "BEGIN; INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MESSAGES})
+             INSERT INTO messages (session_id, role, content, timestamp)
+                 SELECT 'a', 'user', 'message ' || i || ' ' || hex(randomblob(500)), i FROM n; COMMIT"
+        ))
+        .unwrap();
+}
+
+#[test]
+fn an_adoption_without_room_leaves_the_file_as_it_was() {
+    let (mut done, mut refused) = (0, 0);
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("old.db");
+    old_file(&template);
+    let size = std::fs::metadata(&template).unwrap().len() as usize / 1024;
+    for step in 0..20 {
+        // From hardly more than the file takes to room enough for the file, a copy and the log.
+        let kilobytes = size + 16 + step * (size / 5);
+        let Some(disk) = Disk::of(kilobytes) else { return };
+        std::fs::copy(&template, disk.file()).unwrap();
+        match SqliteStore::open(&disk.file(), &SqliteOptions::default()) {
+            Ok(store) => {
+                drop(store);
+                done += 1;
+            }
+            Err(StoreError::NoRoom { .. }) => refused += 1,
+            Err(other) => panic!("{kilobytes} kB: {other:?}"),
+        }
+        let foreign = Connection::open(disk.file()).unwrap();
+        let facts: (i64, i64) = foreign
+            .query_row("SELECT (SELECT max(version) FROM schema_version), count(*) FROM messages", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .unwrap();
+        let revision: i64 = foreign.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert!(
+            matches!((facts, revision), ((6, MESSAGES), 0) | ((11, MESSAGES), 1)),
+            "half a state: {facts:?} {revision}"
+        );
+        let sound: String = foreign.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(sound, "ok");
+    }
+    println!("adopted {done}, refused for want of room {refused}");
+    assert!(done > 0 && refused > 0, "the sizes do not span the edge: {done} {refused}");
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_writes_and_loses_nothing() {
+    let Some(disk) = Disk::of(2_000) else { return };
+    let store = SqliteStore::open(&disk.file(), &SqliteOptions::default()).unwrap();
+    store.create(&new("a"), &at(1.0)).await.unwrap();
+    let mut acknowledged = Vec::new();
+    let error = loop {
+        match store.append(&id("a"), &[user(&"x".repeat(20_000))], &at(2.0)).await {
+            Ok(ids) => acknowledged.extend(ids),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, StoreError::NoRoom { .. }), "{error:?}");
+    assert!(!acknowledged.is_empty());
+    let kept = store.messages(&id("a"), &MessageRequest::first(10_000)).await.unwrap();
+    assert_eq!(kept.iter().map(|message| message.id).collect::<Vec<_>>(), acknowledged);
+    // With room again it goes on.
+    Command::new("mount").args(["-o", "remount,size=8000k"]).arg(disk.0.path()).output().unwrap();
+    store.append(&id("a"), &[user("on")], &at(3.0)).await.unwrap();
+}
