@@ -1,6 +1,6 @@
 //! What can be typed behind `hermes`. Each command's own arguments are in its file.
 
-use crate::commands::{demo::DemoArgs, list::ListArgs, show::ShowArgs};
+use crate::commands::{backup::BackupArgs, demo::DemoArgs, list::ListArgs, show::ShowArgs, verify::VerifyArgs};
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -39,7 +39,7 @@ impl PlaceArgs {
 pub(crate) enum Command {
     /// Shows what this program does, on sample conversations in a folder of their own
     Demo(DemoArgs),
-    /// Lists and reads sessions
+    /// Lists and reads sessions, verifies and backs up their store
     #[command(subcommand)]
     Sessions(SessionsCommand),
 }
@@ -48,4 +48,6 @@ pub(crate) enum Command {
 pub(crate) enum SessionsCommand {
     List(ListArgs),
     Show(ShowArgs),
+    Verify(VerifyArgs),
+    Backup(BackupArgs),
 }

@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+pub(crate) mod backup;
 pub(crate) mod demo;
 pub(crate) mod list;
 pub(crate) mod show;
+pub(crate) mod verify;

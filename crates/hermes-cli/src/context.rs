@@ -37,7 +37,16 @@ impl Context {
             must_be_there(path)?;
         }
         let options = OpenOptions { wait: settings.sessiondb.sqlite.wait_seconds.value, create: false };
-        Ok(hermes_store::open(&url, &options)?)
+        self.open(&url, &options)
+    }
+
+    /// Opens a store, and tells what there is to tell of that.
+    pub(crate) fn open(&self, url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Maintenance>, CliError> {
+        let store = hermes_store::open(url, options)?;
+        for notice in store.notices() {
+            self.ui.note(&notice);
+        }
+        Ok(store)
     }
 
     /// Reads a URL; warns about a password where others can see it.

@@ -2,6 +2,7 @@
 //!
 //! What is printed is made of [`Visible`] text, so that nothing stored or typed can send a control character; colours are added here alone.
 
+pub(crate) mod checks;
 pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod recap;
@@ -18,7 +19,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use hermes_config::{Environment, env};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// The width where there is no terminal and nobody says.
 const DEFAULT_WIDTH: usize = 80;
@@ -100,6 +101,17 @@ impl Ui {
     pub(crate) fn warn(&self, text: &str, hint: &str) {
         let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
         self.stderr([Line::styled("warning:", yellow).text(" ").text(text), self.hint(hint)]);
+    }
+
+    /// Says on stderr what is worth knowing.
+    pub(crate) fn note(&self, text: &str) {
+        let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
+        self.stderr([Line::styled("note:", cyan).text(" ").text(text)]);
+    }
+
+    /// Whether somebody sees what is said on stderr when it is said.
+    pub(crate) fn is_watched(&self) -> bool {
+        io::stderr().is_terminal()
     }
 
     /// Says on stderr why it did not work, and what can be done.

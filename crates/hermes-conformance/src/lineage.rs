@@ -201,7 +201,13 @@ pub async fn a_branch_copies_and_stands_alone(setup: Setup) -> CaseResult {
     assert_eq!(store.branch(&parent, &NewChild::new(id("branch")), &request(10)).await?, Some(title("work #2")));
     let ended = Session { ended_at: Some(at(10)), end_reason: Some(EndReason::branched()), ..before };
     assert_eq!(stored(&*store, &parent).await, ended);
-    let child = Session { message_count: 2, tool_call_count: 1, ..heir("branch", Relation::Branch, &parent) };
+    let child = Session {
+        message_count: 2,
+        tool_call_count: 1,
+        // By this mark newer agents know a branch; without it they take it for a delegate and delete it with its parent.
+        model_config: Some(json(r#"{"a": 1, "_branched_from": "parent"}"#)),
+        ..heir("branch", Relation::Branch, &parent)
+    };
     assert_eq!(stored(&*store, &id("branch")).await, child);
 
     let (old, copies) = (transcript(&*store, &parent).await, transcript(&*store, &id("branch")).await);
@@ -211,6 +217,12 @@ pub async fn a_branch_copies_and_stands_alone(setup: Setup) -> CaseResult {
         assert_eq!(copy.session_id, id("branch"));
         assert_ne!(old.id, copy.id);
     }
+    store.split(&id("branch"), &NewChild::new(id("on")), &[], &request(10)).await?;
+    assert_eq!(
+        stored(&*store, &id("on")).await.model_config,
+        Some(json(r#"{"a": 1}"#)),
+        "the mark stays with the branch"
+    );
     store.append(&id("branch"), &[user("only here")], &request(11)).await?;
     store.replace(&parent, &[], &request(12)).await?;
     assert_eq!(texts(&*store, &id("branch")).await, ["one", "", "only here"]);

@@ -7,6 +7,8 @@ use crate::{CaseResult, Setup};
 use hermes_session::{
     Conflict, Counts, Deleted, ListRequest, Maintenance, NewChild, Relation, SessionFilter, StoreError, View,
 };
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 
 /// root → c1 → c2, a delegate of each of the first two, one of them compressed; a branch of c1 with a continuation and
 /// a delegate; a stranger. Every session has one message.
@@ -120,5 +122,82 @@ pub async fn upkeep_comes_to_an_end(setup: Setup) -> CaseResult {
         assert!(steps < 1_000, "upkeep does not end");
     }
     assert_eq!(store.list(&ListRequest::default()).await?, before);
+    Ok(())
+}
+
+/// Everything that a store shows of itself.
+async fn picture(store: &dyn Maintenance) -> Result<String, StoreError> {
+    let mut shown = Vec::new();
+    for view in [View::Conversations, View::Sessions] {
+        let listing = store.list(&ListRequest { view, ..ListRequest::default() }).await?;
+        for row in &listing.rows {
+            shown.push(format!("{:?} {:?}", stored(store, &row.id).await, texts(store, &row.id).await));
+        }
+        shown.push(format!("{listing:?}"));
+    }
+    shown.push(format!("{:?}", store.counts(&SessionFilter::default()).await?));
+    Ok(shown.join("\n"))
+}
+
+/// Whatever was written through the contract is sound, and looking through it changes nothing.
+pub async fn what_was_written_verifies_as_sound(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    assert!(store.verify().await?.is_sound(), "nothing is in it");
+    family(&*store).await?;
+    store
+        .append(&id("c2"), &[user("大别山"), user("later"), calls(r#"[{"id": "1"}, {"id": "2"}]"#)], &request(9))
+        .await?;
+    store.append(&id("b2"), &[user("taken back"), user("  ")], &request(99)).await?;
+    store.replace(&id("b2"), &[user(" "), user("instead"), calls("{}")], &request(98)).await?;
+    store.delete_conversation(&id("stranger"), &keyed(100, "gone")).await?;
+    for step in ["as it is", "after upkeep"] {
+        let before = picture(&*store).await?;
+        let report = store.verify().await?;
+        assert!(report.is_sound(), "{step}: {report:?}");
+        assert_eq!(report.check("counters").map(|check| check.looked_at), Some(9), "{report:?}");
+        assert_eq!(store.verify().await?, report);
+        assert_eq!(picture(&*store).await?, before, "{step}");
+        while store.upkeep().await? {}
+    }
+    Ok(())
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+/// A copy holds every session and message, is its owner's alone, and nothing else is left beside it.
+pub async fn a_backup_holds_everything(setup: Setup) -> CaseResult {
+    let (store, folder) = (setup.store().await, tempfile::tempdir().unwrap());
+    family(&*store).await?;
+    let before = picture(&*store).await?;
+    let target = folder.path().canonicalize().unwrap().join("copy 大.backup");
+    let report = store.backup(&target).await?;
+    assert_eq!((report.sessions, report.messages), (10, 14));
+    assert_eq!((report.path.as_path(), report.bytes), (target.as_path(), target.metadata().unwrap().len()));
+    assert_eq!(mode(&target), 0o600);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    assert_eq!(picture(&*store).await?, before);
+    Ok(())
+}
+
+/// What is at the target stays as it is: a file, a folder, a link; so does a folder that is not there.
+pub async fn a_backup_overwrites_nothing(setup: Setup) -> CaseResult {
+    let (store, folder) = (setup.store().await, tempfile::tempdir().unwrap());
+    family(&*store).await?;
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("file"), "mine").unwrap();
+    std::fs::create_dir(at("folder")).unwrap();
+    symlink(at("file"), at("link")).unwrap();
+    symlink(at("nowhere"), at("dangling")).unwrap();
+    for name in ["file", "folder", "link", "dangling", "missing/file"] {
+        match store.backup(&at(name)).await {
+            Err(StoreError::Refused { .. }) => {}
+            other => panic!("{name} should be refused, not {other:?}"),
+        }
+    }
+    assert_eq!(std::fs::read_to_string(at("link")).unwrap(), "mine");
+    assert_eq!(at("folder").read_dir().unwrap().count(), 0);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 4);
     Ok(())
 }

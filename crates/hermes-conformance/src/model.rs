@@ -9,16 +9,19 @@ mod listing;
 mod messages;
 mod sessions;
 mod titles;
+mod upkeep;
 
 use async_trait::async_trait;
 use hermes_session::{
-    Conflict, Counts, Deleted, EndReason, Ensured, Invalid, Lineage, ListRequest, Listing, MAX_ID_BYTES, Maintenance,
-    Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, RequestKey, Session, SessionFilter,
+    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message,
+    MessageId, MessageRequest, NewChild, NewMessage, NewSession, Report, Request, RequestKey, Session, SessionFilter,
     SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, change,
+    checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A store in memory. A clone is another handle on the same data.
@@ -118,10 +121,6 @@ impl State {
     }
 }
 
-fn checked(messages: &[NewMessage]) -> Result<Vec<NewMessage>, Invalid> {
-    messages.iter().cloned().map(NewMessage::checked).collect()
-}
-
 fn life_of(session: &SessionId, ids: &[MessageId]) -> Life {
     match ids.first() {
         Some(first) => Life::Messages { session: session.clone(), first: *first },
@@ -172,7 +171,7 @@ impl SessionStore for ModelStore {
         messages: &[NewMessage],
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
-        let messages = checked(messages)?;
+        let messages = NewMessage::checked_all(messages)?;
         self.once(request, change::split(parent, child, &messages), &child.id, |state| {
             state.split(parent, child, &messages, request.at)
         })
@@ -193,7 +192,7 @@ impl SessionStore for ModelStore {
         messages: &[NewMessage],
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError> {
-        let messages = checked(messages)?;
+        let messages = NewMessage::checked_all(messages)?;
         self.once_for(
             request,
             change::append(id, &messages),
@@ -208,7 +207,7 @@ impl SessionStore for ModelStore {
         messages: &[NewMessage],
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError> {
-        let messages = checked(messages)?;
+        let messages = NewMessage::checked_all(messages)?;
         self.once_for(
             request,
             change::replace(id, &messages),
@@ -238,11 +237,9 @@ impl SessionStore for ModelStore {
     }
 
     async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
-        if prefix.is_empty() {
-            return Err(Invalid::new("prefix", "is empty", "give the start of an id").into());
-        }
+        let prefix = checked_prefix(prefix)?;
         let state = self.state();
-        let found = state.sessions.keys().filter(|id| id.as_str().starts_with(prefix));
+        let found = state.sessions.keys().filter(|id| id.as_str().starts_with(&prefix));
         Ok(found.take(limit as usize).cloned().collect())
     }
 
@@ -255,14 +252,11 @@ impl SessionStore for ModelStore {
     }
 
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
-        if key.is_empty() || key.len() > MAX_ID_BYTES {
-            let why = format!("is {} bytes long", key.len());
-            return Err(Invalid::new("meta key", why, "use 1 to 255 bytes of text").into());
-        }
+        let key = checked_meta_key(key)?;
         let mut state = self.state();
         match value {
-            Some(value) => state.meta.insert(key.to_owned(), value.to_owned()),
-            None => state.meta.remove(key),
+            Some(value) => state.meta.insert(key, value.to_owned()),
+            None => state.meta.remove(&key),
         };
         Ok(())
     }
@@ -276,6 +270,14 @@ impl Maintenance for ModelStore {
 
     async fn upkeep(&self) -> Result<bool, StoreError> {
         Ok(false)
+    }
+
+    async fn verify(&self) -> Result<Report, StoreError> {
+        Ok(self.state().verify())
+    }
+
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+        self.export_to(target).await
     }
 
     fn notices(&self) -> Vec<String> {

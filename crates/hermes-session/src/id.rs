@@ -18,6 +18,19 @@ fn checked(what: &'static str, text: String) -> Result<Arc<str>, Invalid> {
     }
 }
 
+/// Takes the key of a value that is kept beside the sessions. Providers call this first.
+pub fn checked_meta_key(key: &str) -> Result<String, Invalid> {
+    checked("meta key", key.to_owned()).map(|_| key.to_owned())
+}
+
+/// Takes the start of an id; an empty one would be the start of all. Providers call this first.
+pub fn checked_prefix(prefix: &str) -> Result<String, Invalid> {
+    match prefix {
+        "" => Err(Invalid::new("prefix", "is empty", "give at least the first character of an id")),
+        prefix => Ok(prefix.to_owned()),
+    }
+}
+
 /// Names a session. Opaque text of 1 to 255 bytes, compared byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -82,7 +82,26 @@ impl Json {
 
     /// How many elements a list has; any other value counts as one.
     pub fn element_count(&self) -> usize {
-        if self.kind() == JsonKind::Array { scan::element_count(&self.0) } else { 1 }
+        if self.kind() == JsonKind::Array { scan::parts(&self.0).len() } else { 1 }
+    }
+
+    /// The object with this member, in place of one of that name; `None` if it is no object.
+    #[must_use]
+    pub fn with_member(&self, key: &str, value: &Self) -> Option<Self> {
+        let without = self.without_member(key)?;
+        let comma = if without.0 == "{}" { "" } else { ", " };
+        Some(Self(format!("{}{comma}{}: {value}}}", &without.0[..without.0.len() - 1], Self::string(key))))
+    }
+
+    /// The object without the members of this name; `None` if it is no object.
+    #[must_use]
+    pub fn without_member(&self, key: &str) -> Option<Self> {
+        if self.kind() != JsonKind::Object {
+            return None;
+        }
+        let named = format!("{}: ", Self::string(key));
+        let members: Vec<&str> = parts(&self.0).into_iter().filter(|member| !member.starts_with(&named)).collect();
+        Some(Self(format!("{{{}}}", members.join(", "))))
     }
 
     /// A tree to look at. What Rust can't hold is shown: a lone surrogate as U+FFFD, `NaN` as null.
@@ -102,6 +121,11 @@ impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The elements of a list, or the members of an object with their keys, as they stand in text of the one spelling.
+pub(crate) fn parts(container: &str) -> Vec<&str> {
+    scan::parts(container)
 }
 
 /// Writes one JSON object field by field, without a tree.
@@ -206,6 +230,19 @@ mod tests {
             let error = Json::parse(text).unwrap_err();
             assert!(error.why.contains(&format!("byte {at}:")), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn members_come_and_go_and_leave_the_others_alone() {
+        let object =
+            Json::parse(r#"{"a": 123456789012345678901234567890, "b": {"a": "\ud800, \"a\": 1"}, "a": NaN}"#).unwrap();
+        let without = object.without_member("a").unwrap();
+        assert_eq!(without.as_str(), r#"{"b": {"a": "\ud800, \"a\": 1"}}"#);
+        let with = without.with_member("x\"", &Json::string("y")).unwrap();
+        assert_eq!(with.as_str(), r#"{"b": {"a": "\ud800, \"a\": 1"}, "x\"": "y"}"#);
+        assert_eq!(Json::parse(with.as_str()).unwrap(), with);
+        assert_eq!(Json::parse("{}").unwrap().with_member("k", &Json::string("v")).unwrap().as_str(), r#"{"k": "v"}"#);
+        assert_eq!(Json::parse("[]").unwrap().with_member("k", &Json::string("v")), None);
     }
 
     #[test]

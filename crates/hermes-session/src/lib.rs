@@ -37,10 +37,11 @@ mod time;
 pub mod title;
 mod tool_calls;
 mod usage;
+mod verify;
 
 pub use content::Content;
 pub use error::{Cause, Conflict, StoreError};
-pub use id::{MAX_ID_BYTES, MessageId, RequestKey, SessionId};
+pub use id::{MAX_ID_BYTES, MessageId, RequestKey, SessionId, checked_meta_key, checked_prefix};
 pub use invalid::Invalid;
 pub use json::{Json, JsonKind};
 pub use lineage::{Lineage, Link};
@@ -56,3 +57,4 @@ pub use store::{Deleted, Maintenance, MessageRequest, SessionStore, StoreStatus,
 pub use time::Timestamp;
 pub use title::{MAX_TITLE, Title};
 pub use usage::{Usage, UsageMode, UsageUpdate};
+pub use verify::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};

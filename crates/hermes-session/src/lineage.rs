@@ -11,12 +11,31 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn relation_at_birth(parent: ParentAtBirth<'_>, model_config: Option<&Json>) -> Relation {
     let says = |key: &str| model_config.is_some_and(|config| config.as_str().contains(key));
     match parent.end_reason {
-        _ if says("\"_branched_from\"") => Relation::Branch,
-        _ if says("\"_delegate_from\"") => Relation::Delegate,
+        _ if says("\"_branched_from\": ") => Relation::Branch,
+        _ if says("\"_delegate_from\": ") => Relation::Delegate,
         Some("compression") if !parent.has_continuation => Relation::Continuation,
         Some("compression" | "branched") => Relation::Branch,
         _ => Relation::Delegate,
     }
+}
+
+/// What newer agents look for in a session's settings to know it for a branch.
+const BRANCHED_FROM: &str = "_branched_from";
+
+/// The settings of a branch from `parent`: the parent's, and the mark by which newer agents know a branch. Without it they take it for a
+/// delegate, hide it, and delete it with its parent.
+pub fn settings_of_branch(settings: Option<&Json>, parent: &SessionId) -> Option<Json> {
+    let mark = Json::string(parent.as_str());
+    let none = Json::from_value(&serde_json::Value::Object(serde_json::Map::new()));
+    let settings = settings.unwrap_or(&none);
+    Some(settings.with_member(BRANCHED_FROM, &mark).unwrap_or_else(|| settings.clone()))
+}
+
+/// The settings of a session that carries another one on: the same, but the mark of a branch stays with the first of the chain.
+pub fn settings_of_continuation(settings: Option<&Json>) -> Option<Json> {
+    let settings = settings?;
+    let carried_on = settings.without_member(BRANCHED_FROM).unwrap_or_else(|| settings.clone());
+    Some(carried_on).filter(|settings| !settings.is_falsy())
 }
 
 /// A parent as it is when a child is born.

@@ -178,6 +178,13 @@ impl NewMessage {
     }
 }
 
+impl NewMessage {
+    /// All messages of a batch in their stored form, or the first reason why one of them can't be taken.
+    pub fn checked_all(messages: &[Self]) -> Result<Vec<Self>, Invalid> {
+        messages.iter().cloned().map(Self::checked).collect()
+    }
+}
+
 impl From<MessageBody> for NewMessage {
     fn from(body: MessageBody) -> Self {
         Self { body, timestamp: None }

@@ -4,10 +4,11 @@
 //! of this crate, written once. Each promise below has a case in `hermes-conformance`.
 
 use crate::{
-    Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage, NewSession,
-    Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
+    BackupReport, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage,
+    NewSession, Report, Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
 };
 use async_trait::async_trait;
+use std::path::Path;
 
 /// Sessions, messages, titles and lineage.
 ///
@@ -67,7 +68,8 @@ pub trait SessionStore: Send + Sync {
 
     /// Carries a session on in a new one, as context compression does: ends it with `compression` (whatever it had ended with),
     /// makes the child with `messages` as its transcript, and titles it (the title asked for, or the next in the parent's lineage).
-    /// The child inherits source, user, model, settings and instructions, and never starts before the parent's end. Answers the child's title.
+    /// The child inherits source, user, model, settings ([`crate::lineage::settings_of_continuation`]) and instructions, and never
+    /// starts before the parent's end. Answers the child's title.
     ///
     /// # Errors
     /// [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it is carried on already: of any number of callers one wins.
@@ -80,8 +82,8 @@ pub trait SessionStore: Send + Sync {
         request: &Request,
     ) -> Result<Option<Title>, StoreError>;
 
-    /// Starts a conversation of its own from a copy of a session: messages with their times, and what a child inherits. Ends the
-    /// parent with `branched` if it is active. The title as with [`SessionStore::split`]. Answers the child's title.
+    /// Starts a conversation of its own from a copy of a session: messages with their times, and what a child inherits (its settings say
+    /// that it is a branch: [`crate::lineage::settings_of_branch`]). Ends the parent with `branched` if it is active. The title as with [`SessionStore::split`]. Answers the child's title.
     //  Cases: lineage::a_branch_copies_and_stands_alone
     async fn branch(
         &self,
@@ -177,6 +179,23 @@ pub trait Maintenance: SessionStore {
     /// Does a short piece of what is outstanding (telling anew what foreign writers left, indexing old messages); whether more is left.
     //  Cases: maintenance::upkeep_comes_to_an_end
     async fn upkeep(&self) -> Result<bool, StoreError>;
+
+    /// Looks through all of one state of the store and tells what is not as it should be. Changes nothing and mends nothing.
+    ///
+    /// What can't be read is a problem of the check that needed it; the other checks are made all the same. A store that only this
+    /// crate's calls have written is sound.
+    //  Cases: maintenance::what_was_written_verifies_as_sound
+    async fn verify(&self) -> Result<Report, StoreError>;
+
+    /// Copies one state of the store to a file that is not there yet, while others go on writing, and proves the copy.
+    ///
+    /// The file is its owner's alone, is on disk when this answers, and is never seen half-made.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] if something is at `target` (a file, a folder, a link), or if it can't be put there; what is there stays
+    /// as it is. [`StoreError::NoRoom`] if there is no room for it.
+    //  Cases: maintenance::a_backup_holds_everything, maintenance::a_backup_overwrites_nothing
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError>;
 
     /// What a person should be told once about opening this store, a sentence each: a copy that was kept, a title that had to change.
     fn notices(&self) -> Vec<String>;

@@ -1,6 +1,7 @@
 //! Titles: cleaned once, unique among sessions, numbered along a lineage.
 
 use crate::Invalid;
+use std::collections::BTreeSet;
 use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -61,21 +62,19 @@ impl Title {
     /// free and no number is taken, else one more than the highest number. Never over-long: the text is cut, not the number.
     pub fn next<'a>(&self, taken: impl IntoIterator<Item = &'a str>) -> Self {
         let stems = self.stems();
-        let highest = taken
-            .into_iter()
-            .filter_map(|title| {
-                let (base, number) = split_number(title);
-                if stems.iter().any(|stem| stem == title) {
-                    Some(1)
-                } else {
-                    number.filter(|_| stems.iter().any(|stem| stem == base))
-                }
-            })
-            .max();
-        match highest {
-            None => Self(self.base().to_owned()),
-            Some(highest) => Self(format!("{} #{}", cut(self.base(), MAX_STEM), highest.max(1).saturating_add(1))),
-        }
+        let taken: BTreeSet<&str> = taken.into_iter().collect();
+        let number_of = |title: &str| {
+            let (base, number) = split_number(title);
+            let is_stem = |text: &str| stems.iter().any(|stem| stem == text);
+            if is_stem(title) { Some(1) } else { number.filter(|_| is_stem(base)) }
+        };
+        let Some(highest) = taken.iter().filter_map(|title| number_of(title)).max() else {
+            return Self(self.base().to_owned());
+        };
+        // Somebody may have typed a number that is too long to count as one: whatever is taken is passed over.
+        let numbered = |number: u64| format!("{} #{number}", cut(self.base(), MAX_STEM));
+        let free = (highest.max(1) + 1..).map(numbered).find(|title| !taken.contains(title.as_str()));
+        Self(free.unwrap_or_else(|| self.base().to_owned()))
     }
 }
 
@@ -197,7 +196,8 @@ mod tests {
             title("proj #2").next(["proj", "proj #2", "proj #10", "PROJ #90", "proj #notes", "proj #bar #99"]).as_str(),
             "proj #11"
         );
-        assert_eq!(title("x #999999999999999").next(["x #999999999999999"]).as_str(), "x #1000000000000000");
+        let taken = ["x #999999999999999", "x #1000000000000000"];
+        assert_eq!(title("x #999999999999999").next(taken).as_str(), "x #1000000000000001");
     }
 
     #[test]

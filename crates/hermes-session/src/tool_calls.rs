@@ -1,5 +1,6 @@
 //! Takes the tool calls of a message apart, and puts them together again without losing a character of them.
 
+use crate::json::parts;
 use crate::{Json, JsonKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -100,29 +101,6 @@ fn id_text(id: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
-}
-
-/// The elements of a list, or the members of an object, in the one spelling of [`Json`].
-fn parts(container: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 1, 0_usize, false);
-    let mut bytes = container.bytes().enumerate();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'\\' if quoted => _ = bytes.next(),
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth -= 1,
-            b',' if depth == 1 => {
-                parts.push(&container[start..at]);
-                start = at + ", ".len();
-            }
-            _ => {}
-        }
-    }
-    let last = &container[start..container.len() - 1];
-    parts.extend((!last.is_empty()).then_some(last));
-    parts
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use crate::error::Failure;
 use hermes_session::StoreError;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
 /// What a copy holds.
@@ -24,8 +26,7 @@ pub(crate) fn verified(source: &Connection, target: &Path) -> Result<Copied, Fai
     }
     let part = crate::place::beside(target, &format!(".part-{}", std::process::id()));
     let outcome = copy_to(source, &part).and_then(|copied| {
-        // A hard link fails where a rename would overwrite what somebody put there in the meantime.
-        std::fs::hard_link(&part, target)
+        put_into_place(&part, target)
             .map_err(|error| refused(target, &format!("can't be put into place: {error}"), "choose another place"))?;
         sync_folder(target);
         Ok(copied)
@@ -34,6 +35,16 @@ pub(crate) fn verified(source: &Connection, target: &Path) -> Result<Copied, Fai
         _ = std::fs::remove_file(crate::place::beside(&part, suffix));
     }
     outcome
+}
+
+/// Gives a file its name unless something has that name. A plain rename would overwrite what somebody put there in the meantime.
+fn put_into_place(part: &Path, target: &Path) -> Result<(), std::io::Error> {
+    match renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        // Some file systems can't do that, but know links.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => std::fs::hard_link(part, target),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
@@ -45,12 +56,13 @@ fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
     transaction.finish()?;
     // The copy stands alone: no log beside it.
     copy.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))?;
-    let sound: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    let found = contents(&copy)?;
-    if sound != "ok" || found != expect {
+    if contents(&copy)? != expect {
         return Err(
-            StoreError::Corrupt { what: format!("the copy differs from the store: {sound}"), source: None }.into()
+            StoreError::Corrupt { what: "the copy has not as many rows as the store".into(), source: None }.into()
         );
+    }
+    if let Some(damage) = damage(&copy)? {
+        return Err(StoreError::Corrupt { what: format!("the copy is not sound: {damage}"), source: None }.into());
     }
     copy.close().map_err(|(_, error)| error)?;
     let file = std::fs::File::open(part).and_then(|file| file.sync_all().map(|()| file));
@@ -59,6 +71,24 @@ fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
         .map_err(|error| refused(part, &format!("can't be written: {error}"), "free some room"))?
         .len();
     Ok(Copied { sessions: expect.0, messages: expect.1, bytes })
+}
+
+/// What is wrong with the tables of a file, if anything.
+///
+/// Table by table, because a check of the whole file also asks the full-text indexes, and those of a SQLite that reads text up to a NUL
+/// look damaged to one that reads on (see [`crate::indexes`]).
+fn damage(connection: &Connection) -> Result<Option<String>, rusqlite::Error> {
+    let mut tables =
+        connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")?;
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for table in tables {
+        let check = format!("PRAGMA quick_check(\"{}\")", table.replace('"', "\"\""));
+        let answer: String = connection.query_row(&check, [], |row| row.get(0))?;
+        if answer != "ok" {
+            return Ok(Some(answer));
+        }
+    }
+    Ok(None)
 }
 
 fn contents(connection: &Connection) -> Result<(u64, u64), rusqlite::Error> {

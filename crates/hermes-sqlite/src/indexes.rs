@@ -3,6 +3,10 @@
 //! Names, tokenizers and indexed text are those of the agent's schema 11, so that its own searches work on our
 //! files: the text of a row is content, tool name and tool calls with a space between, NULL taken for nothing.
 
+mod nul;
+
+pub(crate) use nul::{before_removal, plain, settle};
+
 use crate::database::Database;
 use crate::error::Failure;
 use rusqlite::{OptionalExtension as _, params};
@@ -119,16 +123,19 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
         let Some(mut at) = from.map(|text| text.parse::<i64>().unwrap_or(0)) else { continue };
         let (table, text) = (index.table, TEXT.replace("ROW", "messages"));
         let mut next = database.prepare_cached("SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT 1")?;
-        let mut insert = database.prepare_cached(&format!(
-            "INSERT INTO {table}(rowid, content) SELECT id, {text} FROM messages WHERE id = ?1 \
-             AND NOT EXISTS (SELECT 1 FROM {table}_docsize WHERE id = ?1)"
+        let mut unindexed = database.prepare_cached(&format!(
+            "SELECT {text} FROM messages WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM {table}_docsize WHERE id = ?1)"
         ))?;
+        let mut insert = database.prepare_cached(&format!("INSERT INTO {table}(rowid, content) VALUES (?, ?)"))?;
         loop {
             let Some(id) = next.query_row([at], |row| row.get::<_, i64>(0)).optional()? else {
                 database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([&key])?;
                 break;
             };
-            insert.execute([id])?;
+            let text = unindexed.query_row([id], |row| crate::row::text(row, 0)).optional()?.flatten();
+            if let Some(text) = text {
+                insert.execute(params![id, plain(&text)])?;
+            }
             at = id;
             if start.elapsed() > STEP {
                 database

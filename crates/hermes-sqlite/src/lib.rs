@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+mod backup;
 mod connection;
 mod copy;
 mod database;
@@ -29,6 +30,7 @@ mod shape;
 mod store;
 mod titles;
 mod usage;
+mod verify;
 mod worker;
 
 pub use options::SqliteOptions;

@@ -5,6 +5,7 @@ use crate::error::Failure;
 use crate::requests::once;
 use crate::row::{existing, require, session, time};
 use crate::{messages, sessions, titles};
+use hermes_session::lineage::{settings_of_branch, settings_of_continuation};
 use hermes_session::{
     Conflict, EndReason, Lineage, Link, NewChild, NewMessage, NewSession, Relation, Request, Session, SessionId,
     Timestamp, Title, change,
@@ -107,7 +108,10 @@ fn inherit(
     let new = NewSession {
         user_id: parent.user_id.clone(),
         model: child.model.clone().or_else(|| parent.model.clone()),
-        model_config: parent.model_config.clone(),
+        model_config: match relation {
+            Relation::Branch => settings_of_branch(parent.model_config.as_ref(), &parent.id),
+            _ => settings_of_continuation(parent.model_config.as_ref()),
+        },
         system_prompt: child.system_prompt.clone().or_else(|| parent.system_prompt.clone()),
         started_at: Some(started_at),
         ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)

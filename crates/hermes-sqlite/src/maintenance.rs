@@ -3,7 +3,7 @@
 use crate::database::Database;
 use crate::error::Failure;
 use crate::requests::once;
-use crate::{lineage, mend, schema};
+use crate::{connection, indexes, lineage, mend, schema};
 use hermes_session::{Deleted, Request, SessionId, StoreStatus, change};
 use hermes_sql::statements;
 use rusqlite::params;
@@ -16,6 +16,7 @@ pub(crate) fn delete_conversation(database: &Database, id: &SessionId, request: 
         database.pragma_update(None, "defer_foreign_keys", true)?;
         let mut deleted = Deleted { sessions: 0, messages: 0 };
         for member in &members {
+            indexes::before_removal(database, member)?;
             deleted.messages +=
                 database.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![member.as_str()])? as u64;
         }
@@ -30,6 +31,12 @@ pub(crate) fn delete_conversation(database: &Database, id: &SessionId, request: 
         mend::all(database)?;
         Ok(deleted)
     })
+}
+
+/// Opens the file once more in the way in which `database` has it open, for reading on a connection that has cached nothing.
+pub(crate) fn open_again(database: &Database, path: &Path) -> Result<Database, Failure> {
+    let is_read_only = database.is_readonly(rusqlite::MAIN_DB)?;
+    if is_read_only { connection::open_read_only(path) } else { connection::open_reader(path) }
 }
 
 pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {

@@ -128,11 +128,11 @@ pub(crate) fn tip(database: &Database, id: &SessionId) -> Result<SessionId, Fail
 
 /// Roots that were looked up already, so that a long chain is climbed once.
 #[derive(Default)]
-struct Places(BTreeMap<SessionId, SessionId>);
+pub(crate) struct Places(BTreeMap<SessionId, SessionId>);
 
 impl Places {
     /// The session that the conversation of `id` starts with. On a cycle, the smallest id of it.
-    fn root(&mut self, database: &Database, id: &SessionId) -> Result<SessionId, Failure> {
+    pub(crate) fn root(&mut self, database: &Database, id: &SessionId) -> Result<SessionId, Failure> {
         let mut path = vec![id.clone()];
         let root = loop {
             let at = &path[path.len() - 1];

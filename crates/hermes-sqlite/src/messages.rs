@@ -2,9 +2,9 @@
 
 use crate::database::Database;
 use crate::error::Failure;
-use crate::mend;
 use crate::requests::once;
 use crate::row::{Row, require};
+use crate::{indexes, mend};
 use hermes_session::{
     Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError, Timestamp,
     Window, change, preview,
@@ -81,6 +81,12 @@ fn insert(
         ])?;
         ids.push(MessageId(database.last_insert_rowid()));
     }
+    let has_nul = |message: &NewMessage| {
+        message.body.content.as_ref().is_some_and(|content| stored::encode(content).contains('\0'))
+    };
+    if let Some(first) = ids.first().filter(|_| messages.iter().any(has_nul)) {
+        indexes::settle(database, id, *first)?;
+    }
     Ok(ids)
 }
 
@@ -92,6 +98,7 @@ pub(crate) fn replace(
 ) -> Result<Vec<MessageId>, Failure> {
     once(database, request, id, &change::replace(id, messages), || {
         require(database, id)?;
+        indexes::before_removal(database, id)?;
         // What was taken back or compacted away is no part of the transcript, and stays.
         let delete = format!("{} AND {}", statements::DELETE_MESSAGES, database.shape().in_transcript());
         database.prepare_cached(&delete)?.execute(params![id.as_str()])?;
@@ -111,6 +118,7 @@ pub(crate) fn replace(
 pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Result<usize, Failure> {
     let copy = format!("{} AND {} ORDER BY id", statements::COPY_MESSAGES, database.shape().in_transcript());
     let copied = database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?;
+    indexes::settle(database, to, MessageId(i64::MIN))?;
     let mut statement =
         database.prepare_cached("SELECT tool_calls FROM messages WHERE session_id = ? AND tool_calls IS NOT NULL")?;
     let mut rows = statement.query(params![to.as_str()])?;

@@ -4,14 +4,14 @@ use crate::database::Database;
 use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::{
-    SqliteOptions, connection, indexes, lineage, listing, maintenance, mend, messages, meta, row, sessions, titles,
-    usage,
+    SqliteOptions, backup, connection, indexes, lineage, listing, maintenance, mend, messages, meta, row, sessions,
+    titles, usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::{
-    Counts, Deleted, EndReason, Ensured, Invalid, Lineage, ListRequest, Listing, MAX_ID_BYTES, Maintenance, Message,
-    MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, Session, SessionFilter, SessionId,
-    SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate,
+    BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
+    MessageRequest, NewChild, NewMessage, NewSession, Report, Request, Session, SessionFilter, SessionId, SessionPatch,
+    SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,11 +54,6 @@ impl SqliteStore {
             });
         }
     }
-}
-
-/// Checks each message and brings it to its stored form.
-fn checked(messages: &[NewMessage]) -> Result<Vec<NewMessage>, Invalid> {
-    messages.iter().cloned().map(NewMessage::checked).collect()
 }
 
 #[async_trait]
@@ -110,7 +105,8 @@ impl SessionStore for SqliteStore {
         messages: &[NewMessage],
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
-        let (parent, child, messages, request) = (parent.clone(), child.clone(), checked(messages)?, request.clone());
+        let (parent, child, messages, request) =
+            (parent.clone(), child.clone(), NewMessage::checked_all(messages)?, request.clone());
         let work = move |database: &Database| lineage::split(database, &parent, &child, &messages, &request);
         self.workers.write("carry a session on", work).await
     }
@@ -133,7 +129,7 @@ impl SessionStore for SqliteStore {
         messages: &[NewMessage],
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError> {
-        let (id, messages, request) = (id.clone(), checked(messages)?, request.clone());
+        let (id, messages, request) = (id.clone(), NewMessage::checked_all(messages)?, request.clone());
         let work = move |database: &Database| messages::append(database, &id, &messages, &request);
         let ids = self.workers.write("append messages", work).await;
         self.catch_up();
@@ -146,7 +142,7 @@ impl SessionStore for SqliteStore {
         messages: &[NewMessage],
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError> {
-        let (id, messages, request) = (id.clone(), checked(messages)?, request.clone());
+        let (id, messages, request) = (id.clone(), NewMessage::checked_all(messages)?, request.clone());
         self.workers
             .write("replace messages", move |database| messages::replace(database, &id, &messages, &request))
             .await
@@ -184,10 +180,7 @@ impl SessionStore for SqliteStore {
     }
 
     async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
-        if prefix.is_empty() {
-            return Err(Invalid::new("prefix", "is empty", "give at least the first character of an id").into());
-        }
-        let prefix = prefix.to_owned();
+        let prefix = checked_prefix(prefix)?;
         self.workers.read("look up ids", move |database| sessions::ids_with_prefix(database, &prefix, limit)).await
     }
 
@@ -202,10 +195,7 @@ impl SessionStore for SqliteStore {
     }
 
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
-        if key.is_empty() || key.len() > MAX_ID_BYTES {
-            return Err(Invalid::new("meta key", "is empty or over-long", "use 1 to 255 bytes").into());
-        }
-        let (key, value) = (key.to_owned(), value.map(str::to_owned));
+        let (key, value) = (checked_meta_key(key)?, value.map(str::to_owned));
         self.workers.write("keep a value", move |database| meta::write(database, &key, value.as_deref())).await
     }
 }
@@ -223,6 +213,16 @@ impl Maintenance for SqliteStore {
         let more = self.workers.write("keep the store in order", work).await?;
         self.behind.fetch_and(more, Ordering::Relaxed);
         Ok(more)
+    }
+
+    async fn verify(&self) -> Result<Report, StoreError> {
+        let path = self.path.clone();
+        self.workers.read("verify the store", move |database| verify::run(database, &path)).await
+    }
+
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+        let (path, target) = (self.path.clone(), target.to_owned());
+        self.workers.read("back up the store", move |database| backup::run(database, &path, &target)).await
     }
 
     fn notices(&self) -> Vec<String> {

@@ -20,6 +20,13 @@ const GROUP: usize = 256;
 /// After this long a group takes no more jobs, so that other processes get their turn at the lock.
 const GROUP_TIME: Duration = Duration::from_millis(50);
 
+/// The agent has no queue: it looks now and then whether the lock is free. After so much unbroken work it stays free for a while, a tenth of
+/// the time, or the agent never finds it so.
+const WORK: Duration = Duration::from_millis(450);
+const REST: Duration = Duration::from_millis(50);
+/// Work is unbroken if the next job comes within this.
+const PAUSE: Duration = Duration::from_millis(2);
+
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// A write that can be run again, whatever it answers.
@@ -152,12 +159,32 @@ fn stopped(op: &'static str) -> StoreError {
 
 fn write_all(database: &Database, queue: &mpsc::Receiver<Box<dyn WriteJob>>, wait: Duration) {
     let mut waiting: Vec<Box<dyn WriteJob>> = Vec::new();
+    let mut unbroken_since = Instant::now();
     loop {
         if waiting.is_empty() {
-            let Ok(job) = queue.recv() else { return };
-            waiting.push(job);
+            match queue.recv_timeout(PAUSE) {
+                Ok(job) => waiting.push(job),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    let Ok(job) = queue.recv() else { return };
+                    waiting.push(job);
+                    unbroken_since = Instant::now();
+                }
+            }
         }
         waiting.extend(queue.try_iter().take(GROUP - waiting.len().min(GROUP)));
+        waiting = commit(database, waiting, wait);
+        if unbroken_since.elapsed() > WORK {
+            std::thread::sleep(REST);
+            unbroken_since = Instant::now();
+        }
+    }
+}
+
+/// Commits a job by itself, however often it takes.
+fn commit_alone(database: &Database, job: Box<dyn WriteJob>, wait: Duration) {
+    let mut waiting = vec![job];
+    while !waiting.is_empty() {
         waiting = commit(database, waiting, wait);
     }
 }
@@ -170,6 +197,10 @@ fn commit(database: &Database, mut jobs: Vec<Box<dyn WriteJob>>, wait: Duration)
         let (late, others): (Vec<_>, Vec<_>) =
             jobs.into_iter().partition(|job| job.asked().elapsed() >= wait || !is_busy(&error));
         late.into_iter().for_each(|job| job.refuse(repeatable(&error)));
+        if !others.is_empty() {
+            // SQLite answers some locks at once, without asking whether to wait.
+            std::thread::sleep(Duration::from_millis(1));
+        }
         return others;
     }
     if let Err(error) = database.refresh() {
@@ -199,7 +230,7 @@ fn commit(database: &Database, mut jobs: Vec<Box<dyn WriteJob>>, wait: Duration)
                 jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
             } else {
                 // One of them spoilt it for all: each gets a transaction of its own.
-                jobs.into_iter().for_each(|job| drop(commit(database, vec![job], wait)));
+                jobs.into_iter().for_each(|job| commit_alone(database, job, wait));
             }
         }
     }

@@ -13,7 +13,6 @@ use hermes_session::{ListRequest, Maintenance, SessionId};
 use hermes_store::{OpenOptions, StoreUrl};
 use samples::Stored;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Shows what this program does, on sample conversations in a folder of their own
 ///
@@ -34,7 +33,7 @@ struct Place {
 
 pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliError> {
     let place = place(context, args)?;
-    let store: Arc<dyn Maintenance> = hermes_store::open(&place.url, &OpenOptions::default())?;
+    let store = context.open(&place.url, &OpenOptions::default())?;
     let stored = samples::store(&*store, &context.now).await?;
     introduce(context, &place)?;
     tour(context, &*store, &stored).await?;

@@ -1,8 +1,10 @@
-//! Sessions as JSON objects, for programs. Names are those of the table's columns, times are doubles.
+//! Sessions and reports as JSON objects, for programs. Names are those of the table's columns, times are doubles.
 
 use super::transcript::Segments;
 use hermes_session::json::ObjectWriter;
-use hermes_session::{Json, Listing, Message, Session, SessionId, SessionSummary, Timestamp, Usage, export};
+use hermes_session::{
+    BackupReport, Check, Json, Listing, Message, Report, Session, SessionId, SessionSummary, Timestamp, Usage, export,
+};
 
 /// The version of every object below.
 const SCHEMA: i64 = 1;
@@ -56,6 +58,48 @@ pub(crate) fn transcript(session: &Session, segments: &Segments, messages: &[Mes
         .raw("schema", &SCHEMA.to_string())
         .raw("session", &row.finish())
         .raw("messages", &array(messages.iter().map(export::message_object)));
+    object.finish()
+}
+
+/// What verifying a store found.
+pub(crate) fn report(report: &Report) -> String {
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .raw("sound", if report.is_sound() { "true" } else { "false" })
+        .raw("checks", &array(report.checks.iter().map(check)));
+    object.finish()
+}
+
+fn check(check: &Check) -> String {
+    let findings = check.findings.iter().map(|finding| {
+        let mut object = ObjectWriter::new();
+        object
+            .text("severity", Some(finding.severity.as_str()))
+            .text("object", Some(&finding.object))
+            .text("what", Some(&finding.what));
+        object.finish()
+    });
+    let mut object = ObjectWriter::new();
+    object
+        .text("name", Some(check.name))
+        .raw("looked_at", &check.looked_at.to_string())
+        .text("things", Some(check.things))
+        .raw("problems", &check.problems.to_string())
+        .raw("notes", &check.notes.to_string())
+        .raw("findings", &array(findings));
+    object.finish()
+}
+
+/// What a copy of a store holds.
+pub(crate) fn backup(report: &BackupReport) -> String {
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .text("path", Some(&report.path.display().to_string()))
+        .raw("sessions", &report.sessions.to_string())
+        .raw("messages", &report.messages.to_string())
+        .raw("bytes", &report.bytes.to_string());
     object.finish()
 }
 

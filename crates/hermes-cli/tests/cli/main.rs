@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod backup;
 mod demo;
 mod list;
+mod notices;
 mod places;
 mod show;
 mod terminal;
+mod verify;
 
 use hermes_session::{
     MessageBody, NewMessage, NewSession, Request, Role, SessionId, SessionStore as _, Source, Timestamp, Title,
@@ -211,7 +214,7 @@ fn nothing_asked_is_help() {
     Commands:
       demo      Shows what this program does, on sample conversations in a folder of
                 their own
-      sessions  Lists and reads sessions
+      sessions  Lists and reads sessions, verifies and backs up their store
       help      Print this message or the help of the given subcommand(s)
 
     Options:

@@ -38,7 +38,8 @@ fn assert_harmless(bytes: &[u8]) {
 #[test]
 fn stored_text_puts_nothing_on_the_terminal() {
     let home = hostile();
-    let commands: [&[&str]; 9] = [
+    home.damage("UPDATE sessions SET message_count = 99");
+    let commands: [&[&str]; 12] = [
         &["sessions", "list"],
         &["sessions", "list", "--json"],
         &["sessions", "list", "--all"],
@@ -48,6 +49,9 @@ fn stored_text_puts_nothing_on_the_terminal() {
         &["sessions", "show", "--json", "@last"],
         &["sessions", "show", HOSTILE],
         &["sessions", "list", "--url", HOSTILE],
+        &["sessions", "verify"],
+        &["sessions", "verify", "--json"],
+        &["sessions", "backup", HOSTILE],
     ];
     for args in commands {
         for columns in ["20", "40", "80", "200"] {

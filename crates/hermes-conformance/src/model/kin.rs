@@ -1,6 +1,7 @@
 //! Sessions that come from sessions.
 
 use super::{Life, State};
+use hermes_session::lineage::{settings_of_branch, settings_of_continuation};
 use hermes_session::{
     Conflict, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, NewSession, Relation, Session, SessionId,
     StoreError, Timestamp, Title,
@@ -116,7 +117,10 @@ impl State {
         let new = NewSession {
             user_id: parent.user_id.clone(),
             model: child.model.clone().or_else(|| parent.model.clone()),
-            model_config: parent.model_config.clone(),
+            model_config: match relation {
+                Relation::Branch => settings_of_branch(parent.model_config.as_ref(), &parent.id),
+                _ => settings_of_continuation(parent.model_config.as_ref()),
+            },
             system_prompt: child.system_prompt.clone().or_else(|| parent.system_prompt.clone()),
             ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)
         };

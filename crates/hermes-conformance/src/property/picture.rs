@@ -3,7 +3,7 @@
 use super::strategy::{SESSIONS, TITLES};
 use crate::fixture::{at, id, source};
 use hermes_session::{
-    ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, StoreError, View, Window,
+    Finding, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, StoreError, View, Window,
 };
 use std::fmt::Debug;
 
@@ -20,6 +20,8 @@ pub(super) async fn compare(model: &dyn Maintenance, store: &dyn Maintenance) ->
 async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
     let mut picture = Vec::new();
     let mut show = |what: String, thing: &dyn Debug| picture.push(format!("{what}: {thing:?}"));
+    let found: Vec<Finding> = store.verify().await?.checks.into_iter().flat_map(|check| check.findings).collect();
+    show("what verifying finds".into(), &found);
     for name in SESSIONS {
         let session = id(name);
         show(format!("session {name}"), &store.session(&session).await?);

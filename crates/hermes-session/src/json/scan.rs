@@ -23,21 +23,27 @@ pub(super) fn quote(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Counts the elements of a list in the one spelling.
-pub(super) fn element_count(list: &str) -> usize {
-    let (mut depth, mut commas, mut quoted, mut bytes) = (0_usize, 0, false, list.bytes());
-    while let Some(byte) = bytes.next() {
+/// The elements of a list, or the members of an object, in the one spelling.
+pub(super) fn parts(container: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 1, 0_usize, false);
+    let mut bytes = container.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
         match byte {
             b'\\' if quoted => _ = bytes.next(),
             b'"' => quoted = !quoted,
             _ if quoted => {}
             b'[' | b'{' => depth += 1,
             b']' | b'}' => depth -= 1,
-            b',' if depth == 1 => commas += 1,
+            b',' if depth == 1 => {
+                parts.push(&container[start..at]);
+                start = at + ", ".len();
+            }
             _ => {}
         }
     }
-    if list == "[]" { 0 } else { commas + 1 }
+    let last = &container[start..container.len() - 1];
+    parts.extend((!last.is_empty()).then_some(last));
+    parts
 }
 
 /// Replaces what only Python can hold, in text of the one spelling: the only

@@ -74,6 +74,18 @@ fn the_parent_tells_what_a_child_is_at_birth() {
 }
 
 #[test]
+fn a_branch_is_marked_and_what_carries_it_on_is_not() {
+    let settings = Json::parse(r#"{"t": 0.7, "_branched_from": "older"}"#).unwrap();
+    let branch = settings_of_branch(Some(&settings), &id("p")).unwrap();
+    assert_eq!(branch.as_str(), r#"{"t": 0.7, "_branched_from": "p"}"#);
+    assert_eq!(settings_of_continuation(Some(&branch)).unwrap().as_str(), r#"{"t": 0.7}"#);
+    let only = settings_of_branch(None, &id("p")).unwrap();
+    assert_eq!((only.as_str(), settings_of_continuation(Some(&only))), (r#"{"_branched_from": "p"}"#, None));
+    let text = Json::string("no object");
+    assert_eq!(settings_of_branch(Some(&text), &id("p")), Some(text));
+}
+
+#[test]
 fn ten_thousand_links_are_one_chain() {
     let name = |n: usize| format!("s{n:05}");
     let lineage = Lineage::new((0..10_000_usize).map(|n| {

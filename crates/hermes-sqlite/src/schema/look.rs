@@ -36,9 +36,7 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
         Failure::Store(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() })
     };
     let revision: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if revision == REVISION
-        && version(connection).is_ok_and(|version| version.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
-    {
+    if revision == REVISION && is_complete(connection)? {
         return Ok(State::Current);
     }
     if revision > REVISION {
@@ -74,6 +72,14 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
             "install the newest hermes; this one leaves the file alone",
         )),
     }
+}
+
+/// Whether a file that says it is in use has what that takes: a schema we know, and our side tables.
+fn is_complete(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let side: i64 = connection
+        .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'schema_version')")?
+        .query_row([], |row| row.get(0))?;
+    Ok(side == 4 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
 }
 
 /// The agent's schema version; it has one row, or by its own mistake several or none.

@@ -112,12 +112,14 @@ END;
 CREATE TRIGGER IF NOT EXISTS hx_session_restarted AFTER UPDATE OF started_at ON sessions BEGIN
     UPDATE hx_session SET started_at = new.started_at, dirty = dirty | 1 WHERE session_id = new.id;
 END;
-CREATE TRIGGER IF NOT EXISTS hx_message_said AFTER INSERT ON messages WHEN typeof(new.timestamp) = 'real' BEGIN
-    UPDATE hx_session SET last_active = max(last_active, new.timestamp),
+CREATE TRIGGER IF NOT EXISTS hx_message_said AFTER INSERT ON messages BEGIN
+    UPDATE hx_session SET
+        last_active = CASE WHEN typeof(new.timestamp) = 'real' THEN max(last_active, new.timestamp) ELSE last_active END,
         dirty = dirty | (preview = '' AND new.role = 'user')
         WHERE session_id = new.session_id;
     UPDATE hx_session SET active = new.timestamp
-        WHERE session_id = (SELECT root FROM hx_session WHERE session_id = new.session_id) AND active < new.timestamp;
+        WHERE session_id = (SELECT root FROM hx_session WHERE session_id = new.session_id)
+        AND active < new.timestamp AND typeof(new.timestamp) = 'real';
 END;
 CREATE TRIGGER IF NOT EXISTS hx_message_changed AFTER UPDATE ON messages BEGIN
     UPDATE hx_session SET dirty = dirty | 1 WHERE session_id IN (old.session_id, new.session_id) AND dirty & 1 = 0;

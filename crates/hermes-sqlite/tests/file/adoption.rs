@@ -117,3 +117,19 @@ fn an_adoption_that_is_killed_never_happened() {
     }
     println!("killed {} times: {before} as before, {after} as after", before + after);
 }
+
+/// Whoever drops a table of ours takes nothing away that can't be told anew.
+#[tokio::test]
+async fn side_tables_that_were_dropped_come_back() {
+    for table in ["hx_session", "hx_request", "hx_state"] {
+        let file = File::new();
+        let store = file.open();
+        store.create(&crate::fixture::new("a"), &crate::fixture::at(1.0)).await.unwrap();
+        store.append(&id("a"), &[crate::fixture::user("hello")], &crate::fixture::at(2.0)).await.unwrap();
+        drop(store);
+        file.foreign().execute_batch(&format!("DROP TABLE {table}")).unwrap();
+        let store = file.open();
+        assert_eq!(shown(&store).await, "a(hello)", "{table}");
+        store.append(&id("a"), &[crate::fixture::user("again")], &crate::fixture::at(3.0)).await.unwrap();
+    }
+}

@@ -1,9 +1,11 @@
 //! What is particular to files: their modes, foreign writers, damage, locks, other processes.
 
 #![allow(clippy::disallowed_methods, reason = "the tests play the foreign writer")]
+#![allow(clippy::print_stdout, reason = "a child process tells what it did, a test what it counted or skipped")]
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 mod adoption;
+mod backup;
 mod child;
 mod damage;
 mod fixture;
@@ -14,4 +16,5 @@ mod processes;
 mod read_only;
 mod refusals;
 mod room;
+mod verify;
 mod versions;

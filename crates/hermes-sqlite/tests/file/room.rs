@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// A small file system; gone with this value.
-struct Disk(tempfile::TempDir);
+pub(crate) struct Disk(tempfile::TempDir);
 
 impl Disk {
     /// Nothing where the machine does not let us mount one, which is told.
-    fn of(kilobytes: usize) -> Option<Self> {
+    pub(crate) fn of(kilobytes: usize) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={kilobytes}k,mode=0700");
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder.path()).output();
@@ -24,7 +24,7 @@ impl Disk {
         None
     }
 
-    fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.0.path().join("state.db")
     }
 }

@@ -1,0 +1,58 @@
+//! `hermes sessions verify`
+
+use crate::context::Context;
+use crate::error::{CliError, Kind};
+use crate::ui::{checks, json};
+use hermes_session::{Maintenance, Report, SessionFilter};
+
+/// From this many messages on it takes long enough for a person to wonder.
+const MANY: u64 = 20_000;
+
+/// Looks through the whole store and tells what is not as it should be; changes nothing
+#[derive(clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: VerifyArgs) -> Result<(), CliError> {
+    let store = context.open_existing()?;
+    announce(context, &*store).await;
+    let report = store.verify().await?;
+    if args.json {
+        context.ui.json(&json::report(&report))?;
+    } else {
+        context.ui.print(checks::report(&report, context.ui.width()))?;
+    }
+    if report.is_sound() { Ok(()) } else { Err(unsound(&report)) }
+}
+
+/// Tells a person who waits at a terminal why.
+async fn announce(context: &Context, store: &dyn Maintenance) {
+    if !context.ui.is_watched() {
+        return;
+    }
+    // Where not even this can be read, the report says so.
+    if let Ok(counts) = store.counts(&SessionFilter::default()).await
+        && counts.messages >= MANY
+    {
+        context.ui.note(&format!("looking at {} messages; this may take a while", checks::number(counts.messages)));
+    }
+}
+
+/// The exit code of a store that has problems, and what can be done.
+fn unsound(report: &Report) -> CliError {
+    let is_damaged = |name: &str| report.check(name).is_some_and(|check| check.problems > 0);
+    let hint = if is_damaged("file") {
+        "stop every agent, keep a copy of the file and its -wal, then restore a backup"
+    } else {
+        "the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it"
+    };
+    let problems = report.problems();
+    let text = match problems {
+        1 => "the store has a problem".to_owned(),
+        many => format!("the store has {} problems", checks::number(many)),
+    };
+    CliError::new(Kind::Store, text, hint)
+}

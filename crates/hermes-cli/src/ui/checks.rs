@@ -1,0 +1,144 @@
+//! What verifying a store found, a line for each check; and what a copy of it holds.
+
+use super::layout::{fit, width, wrap};
+use super::{Line, Visible};
+use anstyle::{AnsiColor, Style};
+use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};
+
+/// How many findings of a check are shown to a person.
+const SHOWN: usize = 20;
+
+/// The lines of a report: each check, then what it found.
+pub(crate) fn report(report: &Report, columns: usize) -> Vec<Line> {
+    let widest = report.checks.iter().map(|check| width(&check.name.into())).max().unwrap_or(0);
+    let mut lines: Vec<Line> = Vec::new();
+    for check in &report.checks {
+        lines.push(head(check, widest));
+        // What is wrong comes before what is only worth knowing.
+        let (problems, notes): (Vec<&Finding>, Vec<&Finding>) =
+            check.findings.iter().partition(|finding| finding.severity == Severity::Problem);
+        let shown = problems.into_iter().chain(notes).take(SHOWN);
+        lines.extend(shown.flat_map(|finding| found(finding, columns)));
+        let hidden = (check.problems + check.notes).saturating_sub(SHOWN as u64);
+        if hidden > 0 {
+            let more = format!("  … and {} more (--json lists the first {MAX_FINDINGS} of each kind)", number(hidden));
+            lines.extend(wrap(&more.into(), columns).into_iter().map(|line| Line::styled(line, Style::new().dimmed())));
+        }
+    }
+    if report.is_sound() {
+        lines.push(Line::plain_text("The store is sound."));
+    }
+    lines
+}
+
+fn head(check: &Check, widest: usize) -> Line {
+    let (mark, color) = if check.problems > 0 { ("✗", AnsiColor::Red) } else { ("✓", AnsiColor::Green) };
+    let mut facts = vec![plural(check.looked_at, check.things)];
+    facts.extend((check.problems > 0).then(|| plural(check.problems, "problems")));
+    facts.extend((check.notes > 0).then(|| plural(check.notes, "notes")));
+    Line::styled(mark, Style::new().bold().fg_color(Some(color.into())))
+        .text(" ")
+        .text(fit(&check.name.into(), widest))
+        .with(format!("  {}", facts.join(", ")), Style::new().dimmed())
+}
+
+/// A finding under its check, with its further lines under its text.
+fn found(finding: &Finding, columns: usize) -> Vec<Line> {
+    let (mark, style) = match finding.severity {
+        Severity::Problem => ("✗", Style::new().fg_color(Some(AnsiColor::Red.into()))),
+        Severity::Note => ("·", Style::new()),
+    };
+    let text = Visible::line(&format!("{} {}", finding.object, finding.what));
+    let wrapped = wrap(&text, columns.saturating_sub(4)).into_iter().enumerate();
+    let line = |(index, text): (usize, Visible)| {
+        let start =
+            if index == 0 { Line::plain_text("  ").with(mark, style).text(" ") } else { Line::plain_text("    ") };
+        start.text(text)
+    };
+    wrapped.map(line).collect()
+}
+
+/// What a copy holds.
+pub(crate) fn backup(report: &BackupReport) -> Vec<Line> {
+    let facts = [
+        ("backup", report.path.display().to_string()),
+        ("sessions", number(report.sessions)),
+        ("messages", number(report.messages)),
+        ("size", size(report.bytes)),
+    ];
+    let line = |(name, value): (&str, String)| Line::styled(format!("{name:<12}"), Style::new().dimmed()).text(value);
+    facts.into_iter().map(line).collect()
+}
+
+/// A number of things that are named in the plural.
+fn plural(count: u64, things: &str) -> String {
+    let one = match things {
+        "indexes" => "index",
+        other => other.strip_suffix('s').unwrap_or(other),
+    };
+    format!("{} {}", number(count), if count == 1 { one } else { things })
+}
+
+/// A number with its thousands apart.
+pub(crate) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A size with three digits or so.
+fn size(bytes: u64) -> String {
+    let mut amount = bytes as f64;
+    for unit in ["bytes", "KiB", "MiB", "GiB"] {
+        if amount < 1024.0 || unit == "GiB" {
+            return if unit == "bytes" { plural(bytes, unit) } else { format!("{amount:.1} {unit}") };
+        }
+        amount /= 1024.0;
+    }
+    number(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_sizes_are_for_people() {
+        for (count, expect) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(number(count), expect);
+        }
+        for (bytes, expect) in
+            [(1, "1 byte"), (1_023, "1,023 bytes"), (1_024, "1.0 KiB"), (5 << 20, "5.0 MiB"), (3 << 40, "3072.0 GiB")]
+        {
+            assert_eq!(size(bytes), expect);
+        }
+        assert_eq!((plural(1, "indexes"), plural(2, "indexes")), ("1 index".into(), "2 indexes".into()));
+    }
+
+    #[test]
+    fn a_person_sees_some_and_problems_first() {
+        let mut check = Check::new("side tables", "sessions");
+        for number in 0..1_019 {
+            check.note(format!("hx_session {number}"), "is to be told anew");
+        }
+        check.problem("hx_session x", "is missing");
+        let plain: Vec<String> = report(&Report { checks: vec![check] }, 80).iter().map(Line::plain).collect();
+        assert_eq!((plain.len(), plain[1].as_str()), (22, "  ✗ hx_session x is missing"));
+        assert_eq!(plain[21], "  … and 1,000 more (--json lists the first 100 of each kind)");
+    }
+
+    #[test]
+    fn a_long_finding_goes_on_under_its_text() {
+        let mut check = Check::new("file", "pages");
+        check.note("messages 1", "is a message that the index does not have");
+        let lines = report(&Report { checks: vec![check] }, 30);
+        let plain: Vec<String> = lines.iter().map(Line::plain).collect();
+        assert_eq!(plain[1..4], ["  · messages 1 is a message", "    that the index does not", "    have"]);
+    }
+}

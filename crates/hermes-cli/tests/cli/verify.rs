@@ -1,0 +1,177 @@
+//! `hermes sessions verify`
+
+use super::*;
+use insta::assert_snapshot;
+use serde_json::Value;
+
+const VERIFY: [&str; 2] = ["sessions", "verify"];
+
+#[test]
+fn a_sound_store() {
+    assert_snapshot!(several().see(&VERIFY), @r#"
+    ✓ file           38 pages
+    ✓ schema         36 objects
+    ✓ indexes        6 messages
+    ✓ counters       5 sessions
+    ✓ relations      5 sessions
+    ✓ side tables    5 sessions
+    ✓ index backlog  2 indexes
+    The store is sound.
+    --- exit 0
+    "#);
+    assert_snapshot!(Home::with_store().see(&["sessions", "verify", "--json"]), @r#"
+    {"schema": 1, "sound": true, "checks": [{"name": "file", "looked_at": 38, "things": "pages", "problems": 0, "notes": 0, "findings": []}, {"name": "schema", "looked_at": 36, "things": "objects", "problems": 0, "notes": 0, "findings": []}, {"name": "indexes", "looked_at": 0, "things": "messages", "problems": 0, "notes": 0, "findings": []}, {"name": "counters", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "relations", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "side tables", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "index backlog", "looked_at": 2, "things": "indexes", "problems": 0, "notes": 0, "findings": []}]}
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn counters_that_do_not_add_up() {
+    let home = several();
+    home.damage("UPDATE sessions SET message_count = 40 WHERE id LIKE '2025%'");
+    assert_snapshot!(home.see(&VERIFY), @r#"
+    ✓ file           38 pages
+    ✓ schema         36 objects
+    ✓ indexes        6 messages
+    ✗ counters       5 sessions, 3 problems
+      ✗ sessions 20250305_091523_a1b2c3 has message_count 40, not 2
+      ✗ sessions 20250304_150000_b0b0b0 has message_count 40, not 1
+      ✗ sessions 20250303_101500_f1f2f3f4 has message_count 40, not 1
+    ✓ relations      5 sessions
+    ✓ side tables    5 sessions
+    ✓ index backlog  2 indexes
+    --- stderr
+    error: the store has 3 problems
+    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it
+    --- exit 3
+    "#);
+    let json: Value = serde_json::from_str(&home.hermes(&["sessions", "verify", "--json"]).stdout()).unwrap();
+    assert_eq!(json["sound"], false);
+    let counters = json["checks"].as_array().unwrap().iter().find(|check| check["name"] == "counters").unwrap();
+    assert_eq!((&counters["problems"], &counters["looked_at"]), (&Value::from(3), &Value::from(5)));
+    assert_eq!(counters["findings"][0]["severity"], "problem");
+    assert_eq!(counters["findings"][0]["what"], "has message_count 40, not 2");
+}
+
+#[test]
+fn an_index_that_is_missing() {
+    let home = several();
+    home.damage("DROP TABLE messages_fts");
+    assert_snapshot!(home.see(&VERIFY), @r#"
+    ✓ file           38 pages
+    ✗ schema         36 objects, 1 problem
+      ✗ table messages_fts is missing
+    ✗ indexes        6 messages, 1 problem
+      ✗ table messages_fts can't be compared with the messages: no such table:
+        messages_fts_docsize
+    ✓ counters       5 sessions
+    ✓ relations      5 sessions
+    ✓ side tables    5 sessions
+    ✓ index backlog  2 indexes
+    --- stderr
+    error: the store has 2 problems
+    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it
+    --- exit 3
+    "#);
+}
+
+#[test]
+fn a_trigger_that_is_missing_and_what_it_missed() {
+    let home = several();
+    home.damage(
+        "DROP TRIGGER messages_fts_trigram_insert;
+         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('tool_1', 'assistant', 'unheard', 1800000000.0);
+         UPDATE sessions SET message_count = 2 WHERE id = 'tool_1'",
+    );
+    assert_snapshot!(home.see(&VERIFY), @r#"
+    ✓ file           38 pages
+    ✗ schema         36 objects, 1 problem
+      ✗ trigger messages_fts_trigram_insert is missing
+    ✗ indexes        7 messages, 1 problem
+      ✗ messages_fts_trigram 7 is a message that the index does not have
+    ✓ counters       5 sessions
+    ✓ relations      5 sessions
+    ✓ side tables    5 sessions
+    ✓ index backlog  2 indexes
+    --- stderr
+    error: the store has 2 problems
+    hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it
+    --- exit 3
+    "#);
+}
+
+#[test]
+fn what_is_outstanding_is_no_problem() {
+    let home = several();
+    home.damage(
+        "INSERT INTO hx_state VALUES ('index:messages_fts', '2'); DELETE FROM messages_fts WHERE rowid > 3;
+         UPDATE messages SET content = 'Run it' WHERE session_id = 'cron_job1'",
+    );
+    assert_snapshot!(home.see(&VERIFY), @r#"
+    ✓ file           38 pages
+    ✓ schema         36 objects
+    ✓ indexes        6 messages
+    ✓ counters       5 sessions
+    ✓ relations      5 sessions
+    ✓ side tables    5 sessions, 1 note
+      · hx_session cron_job1 is to be told anew: preview and times
+    ✓ index backlog  2 indexes, 1 note
+      · table messages_fts was looked through up to message 2; 2 behind it are still
+        to be put in
+    The store is sound.
+    --- exit 0
+    "#);
+}
+
+/// Overwrites a page in the middle of the closed file.
+fn spoil(home: &Home) {
+    use std::os::unix::fs::FileExt as _;
+    let bytes = std::fs::File::options().write(true).open(home.database()).unwrap();
+    let pages = bytes.metadata().unwrap().len() / 4096;
+    bytes.write_all_at(&[0; 4096], pages / 2 * 4096).unwrap();
+}
+
+#[test]
+fn a_page_in_the_middle_that_is_gone() {
+    let home = several();
+    for number in 0..40 {
+        let text = format!("{number} {}", "many words ".repeat(100));
+        home.talk(&format!("long_{number}"), "cli", None, LONG_AGO, &[(Role::User, &text)]);
+    }
+    spoil(&home);
+    let seen = home.see(&VERIFY);
+    assert!(seen.contains("✗ file") && seen.contains("\n✓ schema") && seen.contains("index backlog"), "{seen}");
+    assert!(
+        seen.ends_with(
+            "hint: stop every agent, keep a copy of the file and its -wal, then restore a backup\n--- exit 3"
+        ),
+        "{seen}"
+    );
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_told_when_it_is_opened() {
+    let home = several();
+    let length = std::fs::metadata(home.database()).unwrap().len();
+    std::fs::File::options().write(true).open(home.database()).unwrap().set_len(length / 2).unwrap();
+    assert_snapshot!(home.see(&VERIFY), @r#"
+    --- stderr
+    error: the store is damaged: database disk image is malformed: Error code 11: database disk image is malformed
+    hint: stop every agent, keep a copy of the file, then restore a backup
+    --- exit 3
+    "#);
+}
+
+#[test]
+fn a_narrow_terminal_wraps_what_was_found() {
+    let home = several();
+    home.damage("UPDATE sessions SET message_count = 40 WHERE id = 'cron_job1'");
+    let shown = home.hermes(&VERIFY).env("COLUMNS", "40").stdout();
+    assert!(shown.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 40), "{shown}");
+}
+
+#[test]
+fn a_store_that_is_not_there() {
+    let seen = Home::empty().see(&VERIFY);
+    assert!(seen.contains("there is no session store at") && seen.ends_with("--- exit 1"), "{seen}");
+}

@@ -1,0 +1,85 @@
+//! A copy of the file where somebody wants it: never over anything, never onto the store.
+
+use crate::database::Database;
+use crate::error::Failure;
+use crate::place::beside;
+use crate::{copy, maintenance};
+use hermes_session::{BackupReport, StoreError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+const OP: &str = "back up the store";
+
+/// One copy at a time in a process: two of the same name would be made in the same place before they get it.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Copies the file at `path`, which `database` has open, to `target`.
+pub(crate) fn run(database: &Database, path: &Path, target: &Path) -> Result<BackupReport, Failure> {
+    let target = place(path, target)?;
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    // A connection of its own, because the copy needs a transaction of its own.
+    let source = maintenance::open_again(database, path)?;
+    if !copy::has_room(&source, &target)? {
+        let source = format!("{} needs as much room as the store, and some more", target.display()).into();
+        return Err(StoreError::NoRoom { op: OP, source }.into());
+    }
+    let copied = copy::verified(&source, &target)?;
+    Ok(BackupReport { path: target, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
+}
+
+/// Where the copy goes, with every link of its folder followed; refused if it can't go there.
+fn place(store: &Path, target: &Path) -> Result<PathBuf, StoreError> {
+    let refused =
+        |why: String, hint: &'static str| Err(StoreError::Refused { path: target.to_owned(), why, hint: hint.into() });
+    let Some(name) = target.file_name().filter(|_| !target.as_os_str().as_encoded_bytes().ends_with(b"/")) else {
+        return refused("is a folder".into(), "give the name of a file in it");
+    };
+    let folder = match folder_of(target).canonicalize() {
+        Ok(folder) if folder.is_dir() => folder,
+        Ok(_) => return refused("is in no folder".into(), "choose another place"),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return refused("is in a folder that does not exist".into(), "make the folder first, or choose another");
+        }
+        Err(error) => return refused(format!("can't be made: {error}"), "choose another place"),
+    };
+    let whole = folder.join(name);
+    if is_of_the_store(store, &whole) {
+        return refused("belongs to the store itself".into(), "choose another name, or another folder");
+    }
+    if let Ok(found) = std::fs::symlink_metadata(&whole) {
+        return if found.is_dir() {
+            refused("is a folder".into(), "give the name of a file in it")
+        } else if found.is_symlink() {
+            refused("is a link".into(), "choose another name, or remove it first")
+        } else {
+            refused("is there already".into(), "choose another name, or remove it first")
+        };
+    }
+    // SQLite would take a log of this name for the copy's own, and play it back into it.
+    for suffix in ["-wal", "-journal"] {
+        if std::fs::symlink_metadata(beside(&whole, suffix)).is_ok() {
+            return refused(
+                format!("would be read with the {suffix} file of another database, which is beside it"),
+                "choose another name, or remove that file first",
+            );
+        }
+    }
+    if let Err(error) = rustix::fs::access(&folder, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
+        return refused(format!("can't be made: {error}"), "choose a folder that you may write to");
+    }
+    Ok(whole)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
+/// Whether a path is the store's file, or one of those that SQLite or we keep beside it.
+fn is_of_the_store(store: &Path, target: &Path) -> bool {
+    let (Ok(folder), Some(name)) = (folder_of(store).canonicalize(), store.file_name()) else { return false };
+    let file = folder.join(name);
+    let kept = beside(&file, ".backup-v");
+    let is_kept = target.as_os_str().as_encoded_bytes().strip_prefix(kept.as_os_str().as_encoded_bytes());
+    ["", "-wal", "-shm", "-journal", ".queue"].iter().any(|suffix| beside(&file, suffix) == *target)
+        || is_kept.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+}

@@ -1,0 +1,88 @@
+//! The file itself: its pages, trees and plain indexes, as SQLite's own check sees them, and who may read it.
+
+use super::count;
+use crate::database::Database;
+use crate::error::Failure;
+use hermes_session::{Check, MAX_FINDINGS};
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// What it tells about full-text indexes is left to their own check.
+pub(super) fn look(
+    database: &Database,
+    path: &Path,
+    check: &mut Check,
+    about_indexes: &mut Vec<String>,
+) -> Result<(), Failure> {
+    mode(path, check);
+    check.looked_at = count(database, "PRAGMA page_count")?;
+    let trees = trees(database)?;
+    let mut statement = database.prepare(&format!("PRAGMA integrity_check({})", MAX_FINDINGS + 1))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let told: String = row.get(0)?;
+        // One row may tell of several things, under a heading that names the database.
+        for line in told.lines().filter(|line| !line.starts_with("*** ") && *line != "ok") {
+            if line.contains("FTS5 table") || line.starts_with("fts5: ") {
+                about_indexes.push(line.to_owned());
+            } else {
+                check.problem(object(line, &trees), line);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Opening takes a file that others can read from them; one that is somebody else's stays as it is.
+fn mode(path: &Path, check: &mut Check) {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return };
+    let mode = found.permissions().mode() & 0o7777;
+    if mode & 0o177 != 0 {
+        check.note(
+            "file",
+            format!("has the mode {mode:04o}, so that others may read or write it; 0600 is its owner's alone"),
+        );
+    }
+}
+
+/// The tables and indexes by the page that each begins with, as SQLite's check calls them.
+fn trees(database: &Database) -> Result<BTreeMap<i64, String>, rusqlite::Error> {
+    let mut statement =
+        database.prepare("SELECT rootpage, type || ' ' || name FROM main.sqlite_schema WHERE rootpage > 0")?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// What a line of SQLite's check is about.
+fn object(line: &str, trees: &BTreeMap<i64, String>) -> String {
+    let tree = line.strip_prefix("Tree ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+    if let Some(name) = tree.and_then(|root: i64| trees.get(&root)) {
+        return name.clone();
+    }
+    for (before, kind) in [(" index ", "index"), (" missing from index ", "index"), ("NULL value in ", "column")] {
+        if let Some((_, name)) = line.rsplit_once(before) {
+            return format!("{kind} {name}");
+        }
+    }
+    "file".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_its_object() {
+        let trees = BTreeMap::from([(7, "table messages".to_owned())]);
+        for (line, expect) in [
+            ("Tree 7 page 12: btreeInitPage() returns error code 11", "table messages"),
+            ("Tree 9 page 12 cell 3: Rowid 5 out of order", "file"),
+            ("wrong # of entries in index idx_sessions_source", "index idx_sessions_source"),
+            ("row 3 missing from index hx_messages_session", "index hx_messages_session"),
+            ("NULL value in sessions.source", "column sessions.source"),
+            ("Page 5: never used", "file"),
+        ] {
+            assert_eq!(object(line, &trees), expect, "{line}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Tables, indexes and triggers that have to be there, and the agent's version.
+
+use super::count;
+use crate::database::Database;
+use crate::error::Failure;
+use crate::schema;
+use hermes_session::Check;
+use std::collections::BTreeSet;
+
+/// What every agent since schema 11 has.
+const AGENT: [(&str, &str); 12] = [
+    ("table", "schema_version"),
+    ("table", "sessions"),
+    ("table", "messages"),
+    ("table", "state_meta"),
+    ("table", "messages_fts"),
+    ("table", "messages_fts_trigram"),
+    ("trigger", "messages_fts_insert"),
+    ("trigger", "messages_fts_delete"),
+    ("trigger", "messages_fts_update"),
+    ("trigger", "messages_fts_trigram_insert"),
+    ("trigger", "messages_fts_trigram_delete"),
+    ("trigger", "messages_fts_trigram_update"),
+];
+
+/// What newer agents may do in another way.
+const SCHEMA_11: [(&str, &str); 5] = [
+    ("index", "idx_sessions_source"),
+    ("index", "idx_sessions_parent"),
+    ("index", "idx_sessions_started"),
+    ("index", "idx_messages_session"),
+    ("index", "idx_sessions_title_unique"),
+];
+
+/// What is ours.
+const SIDE: [(&str, &str); 19] = [
+    ("table", "hx_session"),
+    ("table", "hx_request"),
+    ("table", "hx_state"),
+    ("index", "hx_session_active"),
+    ("index", "hx_session_started"),
+    ("index", "hx_session_last_active"),
+    ("index", "hx_session_root"),
+    ("index", "hx_session_dirty"),
+    ("index", "hx_request_session"),
+    ("index", "hx_messages_session"),
+    ("index", "hx_sessions_card"),
+    ("trigger", "hx_session_joins"),
+    ("trigger", "hx_session_born"),
+    ("trigger", "hx_session_gone"),
+    ("trigger", "hx_session_moved"),
+    ("trigger", "hx_session_restarted"),
+    ("trigger", "hx_message_said"),
+    ("trigger", "hx_message_changed"),
+    ("trigger", "hx_message_gone"),
+];
+
+pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure> {
+    let there: BTreeSet<(String, String)> = database
+        .prepare("SELECT type, name FROM main.sqlite_schema")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let mut expected: Vec<(&str, &str)> = AGENT.to_vec();
+    if schema::version(database)?.is_none_or(|version| version == schema::VERSION) {
+        expected.extend(SCHEMA_11);
+    }
+    if is_ours(database)? {
+        expected.extend(SIDE);
+    } else {
+        check.note("hx_session", "is kept in memory: the store is not in use by hermes yet, and can't be written here");
+    }
+    for (kind, name) in expected {
+        check.looked_at += 1;
+        if !there.contains(&(kind.to_owned(), name.to_owned())) {
+            check.problem(format!("{kind} {name}"), "is missing");
+        }
+    }
+    match count(database, "SELECT count(*) FROM schema_version")? {
+        1 => {}
+        0 => check.problem("table schema_version", "has no row, so that the agent takes any file for its newest"),
+        rows => {
+            check.problem("table schema_version", format!("has {rows} rows; the agent reads whichever comes first"))
+        }
+    }
+    Ok(())
+}
+
+/// Whether our side tables are in the file, and not in memory.
+pub(super) fn is_ours(database: &Database) -> Result<bool, rusqlite::Error> {
+    Ok(database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != 0)
+}
