@@ -132,10 +132,19 @@ mod tests {
         let table: [(CliError, u8); 9] = [
             (StoreError::NotFound("x".into()).into(), 1),
             (StoreError::Invalid(Invalid::new("title", "is empty", "x")).into(), 1),
-            (StoreError::Busy { op: "append", waited: Duration::from_secs(60), source: cause() }.into(), 3),
-            (StoreError::Corrupt { what: "messages".into(), source: None }.into(), 3),
+            (
+                StoreError::Busy {
+                    location: "state.db".into(),
+                    op: "append",
+                    waited: Duration::from_secs(60),
+                    source: cause(),
+                }
+                .into(),
+                3,
+            ),
+            (StoreError::Corrupt { location: "state.db".into(), what: "messages".into(), source: None }.into(), 3),
             (StoreError::Refused { path: "/x".into(), why: "is newer".into(), hint: "x".into() }.into(), 3),
-            (StoreError::Backend { op: "open", source: cause() }.into(), 3),
+            (StoreError::Backend { location: "state.db".into(), op: "open", source: cause() }.into(), 3),
             (ConfigError::NoHome.into(), 1),
             (CliError::usage(Invalid::new("limit", "is negative", "x")), 2),
             (CliError::output(io::ErrorKind::BrokenPipe.into()), 0),
@@ -149,15 +158,20 @@ mod tests {
     #[test]
     fn causes_are_told_once() {
         let busy = StoreError::Busy {
+            location: "state.db".into(),
             op: "append",
             waited: Duration::from_secs(60),
             source: io::Error::other("database is locked").into(),
         };
         assert_eq!(
             CliError::from(busy).text(),
-            "the store was locked for 60.0 s while trying to append: database is locked"
+            "state.db was locked for 60.0 s while trying to append: database is locked"
         );
-        let backend = StoreError::Backend { op: "open", source: io::Error::other("no space left").into() };
-        assert_eq!(CliError::from(backend).text(), "could not open: no space left");
+        let backend = StoreError::Backend {
+            location: "state.db".into(),
+            op: "open",
+            source: io::Error::other("no space left").into(),
+        };
+        assert_eq!(CliError::from(backend).text(), "could not open in state.db: no space left");
     }
 }

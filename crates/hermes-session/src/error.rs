@@ -25,8 +25,10 @@ pub enum StoreError {
     Invalid(#[from] Invalid),
 
     /// Somebody else held the store until the deadline passed.
-    #[error("the store was locked for {:.1} s while trying to {op}", waited.as_secs_f64())]
+    #[error("{location} was locked for {:.1} s while trying to {op}", waited.as_secs_f64())]
     Busy {
+        /// Where the store is.
+        location: String,
         /// What was being done, as a verb.
         op: &'static str,
         /// How long it was waited for.
@@ -36,8 +38,10 @@ pub enum StoreError {
     },
 
     /// What is stored can't be read as what it should be.
-    #[error("the store is damaged: {what}")]
+    #[error("{location} is damaged: {what}")]
     Corrupt {
+        /// Where the store is.
+        location: String,
         /// The object: a table and id, or the file.
         what: String,
         /// The driver's error, if it was one.
@@ -56,8 +60,10 @@ pub enum StoreError {
     },
 
     /// There is no room left for what should be written.
-    #[error("could not {op}: there is no room left on the disk")]
+    #[error("could not {op}: there is no room left for {location}")]
     NoRoom {
+        /// Where the store is.
+        location: String,
         /// What was being done, as a verb.
         op: &'static str,
         /// The driver's error.
@@ -65,7 +71,7 @@ pub enum StoreError {
     },
 
     /// The store is open for reading alone.
-    #[error("could not {op}: the store can't be written here")]
+    #[error("could not {op}: {location} can't be written here")]
     ReadOnly {
         /// What was being done, as a verb.
         op: &'static str,
@@ -74,8 +80,10 @@ pub enum StoreError {
     },
 
     /// The store can't be reached or the driver failed.
-    #[error("could not {op}: {source}")]
+    #[error("could not {op} in {location}: {source}")]
     Backend {
+        /// Where the store is.
+        location: String,
         /// What was being done, as a verb.
         op: &'static str,
         /// The driver's error.

@@ -21,7 +21,7 @@ pub(crate) fn run(database: &Database, path: &Path, target: &Path) -> Result<Bac
     let source = maintenance::open_again(database, path)?;
     if !copy::has_room(&source, &target)? {
         let source = format!("{} needs as much room as the store, and some more", target.display()).into();
-        return Err(StoreError::NoRoom { op: OP, source }.into());
+        return Err(StoreError::NoRoom { location: target.display().to_string(), op: OP, source }.into());
     }
     let copied = copy::verified(&source, &target)?;
     Ok(BackupReport { path: target, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })

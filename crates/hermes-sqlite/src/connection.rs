@@ -1,7 +1,7 @@
 //! The only place that opens SQLite.
 
 use crate::database::Database;
-use crate::error::Failure;
+use crate::error::{Circumstances, Failure};
 use crate::notice::Notice;
 use crate::options::SqliteOptions;
 use crate::{indexes, place, schema};
@@ -55,7 +55,10 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
     }
     set_deadline(options.wait);
     let start = Instant::now();
-    let failed = |failure: Failure| failure.into_store_error(OP, start.elapsed());
+    let location = path.display().to_string();
+    let failed = |failure: Failure| {
+        failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
+    };
     if place::is_read_only(path) {
         open_read_only(path).map_err(failed)?;
         return Ok(Opened { writer: None, notices: vec![Notice::ReadOnly], is_behind: false });

@@ -57,12 +57,10 @@ fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
     // The copy stands alone: no log beside it.
     copy.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))?;
     if contents(&copy)? != expect {
-        return Err(
-            StoreError::Corrupt { what: "the copy has not as many rows as the store".into(), source: None }.into()
-        );
+        return Err(Failure::Damaged("the copy has not as many rows as the store".into()));
     }
     if let Some(damage) = damage(&copy)? {
-        return Err(StoreError::Corrupt { what: format!("the copy is not sound: {damage}"), source: None }.into());
+        return Err(Failure::Damaged(format!("the copy is not sound: {damage}")));
     }
     copy.close().map_err(|(_, error)| error)?;
     let file = std::fs::File::open(part).and_then(|file| file.sync_all().map(|()| file));

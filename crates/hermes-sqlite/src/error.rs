@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(crate) enum Failure {
     Store(StoreError),
     Sqlite(rusqlite::Error),
+    /// Something stored can't be read as what it should be.
+    Damaged(String),
 }
 
 impl From<StoreError> for Failure {
@@ -31,7 +33,7 @@ impl From<Invalid> for Failure {
 
 impl From<Unreadable> for Failure {
     fn from(row: Unreadable) -> Self {
-        Self::Store(StoreError::Corrupt { what: format!("{} {}: {}", row.table, row.id, row.why), source: None })
+        Self::Damaged(format!("{} {}: {}", row.table, row.id, row.why))
     }
 }
 
@@ -41,30 +43,45 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
+/// What was being done when something failed, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Circumstances<'a> {
+    /// What was being done, as a verb.
+    pub(crate) op: &'static str,
+    /// How long ago it was asked for.
+    pub(crate) waited: Duration,
+    /// Where the store is.
+    pub(crate) location: &'a str,
+}
+
 impl Failure {
-    /// The domain's error, for a job called `op` that had waited for `waited`.
-    pub(crate) fn into_store_error(self, op: &'static str, waited: Duration) -> StoreError {
+    /// The domain's error.
+    pub(crate) fn into_store_error(self, circumstances: Circumstances<'_>) -> StoreError {
+        let location = circumstances.location.to_owned();
         match self {
             Self::Store(error) => error,
-            Self::Sqlite(error) => store_error(op, waited, error),
+            Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
+            Self::Sqlite(error) => store_error(circumstances, error),
         }
     }
 }
 
 /// The domain's error for one of SQLite's, which stays its source.
-pub(crate) fn store_error(op: &'static str, waited: Duration, error: rusqlite::Error) -> StoreError {
+fn store_error(circumstances: Circumstances<'_>, error: rusqlite::Error) -> StoreError {
+    let Circumstances { op, waited, location } = circumstances;
+    let location = location.to_owned();
     // The memory beside the log is a file too.
     let no_shared_memory =
         error.sqlite_error().is_some_and(|code| code.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
     match error.sqlite_error_code() {
-        _ if no_shared_memory => StoreError::NoRoom { op, source: error.into() },
+        _ if no_shared_memory => StoreError::NoRoom { location, op, source: error.into() },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy { op, waited, source: error.into() }
+            StoreError::Busy { location, op, waited, source: error.into() }
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            StoreError::Corrupt { what: error.to_string(), source: Some(error.into()) }
+            StoreError::Corrupt { location, what: error.to_string(), source: Some(error.into()) }
         }
-        Some(ErrorCode::DiskFull) => StoreError::NoRoom { op, source: error.into() },
-        _ => StoreError::Backend { op, source: error.into() },
+        Some(ErrorCode::DiskFull) => StoreError::NoRoom { location, op, source: error.into() },
+        _ => StoreError::Backend { location, op, source: error.into() },
     }
 }

@@ -118,7 +118,13 @@ fn lock_queue(path: &Path, wait: Duration) -> Result<Option<std::fs::File>, Fail
             Err(TryLockError::WouldBlock) if start.elapsed() < wait => std::thread::sleep(Duration::from_millis(5)),
             Err(TryLockError::WouldBlock) => {
                 let source = "another process is bringing the store into use".into();
-                return Err(StoreError::Busy { op: "open the store", waited: start.elapsed(), source }.into());
+                return Err(StoreError::Busy {
+                    location: path.display().to_string(),
+                    op: "open the store",
+                    waited: start.elapsed(),
+                    source,
+                }
+                .into());
             }
         }
     }

@@ -35,8 +35,11 @@ impl SqliteStore {
     /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         let opened = connection::open_writer(path, options)?;
-        let workers = Workers::start(opened.writer, path, options.wait)
-            .map_err(|error| StoreError::Backend { op: "start the store's threads", source: error.into() })?;
+        let workers = Workers::start(opened.writer, path, options.wait).map_err(|error| StoreError::Backend {
+            location: path.display().to_string(),
+            op: "start the store's threads",
+            source: error.into(),
+        })?;
         let behind = Arc::new(AtomicBool::new(opened.is_behind));
         let notices = opened.notices.iter().map(Notice::to_string).collect();
         Ok(Self { path: path.to_owned(), workers, notices, behind })

@@ -12,7 +12,7 @@ mod text;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::maintenance;
-use hermes_session::{Check, Report, StoreError};
+use hermes_session::{Check, Report};
 use rusqlite::ErrorCode;
 use std::path::Path;
 
@@ -53,7 +53,7 @@ fn check(
         Err(Failure::Sqlite(error)) if !is_passing(&error) => {
             check.problem("file", format!("can't be read to the end: {error}"));
         }
-        Err(Failure::Store(StoreError::Corrupt { what, .. })) => {
+        Err(Failure::Damaged(what)) => {
             check.problem("file", format!("can't be read to the end: {what}"));
         }
         Err(failure) => return Err(failure),

@@ -6,11 +6,11 @@
 
 use crate::connection;
 use crate::database::Database;
-use crate::error::Failure;
+use crate::error::{Circumstances, Failure};
 use crate::readers::{ReadJob, Readers, snapshot};
 use hermes_session::StoreError;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -43,6 +43,7 @@ trait WriteJob: Send {
 
 struct Write<T, F> {
     op: &'static str,
+    location: Arc<str>,
     asked: Instant,
     work: F,
     outcome: Option<Result<T, Failure>>,
@@ -61,13 +62,23 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     fn answer(self: Box<Self>) {
         if let Some(outcome) = self.outcome {
             // Nobody may be listening any more; the work stays done.
-            _ = self.answer.send(outcome.map_err(|failure| failure.into_store_error(self.op, self.asked.elapsed())));
+            _ = self.answer.send(outcome.map_err(|failure| {
+                failure.into_store_error(Circumstances {
+                    op: self.op,
+                    waited: self.asked.elapsed(),
+                    location: &self.location,
+                })
+            }));
         }
     }
 
     fn refuse(self: Box<Self>, error: rusqlite::Error) {
         let failure = self.outcome.and_then(Result::err).unwrap_or(Failure::Sqlite(error));
-        _ = self.answer.send(Err(failure.into_store_error(self.op, self.asked.elapsed())));
+        _ = self.answer.send(Err(failure.into_store_error(Circumstances {
+            op: self.op,
+            waited: self.asked.elapsed(),
+            location: &self.location,
+        })));
     }
 }
 
@@ -76,7 +87,7 @@ pub(crate) struct Workers {
     writes: Option<mpsc::Sender<Box<dyn WriteJob>>>,
     writer: Option<JoinHandle<()>>,
     readers: Readers,
-    location: String,
+    location: Arc<str>,
 }
 
 impl Workers {
@@ -84,7 +95,7 @@ impl Workers {
     pub(crate) fn start(writer: Option<Database>, path: &Path, wait: Duration) -> Result<Self, std::io::Error> {
         let opener = if writer.is_some() { connection::open_reader } else { connection::open_read_only };
         let readers = Readers::new(path.to_owned(), opener, wait);
-        let location = path.display().to_string();
+        let location = path.display().to_string().into();
         let Some(database) = writer else { return Ok(Self { writes: None, writer: None, readers, location }) };
         let (writes, queue) = mpsc::channel();
         let writer = spawn("hermes-writer", move || write_all(&database, &queue, wait))?;
@@ -100,11 +111,18 @@ impl Workers {
         work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
         if self.writes.is_none() {
-            return Err(StoreError::ReadOnly { op, location: self.location.clone() });
+            return Err(StoreError::ReadOnly { op, location: self.location.to_string() });
         }
         let (answer, answered) = oneshot::channel();
-        self.send(Box::new(Write { op, asked: Instant::now(), work, outcome: None, answer }));
-        answered.await.unwrap_or_else(|_| Err(stopped(op)))
+        self.send(Box::new(Write {
+            op,
+            location: Arc::clone(&self.location),
+            asked: Instant::now(),
+            work,
+            outcome: None,
+            answer,
+        }));
+        answered.await.unwrap_or_else(|_| Err(self.stopped(op)))
     }
 
     /// Has `work` done some time, and does not wait for it.
@@ -113,7 +131,14 @@ impl Workers {
         op: &'static str,
         work: impl FnMut(&Database) -> Result<(), Failure> + Send + 'static,
     ) {
-        self.send(Box::new(Write { op, asked: Instant::now(), work, outcome: None, answer: oneshot::channel().0 }));
+        self.send(Box::new(Write {
+            op,
+            location: Arc::clone(&self.location),
+            asked: Instant::now(),
+            work,
+            outcome: None,
+            answer: oneshot::channel().0,
+        }));
     }
 
     /// Runs `work` on one state of the store. No reader waits for the writer.
@@ -123,13 +148,19 @@ impl Workers {
         work: impl FnOnce(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
-        let asked = Instant::now();
+        let (asked, location) = (Instant::now(), Arc::clone(&self.location));
         let job: ReadJob = Box::new(move |database| {
             let outcome = database.and_then(|database| snapshot(database, work));
-            _ = answer.send(outcome.map_err(|failure| failure.into_store_error(op, asked.elapsed())));
+            _ = answer.send(outcome.map_err(|failure| {
+                failure.into_store_error(Circumstances { op, waited: asked.elapsed(), location: &location })
+            }));
         });
         self.readers.send(job);
-        answered.await.unwrap_or_else(|_| Err(stopped(op)))
+        answered.await.unwrap_or_else(|_| Err(self.stopped(op)))
+    }
+
+    fn stopped(&self, op: &'static str) -> StoreError {
+        StoreError::Backend { location: self.location.to_string(), op, source: "the store's thread has stopped".into() }
     }
 
     fn send(&self, job: Box<dyn WriteJob>) {
@@ -151,10 +182,6 @@ impl Drop for Workers {
 
 pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, std::io::Error> {
     std::thread::Builder::new().name(name.to_owned()).spawn(body)
-}
-
-fn stopped(op: &'static str) -> StoreError {
-    StoreError::Backend { op, source: "the store's thread has stopped".into() }
 }
 
 fn write_all(database: &Database, queue: &mpsc::Receiver<Box<dyn WriteJob>>, wait: Duration) {

@@ -156,7 +156,7 @@ fn a_file_that_is_cut_off_is_told_when_it_is_opened() {
     std::fs::File::options().write(true).open(home.database()).unwrap().set_len(length / 2).unwrap();
     assert_snapshot!(home.see(&VERIFY), @r#"
     --- stderr
-    error: the store is damaged: database disk image is malformed: Error code 11: database disk image is malformed
+    error: [HOME]/state.db is damaged: database disk image is malformed: Error code 11: database disk image is malformed
     hint: stop every agent, keep a copy of the file, then restore a backup
     --- exit 3
     "#);

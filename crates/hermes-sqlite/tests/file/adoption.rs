@@ -2,8 +2,8 @@
 
 use crate::child::{child, told};
 use crate::fixture::{File, id, shown};
+use crate::old_schema::schema;
 use crate::processes::rounds;
-use crate::versions::schema;
 use hermes_session::{Relation, SessionStore as _};
 
 /// Makes a file as the agent leaves it: ours without our side tables.

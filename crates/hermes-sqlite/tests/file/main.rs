@@ -12,6 +12,8 @@ mod fixture;
 mod foreign;
 mod locks;
 mod modes;
+#[path = "../shared/old_schema.rs"]
+mod old_schema;
 mod processes;
 mod read_only;
 mod refusals;

@@ -1,7 +1,7 @@
 //! A disk that is full, or nearly: a file system in memory of just the size.
 
 use crate::fixture::{at, id, new, user};
-use crate::versions::schema;
+use crate::old_schema::schema;
 use hermes_session::{MessageRequest, SessionStore as _, StoreError};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;

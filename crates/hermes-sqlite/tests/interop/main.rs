@@ -35,6 +35,8 @@ mod fixture;
 mod in_turn;
 mod ledger;
 mod markers;
+#[path = "../shared/old_schema.rs"]
+mod old_schema;
 mod on_our_file;
 mod on_their_file;
 mod peer;

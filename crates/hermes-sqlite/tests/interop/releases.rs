@@ -1,8 +1,11 @@
 //! A file of each release that we are guests of: opened, read, written, then read again by the release that made it.
 
-use crate::fixture::File;
+use crate::fixture::{File, at, id, report, user};
+use crate::old_schema::{ROWS, schema};
 use crate::on_their_file::{populate, read, read_again, write};
 use crate::peer::Release;
+use hermes_session::{Maintenance as _, SessionStore as _};
+use serde_json::json;
 
 async fn its_file_serves_us_and_still_serves_it(release: &Release) {
     let file = File::new();
@@ -27,3 +30,33 @@ async fn its_file_serves_us_and_still_serves_it(release: &Release) {
 scenario!(its_file_serves_us_and_still_serves_it:
     release_0_15_2 "0.15.2", release_0_16_0 "0.16.0", release_0_17_0 "0.17.0", release_0_18_2 "0.18.2",
     release_0_19_0 "0.19.0");
+
+/// Schemas 1 to 10 have no release to be had that wrote them; what we make of them is read by the one that came next.
+async fn what_we_make_of_old_schemas_serves_it(release: &Release) {
+    for version in 1..=10 {
+        let file = File::new();
+        std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+        file.look().execute_batch(&schema(version)).unwrap();
+        file.look().execute_batch(ROWS).unwrap();
+        let store = file.open();
+        store.append(&id("new"), &[user("one more fox")], &at(20.0)).await.unwrap();
+        while store.upkeep().await.unwrap() {}
+        let mut peer = release.open(&file);
+        let messages = peer.call("get_messages", json!({"session_id": "new"}));
+        let said: Vec<&str> =
+            messages.as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap()).collect();
+        assert_eq!(said, ["大别山项目", "lazy dog", "one more fox"], "schema {version}");
+        for (query, hits) in [("fox", 2), ("大别山", 1)] {
+            let found = peer.call("search_messages", json!({"query": query}));
+            assert_eq!(found.as_array().unwrap().len(), hits, "schema {version}: {query}");
+        }
+        assert_eq!(peer.call("get_compression_tip", json!({"session_id": "old"})), json!("new"));
+        peer.call("append_message", json!({"session_id": "new", "role": "user", "content": "theirs"}));
+        peer.close();
+        assert_eq!(crate::fixture::texts(&store, "new").await.last().map(String::as_str), Some("theirs"));
+        drop(store);
+        file.check();
+    }
+    report(&format!("{}: files of schemas 1 to 10 adopted by us, read and written by it", release.version));
+}
+scenario!(what_we_make_of_old_schemas_serves_it: release_0_14_0 "0.14.0");
