@@ -57,9 +57,6 @@ pub(crate) fn split(
         if session(database, &child.id)?.is_some() {
             return Err(Conflict::Exists(child.id.clone()).into());
         }
-        if let Some(continuation) = sessions::continuation(database, parent_id)? {
-            return Err(Conflict::AlreadySplit { parent: parent_id.clone(), continuation }.into());
-        }
         let ended_at = parent.ended_at.unwrap_or(request.at);
         database.prepare_cached("UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ?")?.execute(params![
             ended_at.seconds(),
