@@ -125,7 +125,7 @@ fn farewell(place: &Place, stored: &Stored) -> Vec<Line> {
         None if place.url.holds_password() => (Some("export HERMES_SESSIONDB_URL=…".into()), ""),
         None => (None, url.as_str()),
     };
-    let commands = first.into_iter().chain([
+    let commands = alias().into_iter().chain(first).chain([
         format!("hermes sessions list --source telegram{behind}"),
         format!("hermes sessions show @last{behind}"),
         command("show --full", &stored.coding, behind),
@@ -140,6 +140,14 @@ fn farewell(place: &Place, stored: &Stored) -> Vec<Line> {
         lines.push(Line::plain_text("  ").with(format!("rm -r {}", shell_word(&folder.display().to_string())), style));
     }
     lines
+}
+
+/// What makes the name `hermes` mean this program, unless the shell would find it by itself.
+fn alias() -> Option<String> {
+    let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).find_map(|folder| folder.join("hermes").canonicalize().ok());
+    (found.as_ref() != Some(&program)).then(|| format!("alias hermes={}", shell_word(&program.display().to_string())))
 }
 
 /// A word as a shell takes it.

@@ -8,6 +8,7 @@ fn with_filters(check: impl FnOnce()) {
     settings.add_filter(r"\d{8}_\d{6}_[0-9a-f]{8}", "[GATEWAY ID]");
     settings.add_filter(r"\d{8}_\d{6}_[0-9a-f]{6}", "[ID]");
     settings.add_filter(r"hermes-demo-\w+", "hermes-demo-[RANDOM]");
+    settings.add_filter(r"alias hermes=\S+", "alias hermes=[PROGRAM]");
     settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d", "[TIME]");
     settings.add_filter(r"\d{4}-\d\d-\d\d", "[DATE]");
     settings.add_filter(r"(?m)^([●◆↳] \w+)  \d\d:\d\d$", "$1  [MINUTE]");
@@ -102,6 +103,7 @@ fn the_tour_at_80_columns() {
     ╰──────────────────────────────────────────────────────────────────────────────╯
 
     What to try next
+      alias hermes=[PROGRAM]
       export HERMES_HOME=[HOME]/hermes-demo-[RANDOM]
       hermes sessions list --source telegram
       hermes sessions show @last
