@@ -21,16 +21,12 @@ impl Release {
             report(&format!("skipped beside hermes-agent {version}, because HERMES_TEST_SKIP names peers"));
             return None;
         }
-        let Some(peers) = std::env::var_os("HERMES_PEERS") else {
-            panic!(
-                "HERMES_PEERS does not say where the agent's releases are: run scripts/peers, then set it to the \
-                 absolute path of target/peers (scripts/test does both), or set HERMES_TEST_SKIP=peers"
-            );
-        };
-        let folder = PathBuf::from(peers).join(version);
+        let beside_the_build = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers");
+        let peers = std::env::var_os("HERMES_PEERS").map_or_else(|| beside_the_build.into(), PathBuf::from);
+        let folder = peers.join(version);
         assert!(
             folder.join("hermes_state.py").is_file(),
-            "{} holds no hermes-agent {version}: run scripts/peers",
+            "{} holds no hermes-agent {version}: run scripts/peers (scripts/test does), or set HERMES_TEST_SKIP=peers",
             folder.display()
         );
         Some(Self { version, folder })
