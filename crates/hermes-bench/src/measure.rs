@@ -32,7 +32,7 @@ pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value,
     if loaded.len() != 200 {
         return Err("the file does not hold the corpus".into());
     }
-    let get = |id: &SessionId| runtime.block_on(store.messages(id, &MessageRequest::first(MAX_PAGE))).map(drop);
+    let get = |id: &SessionId| runtime.block_on(store.messages(id, &MessageRequest::first(1_000))).map(drop);
     figures.insert("get_messages_200".into(), time(|| Ok::<_, Anything>(get(next()?)?))?);
     let resume = |id: &SessionId| runtime.block_on(replay::load(&store, id, Scope::ThisSession)).map(drop);
     figures.insert("conversation_200".into(), time(|| Ok::<_, Anything>(resume(next()?)?))?);

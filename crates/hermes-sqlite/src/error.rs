@@ -55,6 +55,12 @@ pub(crate) struct Circumstances<'a> {
 }
 
 impl Failure {
+    /// Whether somebody else is in the way, so that trying again may help.
+    pub(crate) fn is_passing(&self) -> bool {
+        let code = if let Self::Sqlite(error) = self { error.sqlite_error_code() } else { None };
+        matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
+
     /// The domain's error.
     pub(crate) fn into_store_error(self, circumstances: Circumstances<'_>) -> StoreError {
         let location = circumstances.location.to_owned();

@@ -39,6 +39,14 @@ pub(crate) fn open_again(database: &Database, path: &Path) -> Result<Database, F
     if is_read_only { connection::open_read_only(path) } else { connection::open_reader(path) }
 }
 
+/// A short piece of what is outstanding; whether more is left.
+pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
+    if schema::lacks_card(database)? {
+        schema::add_card(database)?;
+    }
+    Ok(mend::step(database)? > 0 || indexes::fill(database)?)
+}
+
 pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {
     let schema_version = schema::version(database)?.unwrap_or(0);
     Ok(StoreStatus {

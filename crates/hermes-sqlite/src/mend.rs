@@ -14,20 +14,39 @@ const STEP: i64 = 200;
 
 /// Mends up to one step of marked rows; how many there were.
 pub(crate) fn step(database: &Database) -> Result<usize, Failure> {
-    let mut statement = database.prepare_cached("SELECT session_id, dirty FROM hx_session WHERE dirty <> 0 LIMIT ?")?;
-    let marked: Vec<(String, i64)> =
-        statement.query_map(params![STEP], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    let marked = marked(database, 3, STEP)?;
+    place(database, &marked)?;
+    for (id, dirty) in &marked {
+        if dirty & 1 != 0 {
+            summary(database, id)?;
+        }
+    }
+    Ok(marked.len())
+}
+
+/// Finds the place of all marked rows, and leaves the rest for later.
+pub(crate) fn places(database: &Database) -> Result<(), Failure> {
+    place(database, &marked(database, 2, -1)?)
+}
+
+/// The rows that are marked with one of `bits`, at most `limit` of them.
+fn marked(database: &Database, bits: i64, limit: i64) -> Result<Vec<(SessionId, i64)>, Failure> {
+    let mut statement = database
+        .prepare_cached("SELECT session_id, dirty FROM hx_session WHERE dirty <> 0 AND dirty & ? <> 0 LIMIT ?")?;
+    let rows = statement
+        .query_map(params![bits, limit], |row| Ok((SessionId::from_stored(row.get::<_, String>(0)?), row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn place(database: &Database, marked: &[(SessionId, i64)]) -> Result<(), Failure> {
     let mut places = Places::default();
     let mut roots = BTreeSet::new();
-    for (id, dirty) in &marked {
-        let id = SessionId::from_stored(id.as_str());
-        if dirty & 2 != 0 {
-            let root = places.root(database, &id)?;
-            database
-                .prepare_cached("UPDATE hx_session SET root = ?, dirty = dirty & ~2 WHERE session_id = ?")?
-                .execute(params![root.as_str(), id.as_str()])?;
-            roots.insert(root);
-        }
+    for (id, _) in marked.iter().filter(|(_, dirty)| dirty & 2 != 0) {
+        let root = places.root(database, id)?;
+        database
+            .prepare_cached("UPDATE hx_session SET root = ?, dirty = dirty & ~2 WHERE session_id = ?")?
+            .execute(params![root.as_str(), id.as_str()])?;
+        roots.insert(root);
     }
     for root in roots {
         let tip = tip(database, &root)?;
@@ -36,12 +55,7 @@ pub(crate) fn step(database: &Database) -> Result<usize, Failure> {
             .execute(params![tip.as_str(), root.as_str()])?;
         conversation_activity(database, &root)?;
     }
-    for (id, dirty) in &marked {
-        if dirty & 1 != 0 {
-            summary(database, &SessionId::from_stored(id.as_str()))?;
-        }
-    }
-    Ok(marked.len())
+    Ok(())
 }
 
 /// Mends all marked rows.
@@ -97,17 +111,25 @@ pub(crate) fn last_active(database: &Database, id: &SessionId) -> Result<Option<
 
 /// The preview of a session, from its messages.
 pub(crate) fn first_preview(database: &Database, id: &SessionId) -> Result<String, Failure> {
-    let mut statement = database.prepare_cached(&format!(
-        "SELECT content FROM messages WHERE session_id = ? AND role = 'user' AND {} ORDER BY id",
+    // Ids first, from the index alone; then message by message until one says something.
+    let mut ids = database.prepare_cached("SELECT id FROM messages WHERE session_id = ? ORDER BY id")?;
+    let mut said = database.prepare_cached(&format!(
+        "SELECT content FROM messages WHERE id = ? AND role = 'user' AND {}",
         database.shape().was_said()
     ))?;
-    let mut rows = statement.query(params![id.as_str()])?;
-    while let Some(row) = rows.next()? {
-        let content = match Row(row).cell(0) {
-            Cell::Text(bytes) | Cell::Bytes(bytes) => stored::decode(String::from_utf8_lossy(bytes).into_owned()),
-            _ => continue,
-        };
-        if let Some(preview) = preview(&MessageBody::new(Role::User, content)) {
+    let mut ids = ids.query(params![id.as_str()])?;
+    while let Some(row) = ids.next()? {
+        let content = said.query_row(params![row.get::<_, i64>(0)?], |row| {
+            Ok(match Row(row).cell(0) {
+                Cell::Text(bytes) | Cell::Bytes(bytes) => {
+                    Some(stored::decode(String::from_utf8_lossy(bytes).into_owned()))
+                }
+                _ => None,
+            })
+        });
+        if let Some(preview) =
+            content.optional()?.flatten().and_then(|content| preview(&MessageBody::new(Role::User, content)))
+        {
             return Ok(preview);
         }
     }

@@ -139,8 +139,10 @@ pub(crate) fn read(database: &Database, id: &SessionId, request: &MessageRequest
         Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
         Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
     };
+    // Ids first: the agent's index orders a session by time, and sorting ids costs nothing beside sorting messages.
     let mut statement = database.prepare_cached(&format!(
-        "SELECT {} FROM messages WHERE session_id = ? AND id {comparison} ? AND {} ORDER BY id {direction} LIMIT ?",
+        "SELECT {} FROM messages WHERE id IN (SELECT id FROM messages WHERE session_id = ? AND id {comparison} ? AND {} \
+         ORDER BY id {direction} LIMIT ?) ORDER BY id {direction}",
         columns::MESSAGE,
         database.shape().in_transcript()
     ))?;

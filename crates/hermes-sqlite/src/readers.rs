@@ -25,6 +25,15 @@ pub(crate) struct Readers {
     jobs: Option<mpsc::Sender<ReadJob>>,
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    here: Mutex<Here>,
+}
+
+/// A connection for reads that are done where they are asked for.
+#[derive(Default)]
+struct Here {
+    database: Option<Database>,
+    /// Whether readers never wait for a writer; where they do, they do so on a thread of their own.
+    is_shared: bool,
 }
 
 struct Shared {
@@ -40,7 +49,31 @@ impl Readers {
     pub(crate) fn new(path: PathBuf, opener: Opener, wait: Duration) -> Self {
         let (jobs, queue) = mpsc::channel();
         let shared = Arc::new(Shared { path, opener, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
-        Self { jobs: Some(jobs), shared, threads: Mutex::default() }
+        Self { jobs: Some(jobs), shared, threads: Mutex::default(), here: Mutex::default() }
+    }
+
+    /// Does a short read at once, on the thread that asks: waking another one and being woken again takes longer than the read itself.
+    ///
+    /// Nothing if that can't be: another read is under way here, or it would have to wait for a lock.
+    pub(crate) fn read_here<T>(&self, work: &impl Fn(&Database) -> Result<T, Failure>) -> Option<Result<T, Failure>> {
+        let mut here = self.here.try_lock().ok()?;
+        connection::set_deadline(Duration::ZERO);
+        if here.database.is_none() {
+            let database = (self.shared.opener)(&self.shared.path).ok()?;
+            let mode: String = database.pragma_query_value(None, "journal_mode", |row| row.get(0)).ok()?;
+            here.is_shared = mode == "wal";
+            here.database = Some(database);
+        }
+        if !here.is_shared {
+            return None;
+        }
+        let outcome = snapshot(here.database.as_ref()?, work);
+        if outcome.as_ref().is_err_and(Failure::is_passing) {
+            // The transaction may be open still; the connection goes with it.
+            here.database = None;
+            return None;
+        }
+        Some(outcome)
     }
 
     /// Has a job done. If no thread can be had for it, it is dropped, and whoever waits for its answer is told so.
@@ -99,6 +132,10 @@ pub(crate) fn snapshot<T>(
     database: &Database,
     work: impl FnOnce(&Database) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    if !database.is_autocommit() {
+        // The end of the one before failed; it read only.
+        database.execute_batch("ROLLBACK")?;
+    }
     database.prepare_cached("BEGIN")?.execute([])?;
     let outcome = database.refresh().map_err(Failure::from).and_then(|()| work(database));
     database.prepare_cached("COMMIT")?.execute([])?;

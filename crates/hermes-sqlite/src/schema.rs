@@ -8,6 +8,7 @@ mod look;
 mod side;
 
 pub(crate) use look::version;
+pub(crate) use side::{add_card, lacks_card};
 
 use crate::copy;
 use crate::database::Database;

@@ -4,8 +4,8 @@ use crate::database::Database;
 use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::{
-    SqliteOptions, backup, connection, indexes, lineage, listing, maintenance, mend, messages, meta, row, sessions,
-    titles, usage, verify,
+    SqliteOptions, backup, connection, indexes, lineage, listing, maintenance, messages, meta, row, sessions, titles,
+    usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::{
@@ -16,6 +16,9 @@ use hermes_session::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Up to so many rows a read counts as short.
+const SHORT: u32 = 1_000;
 
 /// Sessions in a SQLite file.
 ///
@@ -73,7 +76,7 @@ impl SessionStore for SqliteStore {
 
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
         let id = id.clone();
-        self.workers.read("read a session", move |database| row::session(database, &id)).await
+        self.workers.read_short("read a session", move |database| row::session(database, &id)).await
     }
 
     async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
@@ -153,7 +156,12 @@ impl SessionStore for SqliteStore {
 
     async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
         let (id, request) = (id.clone(), *request);
-        self.workers.read("read messages", move |database| messages::read(database, &id, &request)).await
+        let work = move |database: &Database| messages::read(database, &id, &request);
+        if request.limit <= SHORT {
+            self.workers.read_short("read messages", work).await
+        } else {
+            self.workers.read("read messages", work).await
+        }
     }
 
     async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {
@@ -163,11 +171,16 @@ impl SessionStore for SqliteStore {
 
     async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError> {
         let request = request.clone();
-        let (listing, mend) =
-            self.workers.read("list sessions", move |database| listing::list(database, &request)).await?;
+        let limit = request.page.limit();
+        let work = move |database: &Database| listing::list(database, &request);
+        let (listing, mend) = if limit <= SHORT {
+            self.workers.read_short("list sessions", work).await?
+        } else {
+            self.workers.read("list sessions", work).await?
+        };
         if mend {
             // The list is right as it is; the next one need not look so far.
-            self.workers.write_later("mend what others wrote", |database| mend::step(database).map(|_| ()));
+            self.workers.write_later("mend what others wrote", |database| maintenance::upkeep(database).map(drop));
         }
         Ok(listing)
     }
@@ -179,22 +192,24 @@ impl SessionStore for SqliteStore {
 
     async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
         let id = id.clone();
-        self.workers.read("read a lineage", move |database| lineage::read(database, &id)).await
+        self.workers.read_short("read a lineage", move |database| lineage::read(database, &id)).await
     }
 
     async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
         let prefix = checked_prefix(prefix)?;
-        self.workers.read("look up ids", move |database| sessions::ids_with_prefix(database, &prefix, limit)).await
+        self.workers
+            .read_short("look up ids", move |database| sessions::ids_with_prefix(database, &prefix, limit))
+            .await
     }
 
     async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError> {
         let title = title.to_owned();
-        self.workers.read("look up titles", move |database| titles::lineage_of(database, &title)).await
+        self.workers.read_short("look up titles", move |database| titles::lineage_of(database, &title)).await
     }
 
     async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         let key = key.to_owned();
-        self.workers.read("read a value", move |database| meta::read(database, &key)).await
+        self.workers.read_short("read a value", move |database| meta::read(database, &key)).await
     }
 
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
@@ -212,8 +227,7 @@ impl Maintenance for SqliteStore {
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {
-        let work = |database: &Database| Ok(mend::step(database)? > 0 || indexes::fill(database)?);
-        let more = self.workers.write("keep the store in order", work).await?;
+        let more = self.workers.write("keep the store in order", maintenance::upkeep).await?;
         self.behind.fetch_and(more, Ordering::Relaxed);
         Ok(more)
     }

@@ -141,6 +141,21 @@ impl Workers {
         }));
     }
 
+    /// Runs `work`, which is short, on one state of the store: at once if that can be, else as [`Workers::read`] does.
+    pub(crate) async fn read_short<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        work: impl Fn(&Database) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let asked = Instant::now();
+        match self.readers.read_here(&work) {
+            Some(outcome) => outcome.map_err(|failure| {
+                failure.into_store_error(Circumstances { op, waited: asked.elapsed(), location: &self.location })
+            }),
+            None => self.read(op, work).await,
+        }
+    }
+
     /// Runs `work` on one state of the store. No reader waits for the writer.
     pub(crate) async fn read<T: Send + 'static>(
         &self,

@@ -37,18 +37,23 @@ fn every_command_tells_what_opening_did() {
 fn an_adopted_file_tells_where_its_copy_is() {
     let home = several();
     home.damage(
-        "DROP TABLE hx_session; DROP TABLE hx_request; DROP TABLE hx_state; DROP INDEX hx_messages_session;
+        "DROP TABLE hx_session; DROP TABLE hx_request; DROP TABLE hx_state;
          DROP INDEX hx_sessions_card; DROP TRIGGER hx_session_born; DROP TRIGGER hx_session_gone; DROP TRIGGER hx_session_moved;
          DROP TRIGGER hx_session_restarted; DROP TRIGGER hx_message_said; DROP TRIGGER hx_message_changed;
          DROP TRIGGER hx_message_gone; DROP TRIGGER messages_fts_update; PRAGMA user_version = 0",
     );
     assert_snapshot!(home.see(&["sessions", "verify"]), @r#"
     ✓ file           38 pages
-    ✓ schema         36 objects
+    ✓ schema         34 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions
-    ✓ side tables    5 sessions
+    ✓ side tables    5 sessions, 5 notes
+      · hx_session 20250305_091523_a1b2c3 is to be told anew: preview and times
+      · hx_session 20250304_150000_b0b0b0 is to be told anew: preview and times
+      · hx_session 20250303_101500_f1f2f3f4 is to be told anew: preview and times
+      · hx_session cron_job1 is to be told anew: preview and times
+      · hx_session tool_1 is to be told anew: preview and times
     ✓ index backlog  2 indexes, 1 note
       · table messages_fts was looked through up to message 0; 0 behind it are still
         to be put in

@@ -10,9 +10,6 @@ use crate::error::Failure;
 /// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a row
 /// `tip` is the end of its chain and `active` the newest activity of the conversation; elsewhere they mean nothing.
 /// `origin` is the parent at birth, which stays when the agent cuts the link.
-///
-/// `hx_sessions_card` holds all that a list shows of a session. In the table itself those columns lie behind the system prompt, so that
-/// reading one walks through pages of it.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS hx_session (
     session_id TEXT NOT NULL PRIMARY KEY,
@@ -43,7 +40,11 @@ CREATE TABLE IF NOT EXISTS hx_state (
     key TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS hx_messages_session ON messages(session_id);
+";
+
+/// Holds all that a list shows of a session. In the table itself those columns lie behind the system prompt, so that reading one walks
+/// through pages of it. Made on its own, because on a file with many sessions it takes a while; until then lists are slower.
+const CARD: &str = "
 CREATE INDEX IF NOT EXISTS hx_sessions_card ON sessions(id, source, user_id, model, parent_session_id, started_at, ended_at, end_reason,
     message_count, tool_call_count, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
     api_call_count, estimated_cost_usd, actual_cost_usd, cost_status, cost_source, pricing_version, billing_provider,
@@ -66,7 +67,10 @@ SELECT s.id,
         WHEN p.end_reason = 'branched' AND s.started_at >= p.ended_at THEN 'branch'
         ELSE 'delegate'
     END,
-    s.parent_session_id, s.id, s.id, s.started_at, s.started_at, s.started_at, 3
+    s.parent_session_id, s.id, s.id, s.started_at,
+    max(s.started_at, coalesce((SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999
+        ORDER BY m.timestamp DESC LIMIT 1), s.started_at)),
+    s.started_at, 3
 FROM sessions s LEFT JOIN sessions p ON p.id = s.parent_session_id
 WHERE s.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM hx_session x WHERE x.session_id = s.id);
 ";
@@ -134,9 +138,23 @@ pub(super) fn add(database: &Database) -> Result<(), Failure> {
     database.execute_batch(TABLES)?;
     database.execute_batch(STAMP)?;
     database.execute_batch(TRIGGERS)?;
-    crate::mend::all(database)?;
+    // Places decide what a list shows as a row; previews are looked up for the rows of a page until they are known.
+    crate::mend::places(database)?;
+    if !database.prepare("SELECT 1 FROM sessions LIMIT 1")?.exists([])? {
+        add_card(database)?;
+    }
     database.pragma_update(None, "user_version", REVISION)?;
     Ok(())
+}
+
+/// Whether lists have to do without their index.
+pub(crate) fn lacks_card(database: &Database) -> Result<bool, rusqlite::Error> {
+    Ok(!database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'hx_sessions_card'")?.exists([])?)
+}
+
+/// Makes the index of lists.
+pub(crate) fn add_card(database: &Database) -> Result<(), Failure> {
+    Ok(database.execute_batch(CARD)?)
 }
 
 /// Tells the same in memory, for a file that can't be written. Tables in memory come before those of the file.

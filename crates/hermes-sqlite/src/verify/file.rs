@@ -78,7 +78,7 @@ mod tests {
             ("Tree 7 page 12: btreeInitPage() returns error code 11", "table messages"),
             ("Tree 9 page 12 cell 3: Rowid 5 out of order", "file"),
             ("wrong # of entries in index idx_sessions_source", "index idx_sessions_source"),
-            ("row 3 missing from index hx_messages_session", "index hx_messages_session"),
+            ("row 3 missing from index hx_session_root", "index hx_session_root"),
             ("NULL value in sessions.source", "column sessions.source"),
             ("Page 5: never used", "file"),
         ] {

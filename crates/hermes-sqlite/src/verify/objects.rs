@@ -33,7 +33,7 @@ const SCHEMA_11: [(&str, &str); 5] = [
 ];
 
 /// What is ours.
-const SIDE: [(&str, &str); 19] = [
+const SIDE: [(&str, &str); 17] = [
     ("table", "hx_session"),
     ("table", "hx_request"),
     ("table", "hx_state"),
@@ -43,8 +43,6 @@ const SIDE: [(&str, &str); 19] = [
     ("index", "hx_session_root"),
     ("index", "hx_session_dirty"),
     ("index", "hx_request_session"),
-    ("index", "hx_messages_session"),
-    ("index", "hx_sessions_card"),
     ("trigger", "hx_session_joins"),
     ("trigger", "hx_session_born"),
     ("trigger", "hx_session_gone"),

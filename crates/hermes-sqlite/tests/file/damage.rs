@@ -34,7 +34,7 @@ async fn one_bad_row_hides_no_other() {
     assert_eq!(faults, [("timestamp", &b"never"[..]), ("tool_calls", b"{broken")]);
     assert_eq!(store.session(&id("bytes")).await.unwrap().unwrap().faults[0].column, "model_config");
     let error = store.session(&id("when")).await.unwrap_err();
-    assert_eq!(error.to_string(), "the store is damaged: sessions when: started_at is not a time");
+    assert!(error.to_string().ends_with("state.db is damaged: sessions when: started_at is not a time"), "{error}");
     assert_eq!(shown(&store).await, "good(fine) bytes(a\u{fffd})");
 }
 

@@ -24,6 +24,7 @@ impl Release {
         let beside_the_build = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers");
         let peers = std::env::var_os("HERMES_PEERS").map_or_else(|| beside_the_build.into(), PathBuf::from);
         let folder = peers.join(version);
+        let folder = folder.canonicalize().unwrap_or(folder);
         assert!(
             folder.join("hermes_state.py").is_file(),
             "{} holds no hermes-agent {version}: run scripts/peers (scripts/test does), or set HERMES_TEST_SKIP=peers",
