@@ -28,8 +28,39 @@ async fn its_file_serves_us_and_still_serves_it(release: &Release) {
     file.check_counters();
 }
 scenario!(its_file_serves_us_and_still_serves_it:
-    release_0_15_2 "0.15.2", release_0_16_0 "0.16.0", release_0_17_0 "0.17.0", release_0_18_2 "0.18.2",
-    release_0_19_0 "0.19.0");
+    release_0_15_2 "0.15.2", release_0_16_0 "0.16.0", release_0_17_0 "0.17.0", release_0_18_0 "0.18.0",
+    release_0_18_2 "0.18.2", release_0_19_0 "0.19.0");
+
+/// No release that can be had wrote these schemas, only one before and one after. The next release's file under their number stands in
+/// for them: we tell what is there by column, and the release itself goes up from that number when it opens the file again.
+async fn a_number_between_releases_serves_us_and_still_serves_it(release: &Release) {
+    let between: &[i64] = match release.version {
+        "0.15.2" => &[12],
+        "0.17.0" => &[15],
+        "0.18.2" => &[18],
+        "0.19.0" => &[20, 21],
+        other => panic!("no schema is known between {other} and the release before"),
+    };
+    for version in between {
+        let file = File::new();
+        let mut peer = release.open(&file);
+        let bodies = populate(&mut peer);
+        peer.close();
+        file.look().execute("UPDATE schema_version SET version = ?", [version]).unwrap();
+        let store = file.open();
+        read(&store, &bodies).await;
+        write(&store).await;
+        let mut peer = release.open(&file);
+        read_again(&store, &mut peer).await;
+        peer.close();
+        drop(store);
+        file.check();
+        file.check_counters();
+    }
+    report(&format!("{}: files numbered {between:?} used by us, taken up and read by it", release.version));
+}
+scenario!(a_number_between_releases_serves_us_and_still_serves_it:
+    release_0_15_2 "0.15.2", release_0_17_0 "0.17.0", release_0_18_2 "0.18.2", release_0_19_0 "0.19.0");
 
 /// Schemas 1 to 10 have no release to be had that wrote them; what we make of them is read by the one that came next.
 async fn what_we_make_of_old_schemas_serves_it(release: &Release) {
