@@ -112,6 +112,8 @@ pub const CASES: &[Case] = cases![
     maintenance::what_is_gone_can_be_made_again,
     maintenance::it_says_what_it_is,
     maintenance::upkeep_comes_to_an_end,
+    maintenance::optimizing_changes_nothing_that_can_be_seen,
+    maintenance::indexes_are_made_anew,
     maintenance::what_was_written_verifies_as_sound,
     maintenance::a_backup_holds_everything,
     maintenance::a_backup_overwrites_nothing,

@@ -5,7 +5,8 @@ use crate::fixture::{
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Conflict, Counts, Deleted, ListRequest, Maintenance, NewChild, Relation, SessionFilter, StoreError, View,
+    Conflict, Counts, Deleted, IndexHealth, ListRequest, Maintenance, NewChild, Optimizing, Relation, SessionFilter,
+    StoreError, View,
 };
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -104,6 +105,7 @@ pub async fn what_is_gone_can_be_made_again(setup: Setup) -> CaseResult {
 /// A store names its provider, its version, its place and its schema.
 pub async fn it_says_what_it_is(setup: Setup) -> CaseResult {
     let status = setup.store().await.status().await?;
+    assert_eq!(status.indexes, IndexHealth::Whole);
     assert_eq!(status.provider, setup.provider());
     assert!(!status.version.is_empty() && !status.location.is_empty() && status.schema_version > 0, "{status:?}");
     assert_eq!(setup.store().await.status().await?, status);
@@ -123,6 +125,49 @@ pub async fn upkeep_comes_to_an_end(setup: Setup) -> CaseResult {
     }
     assert_eq!(store.list(&ListRequest::default()).await?, before);
     Ok(())
+}
+
+/// Optimizing comes to an end, and what a store shows is what it was.
+pub async fn optimizing_changes_nothing_that_can_be_seen(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = made(&*store, "s", 0).await;
+    store.append(&session, &[user("one"), user("大别山项目")], &request(1)).await?;
+    let before = picture(&*store).await?;
+    optimized(&*store).await?;
+    assert_eq!(picture(&*store).await?, before);
+    store.append(&session, &[user("and on it goes")], &request(2)).await?;
+    assert!(store.verify().await?.is_sound());
+    assert_eq!(store.optimize().await?, Optimizing::Done);
+    Ok(())
+}
+
+/// Indexes that are made anew are whole, with what was written and deleted meanwhile.
+pub async fn indexes_are_made_anew(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let (kept, deleted) = (made(&*store, "kept", 0).await, made(&*store, "deleted", 0).await);
+    for session in [&kept, &deleted] {
+        store.append(session, &[user("one"), user("大别山项目")], &request(1)).await?;
+    }
+    while store.upkeep().await? {}
+    store.rebuild_indexes().await?;
+    store.append(&kept, &[user("while it is on")], &request(2)).await?;
+    store.delete_conversation(&deleted, &request(3)).await?;
+    optimized(&*store).await?;
+    while store.upkeep().await? {}
+    assert_eq!(store.status().await?.indexes, IndexHealth::Whole);
+    assert!(store.verify().await?.is_sound());
+    assert_eq!(texts(&*store, &kept).await, ["one", "大别山项目", "while it is on"]);
+    Ok(())
+}
+
+/// Optimizes until that is done.
+async fn optimized(store: &dyn Maintenance) -> Result<(), StoreError> {
+    for _ in 0..1_000 {
+        if store.optimize().await? == Optimizing::Done {
+            return Ok(());
+        }
+    }
+    panic!("optimizing does not end");
 }
 
 /// Everything that a store shows of itself.

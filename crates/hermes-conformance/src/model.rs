@@ -13,10 +13,10 @@ mod upkeep;
 
 use async_trait::async_trait;
 use hermes_session::{
-    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message,
-    MessageId, MessageRequest, NewChild, NewMessage, NewSession, Report, Request, RequestKey, Session, SessionFilter,
-    SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, change,
-    checked_meta_key, checked_prefix,
+    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, IndexHealth, Lineage, ListRequest, Listing,
+    Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Report, Request,
+    RequestKey, Session, SessionFilter, SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled,
+    UsageUpdate, change, checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -284,12 +284,23 @@ impl Maintenance for ModelStore {
         Vec::new()
     }
 
+    async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        Ok(Optimizing::Done)
+    }
+
+    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn status(&self) -> Result<StoreStatus, StoreError> {
         Ok(StoreStatus {
             provider: "model",
             version: env!("CARGO_PKG_VERSION").to_owned(),
             location: "memory".to_owned(),
             schema_version: 11,
+            bytes: 0,
+            free_bytes: 0,
+            indexes: IndexHealth::Whole,
         })
     }
 }

@@ -53,7 +53,9 @@ pub use message::{Fault, Message, MessageBody, NewMessage, Role};
 pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
-pub use store::{Deleted, Maintenance, MessageRequest, SessionStore, StoreStatus, Titled, Window};
+pub use store::{
+    Deleted, IndexHealth, Maintenance, MessageRequest, Optimizing, SessionStore, StoreStatus, Titled, Window,
+};
 pub use time::Timestamp;
 pub use title::{MAX_TITLE, Title};
 pub use usage::{Usage, UsageMode, UsageUpdate};

@@ -180,6 +180,18 @@ pub trait Maintenance: SessionStore {
     //  Cases: maintenance::upkeep_comes_to_an_end
     async fn upkeep(&self) -> Result<bool, StoreError>;
 
+    /// Does a short piece of bringing the store into the form that takes the least room and costs writers the least; how far that is.
+    ///
+    /// To be called until it is done. Everybody may go on reading and writing meanwhile. Interrupted at any point, it goes on from there
+    /// when it is called again; a store that is in that form is done at once.
+    //  Cases: maintenance::optimizing_changes_nothing_that_can_be_seen
+    async fn optimize(&self) -> Result<Optimizing, StoreError>;
+
+    /// Has the search indexes made anew from the messages, by the [`Maintenance::optimize`] that follows. Until that is done, the ones
+    /// that are there stay in use if they can be.
+    //  Cases: maintenance::indexes_are_made_anew
+    async fn rebuild_indexes(&self) -> Result<(), StoreError>;
+
     /// Looks through all of one state of the store and tells what is not as it should be. Changes nothing and mends nothing.
     ///
     /// What can't be read is a problem of the check that needed it; the other checks are made all the same. A store that only this
@@ -260,6 +272,39 @@ pub struct Deleted {
     pub messages: u64,
 }
 
+/// How far an optimization is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Optimizing {
+    /// New indexes are being built: how much of it is done, and of how much, in no unit.
+    Building {
+        /// So much is done.
+        done: u64,
+        /// All that there is to do, as far as is known.
+        total: u64,
+    },
+    /// What was replaced is being cleared away.
+    Clearing,
+    /// Nothing is left to do.
+    Done,
+}
+
+/// What the search indexes are good for at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexHealth {
+    /// They hold every message.
+    Whole,
+    /// Some messages are to be put in; searching covers them in another way.
+    Behind {
+        /// How many.
+        messages: u64,
+    },
+    /// They can't be used; messages are written and read all the same.
+    Broken {
+        /// Why.
+        why: String,
+    },
+}
+
 /// What and where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreStatus {
@@ -271,4 +316,10 @@ pub struct StoreStatus {
     pub location: String,
     /// The version of the schema, as the agent counts.
     pub schema_version: i64,
+    /// How much room it takes, in bytes, as far as that is known.
+    pub bytes: u64,
+    /// How much of that is free to be used again.
+    pub free_bytes: u64,
+    /// What its search indexes are good for.
+    pub indexes: IndexHealth,
 }

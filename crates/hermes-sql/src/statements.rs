@@ -16,6 +16,11 @@ pub const INSERT_MESSAGE: &str = "INSERT INTO messages (session_id, timestamp, r
      tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \
      codex_message_items) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
+/// Adds a message under an id, or under the next one if that is NULL. The id first, then as in [`INSERT_MESSAGE`].
+pub const INSERT_MESSAGE_AS: &str = "INSERT INTO messages (id, session_id, timestamp, role, content, tool_call_id, tool_calls, \
+     tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \
+     codex_message_items) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
 /// Copies the messages of one session to another: new session, old session. Further conditions and the order follow.
 pub const COPY_MESSAGES: &str = "INSERT INTO messages (session_id, timestamp, role, content, tool_call_id, tool_calls, \
      tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \

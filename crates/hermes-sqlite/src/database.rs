@@ -1,21 +1,23 @@
 //! An open file: a connection that knows what it is connected to.
 
+use crate::indexes::Layout;
 use crate::shape::Shape;
 use rusqlite::Connection;
 use std::cell::Cell;
 use std::ops::Deref;
 
-/// A connection and the shape of the tables behind it.
+/// A connection, and what the tables behind it are like.
 pub(crate) struct Database {
     connection: Connection,
     shape: Cell<Shape>,
+    layout: Cell<Layout>,
     /// SQLite's own count of changes to the schema, as of when the shape was looked at.
     cookie: Cell<Option<i64>>,
 }
 
 impl Database {
     pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection, shape: Cell::default(), cookie: Cell::new(None) }
+        Self { connection, shape: Cell::default(), layout: Cell::default(), cookie: Cell::new(None) }
     }
 
     /// The shape of the tables, as of the start of this transaction.
@@ -23,11 +25,17 @@ impl Database {
         self.shape.get()
     }
 
+    /// What there is of the indexes, as of the same time.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout.get()
+    }
+
     /// Looks at the tables again if they changed: a newer agent may upgrade the file while we have it open.
     pub(crate) fn refresh(&self) -> Result<(), rusqlite::Error> {
         let cookie = self.prepare_cached("PRAGMA schema_version")?.query_row([], |row| row.get(0))?;
         if self.cookie.get() != Some(cookie) {
             self.shape.set(Shape::of(&self.connection)?);
+            self.layout.set(Layout::of(&self.connection)?);
             self.cookie.set(Some(cookie));
         }
         Ok(())

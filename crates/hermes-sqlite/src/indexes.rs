@@ -1,149 +1,141 @@
-//! The full-text indexes of a file: every statement that makes or fills them is here.
+//! The full-text indexes of a file: every statement that makes or fills them is here or below.
 //!
-//! Names, tokenizers and indexed text are those of the agent's schema 11, so that its own searches work on our
-//! files: the text of a row is content, tool name and tool calls with a space between, NULL taken for nothing.
+//! Names, tokenizers and indexed text are those of the agent's schema 11, so that its own searches work on our files: the text of a
+//! row is content, tool name and tool calls with a space between, NULL taken for nothing. There are two layouts:
+//!
+//! - *inline*, the agent's: each index keeps a copy of every text, and triggers fill it within the write;
+//! - *compact*, ours: the indexes read the text through a view, the one for trigrams takes only rows that need it, and the triggers
+//!   leave out what our own writer has noted in `hx_pending`, to be indexed after it was acknowledged.
 
+mod compact;
+mod health;
+mod inline;
+mod layout;
 mod nul;
+mod pending;
+mod rebuild;
+mod script;
+mod step;
 
+pub(crate) use compact::view;
+pub(crate) use health::{broken, despite_indexes};
+pub(crate) use layout::{Kind, Layout};
 pub(crate) use nul::{before_removal, plain, settle};
+pub(crate) use pending::{backlog, holds as is_pending, is_behind, reserve};
+pub(crate) use rebuild::{
+    Progress, heal, is_needed as needs_rebuild, start as start_rebuild, step as rebuild_step,
+    wants_start as wants_rebuild,
+};
+pub(crate) use step::fill;
 
 use crate::database::Database;
 use crate::error::Failure;
-use rusqlite::{OptionalExtension as _, params};
-use std::time::{Duration, Instant};
 
-/// An index: its table and the options that make it.
-struct Index {
-    table: &'static str,
-    options: &'static str,
+/// One of the two indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Index {
+    /// `messages_fts`: words.
+    Words,
+    /// `messages_fts_trigram`: every three characters in a row, for scripts without spaces.
+    Trigrams,
 }
 
-const INDEXES: [Index; 2] = [
-    Index { table: "messages_fts", options: "content" },
-    Index { table: "messages_fts_trigram", options: "content, tokenize='trigram'" },
-];
+/// Both indexes.
+pub(crate) const INDEXES: [Index; 2] = [Index::Words, Index::Trigrams];
 
-/// The text of a message in an index; `ROW` is `new`, or the table.
+/// What a trigger waits for.
+const EVENTS: [&str; 3] = ["insert", "delete", "update"];
+
+/// The text of a message in an index; `ROW` is `new`, `old`, or the table.
 const TEXT: &str =
     "coalesce(ROW.content, '') || ' ' || coalesce(ROW.tool_name, '') || ' ' || coalesce(ROW.tool_calls, '')";
 
-/// How long one step of filling holds the lock.
-const STEP: Duration = Duration::from_millis(50);
-
 impl Index {
-    fn create(&self) -> String {
-        format!("CREATE VIRTUAL TABLE {} USING fts5({})", self.table, self.options)
+    /// The table.
+    pub(crate) const fn table(self) -> &'static str {
+        match self {
+            Self::Words => "messages_fts",
+            Self::Trigrams => "messages_fts_trigram",
+        }
     }
 
-    /// The three triggers, by name.
-    fn triggers(&self) -> [(String, String); 3] {
-        let (table, text) = (self.table, TEXT.replace("ROW", "new"));
-        let insert = format!("INSERT INTO {table}(rowid, content) VALUES (new.id, {text});");
-        let delete = format!("DELETE FROM {table} WHERE rowid = old.id;");
-        let trigger = |event: &str, body: &str| {
-            let name = format!("{table}_{event}");
-            let sql = format!("CREATE TRIGGER {name} AFTER {} ON messages BEGIN {body} END", event.to_uppercase());
-            (name, sql)
-        };
-        [trigger("insert", &insert), trigger("delete", &delete), trigger("update", &format!("{delete} {insert}"))]
+    /// The names of its triggers, in the order of [`EVENTS`].
+    fn triggers(self) -> [String; 3] {
+        EVENTS.map(|event| format!("{}_{event}", self.table()))
     }
 }
 
-/// Makes both indexes in a file without messages.
+/// The text of a row that is called `row`.
+fn text(row: &str) -> String {
+    TEXT.replace("ROW", row)
+}
+
+/// Makes what the indexes rest on, the list of what is to be indexed and the views; whether the list was there.
+pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
+    let was_there =
+        database.prepare_cached("SELECT 1 FROM main.sqlite_schema WHERE name = ?")?.exists([pending::NAME])?;
+    database.execute_batch(pending::TABLE)?;
+    database.execute_batch(health::TABLE)?;
+    database.execute_batch(&compact::views())?;
+    Ok(was_there)
+}
+
+/// Makes both indexes anew, compact and empty; what is in the file is to be indexed.
 pub(crate) fn create(database: &Database) -> Result<(), Failure> {
+    lay_ground(database)?;
     for index in INDEXES {
-        database.execute_batch(&index.create())?;
-        for (_, trigger) in index.triggers() {
-            database.execute_batch(&trigger)?;
-        }
+        compact::create(database, index)?;
     }
-    Ok(())
+    pending::everything(database)
 }
 
 /// Takes away indexes of another layout, and their triggers.
 pub(crate) fn drop_all(database: &Database) -> Result<(), Failure> {
     for index in INDEXES {
-        for (name, _) in index.triggers() {
-            database.execute_batch(&format!("DROP TRIGGER IF EXISTS {name}"))?;
-        }
-        database.execute_batch(&format!("DROP TABLE IF EXISTS {}", index.table))?;
+        drop_triggers(database, index)?;
+        database.execute_batch(&format!("DROP TABLE IF EXISTS {}", index.table()))?;
     }
     Ok(())
 }
 
-/// Makes what is missing of the indexes, and notes from where messages have to be looked at; whether there are any.
-pub(crate) fn mend(database: &Database) -> Result<bool, Failure> {
-    database.execute_batch(
-        "CREATE TABLE IF NOT EXISTS hx_state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    )?;
-    let exists = |name: &str| database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = ?")?.exists([name]);
-    let any = database.prepare_cached("SELECT 1 FROM messages LIMIT 1")?.exists([])?;
-    let mut behind = false;
+fn drop_triggers(database: &Database, index: Index) -> Result<(), Failure> {
+    for name in index.triggers() {
+        database.execute_batch(&format!("DROP TRIGGER IF EXISTS {name}"))?;
+    }
+    Ok(())
+}
+
+/// Makes what is missing of the indexes. If anything was, all messages are to be looked at again; whether there are any.
+///
+/// In a file whose schema is `ours` to change, the agent's triggers make room for ones that leave our rows for later.
+pub(crate) fn mend(database: &Database, ours: bool) -> Result<bool, Failure> {
+    let was_listed = lay_ground(database)?;
+    let layout = Layout::of(database)?;
+    // Whoever takes the list away takes with it what had to be indexed.
+    let mut whole = was_listed || !layout.is_deferred();
     for index in INDEXES {
-        let mut whole = true;
-        if !exists(index.table)? {
-            whole = false;
-            database.execute_batch(&index.create())?;
-        }
-        for (name, trigger) in index.triggers() {
-            if !exists(&name)? {
+        let look = layout.look(index);
+        match look.kind {
+            Kind::Missing => {
+                drop_triggers(database, index)?;
+                compact::create(database, index)?;
                 whole = false;
-                database.execute_batch(&trigger)?;
             }
-        }
-        if !whole && any {
-            behind = true;
-            database
-                .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, '0')")?
-                .execute([watermark(&index)])?;
-        }
-    }
-    Ok(behind)
-}
-
-/// Under this key stands up to which message an index is known to be whole; nothing stands there if it is up to all.
-fn watermark(index: &Index) -> String {
-    format!("index:{}", index.table)
-}
-
-/// Whether an index lacks messages that were there before it.
-pub(crate) fn is_behind(database: &Database) -> Result<bool, Failure> {
-    Ok(database.prepare_cached("SELECT 1 FROM hx_state WHERE key >= 'index:' AND key < 'index;' LIMIT 1")?.exists([])?)
-}
-
-/// Puts some more old messages into the indexes; whether there are more.
-pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
-    let start = Instant::now();
-    for index in INDEXES {
-        let key = watermark(&index);
-        let from: Option<String> = database
-            .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
-            .query_row([&key], |row| row.get(0))
-            .optional()?;
-        let Some(mut at) = from.map(|text| text.parse::<i64>().unwrap_or(0)) else { continue };
-        let (table, text) = (index.table, TEXT.replace("ROW", "messages"));
-        let mut next = database.prepare_cached("SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT 1")?;
-        let mut unindexed = database.prepare_cached(&format!(
-            "SELECT {text} FROM messages WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM {table}_docsize WHERE id = ?1)"
-        ))?;
-        let mut insert = database.prepare_cached(&format!("INSERT INTO {table}(rowid, content) VALUES (?, ?)"))?;
-        loop {
-            let Some(id) = next.query_row([at], |row| row.get::<_, i64>(0)).optional()? else {
-                database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([&key])?;
-                break;
-            };
-            let text = unindexed.query_row([id], |row| crate::row::text(row, 0)).optional()?.flatten();
-            if let Some(text) = text {
-                insert.execute(params![id, plain(&text)])?;
+            // A trigger of the agent's can't take a row out of a compact index: the text is gone with the row.
+            Kind::Compact if ours && look.has_gap() => {
+                drop_triggers(database, index)?;
+                compact::create_triggers(database, index)?;
+                health::doubt(database, "a trigger was missing")?;
+                whole = false;
             }
-            at = id;
-            if start.elapsed() > STEP {
-                database
-                    .prepare_cached("UPDATE hx_state SET value = ? WHERE key = ?")?
-                    .execute(params![at.to_string(), key])?;
-                return Ok(true);
-            }
+            Kind::Inline if ours => whole &= inline::mend(database, index, &look)?,
+            Kind::Inline | Kind::Compact => {}
         }
     }
-    Ok(false)
+    database.refresh()?;
+    if whole {
+        return Ok(false);
+    }
+    pending::everything(database)?;
+    is_behind(database)
 }

@@ -19,6 +19,7 @@ mod mend;
 mod messages;
 mod meta;
 mod notice;
+mod optimize;
 mod options;
 mod place;
 mod readers;

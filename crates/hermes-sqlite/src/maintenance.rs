@@ -3,7 +3,7 @@
 use crate::database::Database;
 use crate::error::Failure;
 use crate::requests::once;
-use crate::{connection, indexes, lineage, mend, schema};
+use crate::{connection, indexes, lineage, mend, optimize, schema};
 use hermes_session::{Deleted, Request, SessionId, StoreStatus, change};
 use hermes_sql::statements;
 use rusqlite::params;
@@ -44,15 +44,21 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
     if schema::lacks_card(database)? {
         schema::add_card(database)?;
     }
-    Ok(mend::step(database)? > 0 || indexes::fill(database)?)
+    Ok(mend::step(database)? > 0 || indexes::fill(database)? || indexes::heal(database)?)
 }
 
 pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {
     let schema_version = schema::version(database)?.unwrap_or(0);
+    let number =
+        |name: &str| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0).map(i64::unsigned_abs));
+    let page = number("page_size")?;
     Ok(StoreStatus {
         provider: "sqlite",
         version: rusqlite::version().to_owned(),
         location: path.display().to_string(),
         schema_version,
+        bytes: number("page_count")? * page,
+        free_bytes: number("freelist_count")? * page,
+        indexes: optimize::health(database)?,
     })
 }

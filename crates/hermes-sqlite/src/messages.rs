@@ -59,11 +59,21 @@ fn insert(
     messages: &[NewMessage],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
-    let mut statement = database.prepare_cached(statements::INSERT_MESSAGE)?;
+    if messages.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Where the indexes wait, ids are drawn first, so that the triggers know to leave these messages alone.
+    let is_deferred = database.layout().is_deferred();
+    let mut reserved = match is_deferred {
+        true => Some(indexes::reserve(database, messages.len())?.first),
+        false => None,
+    };
+    let mut statement = database.prepare_cached(statements::INSERT_MESSAGE_AS)?;
     let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
     let mut ids = Vec::with_capacity(messages.len());
     for NewMessage { body, timestamp } in messages {
         statement.execute(params![
+            reserved,
             id.as_str(),
             timestamp.unwrap_or(now).seconds(),
             body.role.as_str(),
@@ -80,6 +90,10 @@ fn insert(
             json(&body.codex_message_items),
         ])?;
         ids.push(MessageId(database.last_insert_rowid()));
+        reserved = reserved.map(|id| id + 1);
+    }
+    if is_deferred {
+        return Ok(ids);
     }
     let has_nul = |message: &NewMessage| {
         message.body.content.as_ref().is_some_and(|content| stored::encode(content).contains('\0'))
@@ -117,8 +131,20 @@ pub(crate) fn replace(
 /// Copies the messages of one session to another and sets its counters; how many there were.
 pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Result<usize, Failure> {
     let copy = format!("{} AND {} ORDER BY id", statements::COPY_MESSAGES, database.shape().in_transcript());
-    let copied = database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?;
-    indexes::settle(database, to, MessageId(i64::MIN))?;
+    let copied = if database.layout().is_deferred() {
+        let count =
+            format!("SELECT count(*) FROM messages WHERE session_id = ? AND {}", database.shape().in_transcript());
+        let count: i64 = database.prepare_cached(&count)?.query_row(params![from.as_str()], |row| row.get(0))?;
+        if count > 0 {
+            indexes::reserve(database, count as usize)?;
+        }
+        // The ids that SQLite gives out from here on are the ones that were drawn: nobody else writes now.
+        database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?
+    } else {
+        let copied = database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?;
+        indexes::settle(database, to, MessageId(i64::MIN))?;
+        copied
+    };
     let mut statement =
         database.prepare_cached("SELECT tool_calls FROM messages WHERE session_id = ? AND tool_calls IS NOT NULL")?;
     let mut rows = statement.query(params![to.as_str()])?;

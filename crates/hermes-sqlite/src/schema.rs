@@ -13,6 +13,7 @@ pub(crate) use side::{add_card, lacks_card};
 use crate::copy;
 use crate::database::Database;
 use crate::error::Failure;
+use crate::indexes;
 use crate::notice::Notice;
 use crate::place::beside;
 use hermes_session::StoreError;
@@ -70,7 +71,10 @@ fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
             Vec::new()
         }
         State::Adopted { version } => adopt::adopt(database, version)?,
-        State::Guest { .. } => Vec::new(),
+        State::Guest { .. } => {
+            indexes::lay_ground(database)?;
+            Vec::new()
+        }
     };
     database.refresh()?;
     side::add(database)?;

@@ -4,14 +4,14 @@ use crate::database::Database;
 use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::{
-    SqliteOptions, backup, connection, indexes, lineage, listing, maintenance, messages, meta, row, sessions, titles,
-    usage, verify,
+    SqliteOptions, backup, connection, indexes, lineage, listing, maintenance, messages, meta, optimize, row, sessions,
+    titles, usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::{
     BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
-    MessageRequest, NewChild, NewMessage, NewSession, Report, Request, Session, SessionFilter, SessionId, SessionPatch,
-    SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
+    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Report, Request, Session, SessionFilter, SessionId,
+    SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -138,6 +138,7 @@ impl SessionStore for SqliteStore {
         let (id, messages, request) = (id.clone(), NewMessage::checked_all(messages)?, request.clone());
         let work = move |database: &Database| messages::append(database, &id, &messages, &request);
         let ids = self.workers.write("append messages", work).await;
+        self.behind.store(true, Ordering::Relaxed);
         self.catch_up();
         ids
     }
@@ -230,6 +231,14 @@ impl Maintenance for SqliteStore {
         let more = self.workers.write("keep the store in order", maintenance::upkeep).await?;
         self.behind.fetch_and(more, Ordering::Relaxed);
         Ok(more)
+    }
+
+    async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        self.workers.write("optimize the store", optimize::step).await
+    }
+
+    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        self.workers.write("begin to make the indexes anew", indexes::start_rebuild).await
     }
 
     async fn verify(&self) -> Result<Report, StoreError> {

@@ -7,6 +7,7 @@ mod file;
 mod objects;
 mod relations;
 mod side;
+mod terms;
 mod text;
 
 use crate::database::Database;
@@ -20,6 +21,9 @@ use std::path::Path;
 pub(crate) fn run(database: &Database, path: &Path) -> Result<Report, Failure> {
     // On a connection of its own: FTS5 goes by what it has cached when its index is checked, and others have written since.
     let database = maintenance::open_again(database, path)?;
+    // What the checks write is in memory.
+    database.pragma_update(None, "temp_store", "MEMORY")?;
+    database.pragma_update(None, "query_only", false)?;
     // Never ended: on a damaged file even the end of a transaction that wrote nothing may fail. Closing the connection ends it.
     database.execute_batch("BEGIN")?;
     database.refresh()?;

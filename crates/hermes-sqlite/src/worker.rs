@@ -7,6 +7,7 @@
 use crate::connection;
 use crate::database::Database;
 use crate::error::{Circumstances, Failure};
+use crate::indexes;
 use crate::readers::{ReadJob, Readers, snapshot};
 use hermes_session::StoreError;
 use std::path::Path;
@@ -56,7 +57,7 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     }
 
     fn run(&mut self, database: &Database) -> bool {
-        self.outcome.insert((self.work)(database)).is_ok()
+        self.outcome.insert(indexes::despite_indexes(database, "job", || (self.work)(database))).is_ok()
     }
 
     fn answer(self: Box<Self>) {

@@ -42,7 +42,7 @@ pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Fa
     if version < VERSION {
         indexes::drop_all(database)?;
     }
-    if indexes::mend(database)? {
+    if indexes::mend(database, true)? {
         notices.push(Notice::IndexBehind);
     }
     Ok(notices)

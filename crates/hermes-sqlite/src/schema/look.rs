@@ -77,9 +77,9 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
 /// Whether a file that says it is in use has what that takes: a schema we know, and our side tables.
 fn is_complete(connection: &Connection) -> Result<bool, rusqlite::Error> {
     let side: i64 = connection
-        .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'schema_version')")?
+        .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'hx_pending', 'schema_version')")?
         .query_row([], |row| row.get(0))?;
-    Ok(side == 4 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
+    Ok(side == 5 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
 }
 
 /// The agent's schema version; it has one row, or by its own mistake several or none.
@@ -90,12 +90,13 @@ pub(crate) fn version(connection: &Connection) -> Result<Option<i64>, rusqlite::
     Ok(if let Value::Integer(version) = newest { Some(version) } else { None })
 }
 
-/// The version of a file that does not say: 11 if its indexes hold the text themselves, as only 11 has them, else an older one.
+/// The version of a file that does not say: 11 if its indexes hold the text themselves, as only 11 has them, or were made by us; else an
+/// older one.
 fn version_by_shape(connection: &Connection) -> Result<i64, rusqlite::Error> {
-    let inline: i64 = connection.query_row(
-        "SELECT count(*) FROM sqlite_schema WHERE name IN ('messages_fts', 'messages_fts_trigram') AND sql NOT LIKE '%content=%'",
+    let newer: i64 = connection.query_row(
+        "SELECT count(*) FROM sqlite_schema WHERE name IN ('messages_fts', 'messages_fts_trigram') AND (sql NOT LIKE '%content=%' OR sql LIKE '%content=''hx%')",
         [],
         |row| row.get(0),
     )?;
-    Ok(if inline == 2 { VERSION } else { VERSION - 1 })
+    Ok(if newer == 2 { VERSION } else { VERSION - 1 })
 }

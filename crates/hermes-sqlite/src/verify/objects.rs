@@ -33,7 +33,10 @@ const SCHEMA_11: [(&str, &str); 5] = [
 ];
 
 /// What is ours.
-const SIDE: [(&str, &str); 17] = [
+const SIDE: [(&str, &str); 20] = [
+    ("table", "hx_pending"),
+    ("view", "hx_message_text"),
+    ("view", "hx_cjk_text"),
     ("table", "hx_session"),
     ("table", "hx_request"),
     ("table", "hx_state"),

@@ -1,31 +1,35 @@
-//! The full-text indexes: whether they hold every message, nothing else, and its text.
+//! The full-text indexes: whether they hold every message that they should, nothing else, and its text.
 
-use super::count;
+use super::{count, terms};
 use crate::database::Database;
 use crate::error::Failure;
-use crate::{indexes, row};
+use crate::indexes::{self, Index, Kind};
+use crate::row;
 use hermes_session::Check;
-use rusqlite::{OptionalExtension as _, params};
-
-const INDEXES: [&str; 2] = ["messages_fts", "messages_fts_trigram"];
+use std::collections::BTreeSet;
 
 /// `told` is what SQLite's own check of the file said of the indexes: it runs the one that FTS5 has, and without the write lock that
 /// asking FTS5 for it would take.
 pub(super) fn look(database: &Database, check: &mut Check, told: &[String]) -> Result<(), Failure> {
     check.looked_at = count(database, "SELECT count(*) FROM messages")?;
     for line in told {
-        let index = INDEXES.iter().rev().find(|index| line.contains(**index)).unwrap_or(&INDEXES[0]);
-        if may_be_another_sqlite(database, index, line) {
+        let index = indexes::INDEXES.into_iter().rev().find(|index| line.contains(index.table()));
+        let table = index.unwrap_or(Index::Words).table();
+        if may_be_another_sqlite(database, table, line) {
             let why = "versions of SQLite differ in how they index text with U+0000, and this index has such text";
-            check.note(format!("table {index}"), format!("can't be checked as a whole: {why} ({line})"));
+            check.note(format!("table {table}"), format!("can't be checked as a whole: {why} ({line})"));
         } else {
-            check.problem(format!("table {index}"), line);
+            check.problem(format!("table {table}"), line);
         }
     }
-    for index in INDEXES {
-        if let Err(error) = compare(database, check, index) {
+    for index in indexes::INDEXES {
+        let compared = match database.layout().look(index).kind {
+            Kind::Compact => compare_compact(database, check, index),
+            Kind::Inline | Kind::Missing => compare_inline(database, check, index.table()),
+        };
+        if let Err(error) = compared {
             // A missing table is told by name in the check of the schema; here it says why there is no more to tell.
-            check.problem(format!("table {index}"), format!("can't be compared with the messages: {error}"));
+            check.problem(format!("table {}", index.table()), format!("can't be compared with the messages: {error}"));
         }
     }
     Ok(())
@@ -33,51 +37,97 @@ pub(super) fn look(database: &Database, check: &mut Check, told: &[String]) -> R
 
 /// Whether FTS5 may say this of an index that is whole: an older SQLite ends a text for trigrams at its first U+0000, with which all
 /// structured content begins, and FTS5 compares an index with what it would make of the texts itself.
-fn may_be_another_sqlite(database: &Database, index: &str, line: &str) -> bool {
+fn may_be_another_sqlite(database: &Database, table: &str, line: &str) -> bool {
     let differs = line.contains("malformed inverted index") || line.contains("checksum mismatch");
     let has_nul = || {
-        let sql = format!("SELECT 1 FROM {index}_content WHERE instr(CAST(c0 AS BLOB), x'00') > 0 LIMIT 1");
+        let sql = format!("SELECT 1 FROM {table}_content WHERE instr(CAST(c0 AS BLOB), x'00') > 0 LIMIT 1");
         database.prepare(&sql).and_then(|mut statement| statement.exists([]))
     };
-    index == "messages_fts_trigram" && differs && has_nul().unwrap_or(false)
+    table == Index::Trigrams.table() && differs && has_nul().unwrap_or(false)
 }
 
-fn compare(database: &Database, check: &mut Check, index: &str) -> Result<(), rusqlite::Error> {
-    let mut each = |sql: &str, edge: i64, what: &str| -> Result<(), rusqlite::Error> {
-        let mut statement = database.prepare(sql)?;
-        let mut rows = statement.query(params![edge])?;
-        while let Some(row) = rows.next()? {
-            check.problem(format!("{index} {}", row.get::<_, i64>(0)?), what);
-        }
-        Ok(())
-    };
+/// Names each row that a statement finds; which they are.
+fn each(
+    database: &Database,
+    check: &mut Check,
+    table: &str,
+    sql: &str,
+    what: &str,
+) -> Result<BTreeSet<i64>, rusqlite::Error> {
+    let mut statement = database.prepare(sql)?;
+    let found: BTreeSet<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    found.iter().for_each(|id| check.problem(format!("{table} {id}"), what));
+    Ok(found)
+}
+
+/// An index of ours has what its view has.
+fn compare_compact(database: &Database, check: &mut Check, index: Index) -> Result<(), rusqlite::Error> {
+    let (table, view) = (index.table(), indexes::view(index));
+    let mut named = each(
+        database,
+        check,
+        table,
+        &format!("SELECT v.id FROM {view} v WHERE NOT EXISTS (SELECT 1 FROM {table}_docsize d WHERE d.id = v.id)"),
+        "is a message that the index does not have",
+    )?;
+    named.extend(each(
+        database,
+        check,
+        table,
+        &format!(
+            "SELECT d.id FROM {table}_docsize d WHERE NOT EXISTS (SELECT 1 FROM messages m NOT INDEXED WHERE m.id = d.id)"
+        ),
+        "is in the index, but there is no such message",
+    )?);
+    named.extend(each(
+        database,
+        check,
+        table,
+        &format!(
+            "SELECT d.id FROM {table}_docsize d WHERE NOT EXISTS (SELECT 1 FROM {view} v WHERE v.id = d.id) \
+             AND EXISTS (SELECT 1 FROM messages m NOT INDEXED WHERE m.id = d.id)"
+        ),
+        "is in the index, but should not be",
+    )?);
+    for id in terms::differing(database, index)?.difference(&named) {
+        check.problem(format!("{table} {id}"), "is in the index with another text than the message has");
+    }
+    Ok(())
+}
+
+/// An index of the agent's has a copy of every text.
+fn compare_inline(database: &Database, check: &mut Check, table: &str) -> Result<(), rusqlite::Error> {
     // NOT INDEXED: the table tells which messages there are, not another index that may be wrong itself.
     each(
+        database,
+        check,
+        table,
         &format!(
-            "SELECT m.id FROM messages m NOT INDEXED WHERE m.id <= ?1 \
-             AND NOT EXISTS (SELECT 1 FROM {index}_docsize d WHERE d.id = m.id)"
+            "SELECT m.id FROM messages m NOT INDEXED WHERE NOT {} \
+             AND NOT EXISTS (SELECT 1 FROM {table}_docsize d WHERE d.id = m.id)",
+            indexes::is_pending("m.id")
         ),
-        watermark(database, index)?.unwrap_or(i64::MAX),
         "is a message that the index does not have",
     )?;
     each(
+        database,
+        check,
+        table,
         &format!(
-            "SELECT d.id FROM {index}_docsize d WHERE d.id <= ?1 \
-             AND NOT EXISTS (SELECT 1 FROM messages m NOT INDEXED WHERE m.id = d.id)"
+            "SELECT d.id FROM {table}_docsize d WHERE NOT EXISTS (SELECT 1 FROM messages m NOT INDEXED WHERE m.id = d.id)"
         ),
-        i64::MAX,
         "is in the index, but there is no such message",
     )?;
     let mut statement = database.prepare(&format!(
         "SELECT m.id, c.c0, coalesce(m.content, '') || ' ' || coalesce(m.tool_name, '') || ' ' || coalesce(m.tool_calls, '') AS said \
-         FROM messages m NOT INDEXED JOIN {index}_content c ON c.id = m.id WHERE c.c0 IS NOT said"
+         FROM messages m NOT INDEXED JOIN {table}_content c ON c.id = m.id WHERE c.c0 IS NOT said"
     ))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (kept, said) = (row::text(row, 1)?.unwrap_or_default(), row::text(row, 2)?.unwrap_or_default());
         if kept != indexes::plain(&said) {
             check.problem(
-                format!("{index} {}", row.get::<_, i64>(0)?),
+                format!("{table} {}", row.get::<_, i64>(0)?),
                 "is in the index with another text than the message has",
             );
         }
@@ -85,31 +135,18 @@ fn compare(database: &Database, check: &mut Check, index: &str) -> Result<(), ru
     Ok(())
 }
 
-/// Up to which message an index was looked at since it was made anew; nothing if it is up to all.
-fn watermark(database: &Database, index: &str) -> Result<Option<i64>, rusqlite::Error> {
-    let value: Option<String> = database
-        .prepare("SELECT value FROM hx_state WHERE key = 'index:' || ?")?
-        .query_row([index], |row| row.get(0))
-        .optional()?;
-    Ok(value.map(|text| text.parse().unwrap_or(0)))
-}
-
-/// Old messages that are still to be put into an index.
+/// Messages that are still to be indexed, and indexes that stand aside.
 pub(super) fn backlog(database: &Database, check: &mut Check) -> Result<(), Failure> {
-    for index in INDEXES {
-        check.looked_at += 1;
-        let Some(edge) = watermark(database, index)? else { continue };
-        let missing = count(
-            database,
-            &format!(
-                "SELECT count(*) FROM messages m NOT INDEXED WHERE m.id > {edge} \
-                 AND NOT EXISTS (SELECT 1 FROM {index}_docsize d WHERE d.id = m.id)"
-            ),
-        )?;
-        check.note(
-            format!("table {index}"),
-            format!("was looked through up to message {edge}; {missing} behind it are still to be put in"),
-        );
+    check.looked_at = indexes::INDEXES.len() as u64;
+    let behind = indexes::backlog(database)?;
+    if behind > 0 {
+        check.note("table messages", format!("has {behind} messages that are still to be indexed"));
+    }
+    if indexes::needs_rebuild(database)? && !indexes::wants_rebuild(database)? {
+        check.note("indexes", "are being made anew; optimize goes on with it");
+    }
+    if let Some(why) = indexes::broken(database)? {
+        check.problem("indexes", format!("are broken and stand aside ({why}); optimize makes them anew"));
     }
     Ok(())
 }

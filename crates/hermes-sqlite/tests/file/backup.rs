@@ -66,6 +66,7 @@ async fn a_backup_while_others_append_is_one_state() {
         drop(looked);
         let opened =
             SqliteStore::open(&copy.path, &SqliteOptions { create: false, ..SqliteOptions::default() }).unwrap();
+        while opened.upkeep().await.unwrap() {}
         let report = opened.verify().await.unwrap();
         assert_eq!(crate::verify::told(&report), Vec::<String>::new());
         let counts = opened.counts(&SessionFilter::default()).await.unwrap();

@@ -157,6 +157,7 @@ async fn both_sides_write_in_turn() {
         rows.iter().map(|row| (row.id.as_str(), row.message_count)).collect::<Vec<_>>(),
         [("on", 2), ("ours", 3)]
     );
+    while store.upkeep().await.unwrap() {}
     for table in ["messages_fts", "messages_fts_trigram"] {
         foreign.execute(&format!("INSERT INTO {table}({table}, rank) VALUES('integrity-check', 1)"), []).unwrap();
     }

@@ -10,10 +10,13 @@ mod child;
 mod damage;
 mod fixture;
 mod foreign;
+mod indexes;
+mod inline;
 mod locks;
 mod modes;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
+mod optimize;
 mod processes;
 mod read_only;
 mod refusals;

@@ -5,7 +5,7 @@ use hermes_session::*;
 use hermes_sqlite::SqliteStore;
 use std::os::unix::fs::PermissionsExt as _;
 
-/// A chain of two with a delegate, a branch, and a conversation of its own.
+/// A chain of two with a delegate, a branch, and a conversation of its own, all indexed.
 async fn family(file: &File) -> SqliteStore {
     let store = file.open();
     store.create(&new("root"), &at(10.0)).await.unwrap();
@@ -17,6 +17,7 @@ async fn family(file: &File) -> SqliteStore {
     let calls = Json::parse(r#"[{"id": "1"}, {"id": "2"}]"#).unwrap();
     let calling = MessageBody { tool_calls: Some(calls), ..MessageBody::empty(Role::Assistant) };
     store.append(&id("alone"), &[user("hi"), calling.into()], &at(16.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
     store
 }
 
@@ -30,7 +31,15 @@ pub(crate) fn told(report: &Report) -> Vec<String> {
 
 /// Does the damage with the store open, and sees that exactly these things are told of it, each by its start.
 async fn damaged(damage: &str, expect: &[&str]) {
-    let file = File::new();
+    damaged_in(File::new(), damage, expect).await;
+}
+
+/// The same in a file with the agent's indexes.
+async fn damaged_inline(damage: &str, expect: &[&str]) {
+    damaged_in(crate::adoption::agents_file(""), damage, expect).await;
+}
+
+async fn damaged_in(file: File, damage: &str, expect: &[&str]) {
     let store = family(&file).await;
     let report = store.verify().await.unwrap();
     assert_eq!(told(&report), Vec::<String>::new(), "before {damage}");
@@ -85,28 +94,28 @@ async fn the_list_of_what_has_to_be_there_is_that_of_a_new_file() {
 }
 
 #[tokio::test]
-async fn indexes_are_compared_message_by_message() {
-    damaged(
+async fn the_agents_indexes_are_compared_message_by_message() {
+    damaged_inline(
         "DELETE FROM messages_fts WHERE rowid = 2",
         &["indexes: problem messages_fts 2 is a message that the index does not have"],
     )
     .await;
-    damaged(
+    damaged_inline(
         "INSERT INTO messages_fts_trigram(rowid, content) VALUES (77, 'nobody said this')",
         &["indexes: problem messages_fts_trigram 77 is in the index, but there is no such message"],
     )
     .await;
-    damaged(
+    damaged_inline(
         "UPDATE messages_fts SET content = 'something else' WHERE rowid = 1",
         &["indexes: problem messages_fts 1 is in the index with another text than the message has"],
     )
     .await;
-    damaged(
+    damaged_inline(
         "UPDATE messages_fts_data SET block = zeroblob(8) WHERE id = 10",
         &["indexes: problem table messages_fts "],
     )
     .await;
-    damaged(
+    damaged_inline(
         "UPDATE messages_fts_content SET c0 = 'the end  ' WHERE id = 1",
         &[
             "indexes: problem table messages_fts ",
@@ -122,7 +131,7 @@ async fn trigrams_of_an_older_sqlite_are_no_damage() {
     let cut = "UPDATE messages SET content = char(0) || 'json:[1]' WHERE id = 1;
          DELETE FROM messages_fts_trigram WHERE rowid = 1; INSERT INTO messages_fts_trigram(rowid, content) VALUES (1, '');
          UPDATE messages_fts_trigram_content SET c0 = (SELECT content || '  ' FROM messages WHERE id = 1) WHERE id = 1;";
-    damaged(
+    damaged_inline(
         cut,
         &[
             "indexes: note table messages_fts_trigram can't be checked as a whole: versions of SQLite differ",
@@ -133,25 +142,58 @@ async fn trigrams_of_an_older_sqlite_are_no_damage() {
 }
 
 #[tokio::test]
-async fn a_backlog_is_a_note_and_what_is_behind_it_is_not() {
+async fn our_indexes_are_compared_message_by_message() {
+    const TAKE_OUT: &str =
+        "INSERT INTO messages_fts(messages_fts, rowid, content) VALUES ('delete', 2, '大别山项目  ')";
+    let lacks = "indexes: problem messages_fts 2 is a message that the index does not have";
+    damaged(TAKE_OUT, &[lacks]).await;
+    damaged("DELETE FROM messages_fts_docsize WHERE id = 2", &[lacks]).await;
     damaged(
-        "DELETE FROM messages_fts WHERE rowid IN (1, 4); INSERT INTO hx_state VALUES ('index:messages_fts', '2')",
+        "INSERT INTO messages_fts_trigram(rowid, content) VALUES (77, 'nobody said this')",
+        &["indexes: problem messages_fts_trigram 77 is in the index, but there is no such message"],
+    )
+    .await;
+    damaged(
+        "INSERT INTO messages_fts_trigram(rowid, content) VALUES (1, 'the start  ')",
+        &["indexes: problem messages_fts_trigram 1 is in the index, but should not be"],
+    )
+    .await;
+    // The same rows, with another text.
+    damaged(
+        "DROP TRIGGER messages_fts_update; UPDATE messages SET content = 'the end' WHERE id = 1;
+         UPDATE hx_session SET dirty = 0, preview = 'the end' WHERE session_id = 'root'",
         &[
-            "indexes: problem messages_fts 1 is a message that the index does not have",
-            "index backlog: note table messages_fts was looked through up to message 2; 1 behind it are",
+            "schema: problem trigger messages_fts_update is missing",
+            "indexes: problem messages_fts 1 is in the index with another text than the message has",
         ],
     )
     .await;
-    let file = File::new();
+    // An index that says of itself that it is empty.
+    damaged(
+        "UPDATE messages_fts_data SET block = zeroblob(8) WHERE id = 10",
+        &["1", "2", "3", "4", "5", "6"]
+            .map(|id| format!("indexes: problem messages_fts {id} is in the index with"))
+            .each_ref()
+            .map(String::as_str),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_backlog_is_a_note_and_what_is_behind_it_is_not() {
+    let file = crate::adoption::agents_file("");
     let store = family(&file).await;
-    file.foreign()
-        .execute_batch(
-            "DELETE FROM messages_fts_trigram; INSERT INTO hx_state VALUES ('index:messages_fts_trigram', '0')",
-        )
-        .unwrap();
+    file.foreign().execute_batch("DELETE FROM messages_fts_trigram; INSERT INTO hx_pending VALUES (2, 9)").unwrap();
     let report = store.verify().await.unwrap();
-    assert!(report.is_sound(), "{report:?}");
-    assert_eq!(report.check("index backlog").unwrap().notes, 1);
+    assert_eq!(
+        told(&report),
+        [
+            "indexes: problem messages_fts_trigram 1 is a message that the index does not have",
+            "index backlog: note table messages has 5 messages that are still to be indexed"
+        ]
+    );
+    file.foreign().execute_batch("UPDATE hx_pending SET first = 1").unwrap();
+    assert!(store.verify().await.unwrap().is_sound());
     while store.upkeep().await.unwrap() {}
     assert_eq!(told(&store.verify().await.unwrap()), Vec::<String>::new());
 }

@@ -69,7 +69,9 @@ pub(crate) async fn settle(file: &File, store: &SqliteStore, peer: &mut Peer, wr
             "SELECT count(*) FROM messages_fts_trigram WHERE messages_fts_trigram MATCH ?",
             &format!("\"{name} number\""),
         );
-        assert_eq!((words, trigrams), (own.len() as i64, own.len() as i64), "{name} in the indexes");
+        // An index of ours leaves out what has no need of it.
+        let expect = if file.is_compact() { 0 } else { own.len() as i64 };
+        assert_eq!((words, trigrams), (own.len() as i64, expect), "{name} in the indexes");
         if let Some(last) = own.len().checked_sub(1) {
             assert_eq!(their_hits(peer, &format!("{name}x{last}")), [own[last].id]);
         }

@@ -39,6 +39,7 @@ mod markers;
 mod old_schema;
 mod on_our_file;
 mod on_their_file;
+mod optimize;
 mod peer;
 mod process;
 mod releases;

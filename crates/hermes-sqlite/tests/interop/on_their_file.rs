@@ -4,7 +4,7 @@ use crate::fixture::{File, all_messages, id, now, report, session, texts, title,
 use crate::peer::{Peer, Release};
 use crate::samples;
 use crate::views::{arguments, fields, our_list, same_list, same_tip, same_transcripts, their_hits};
-use hermes_session::{EndReason, MessageBody, NewChild, Relation, SessionStore as _, UsageUpdate};
+use hermes_session::{EndReason, Maintenance as _, MessageBody, NewChild, Relation, SessionStore as _, UsageUpdate};
 use hermes_sqlite::SqliteStore;
 use serde_json::{Value, json};
 
@@ -103,6 +103,7 @@ const SESSIONS: [&str; 8] = ["all", "long", "helper", "long-2", "origin", "fork"
 
 /// Sees what [`write`] did, with the eyes of both.
 pub(crate) async fn read_again(store: &SqliteStore, peer: &mut Peer) {
+    while store.upkeep().await.unwrap() {}
     same_transcripts(store, peer, &SESSIONS).await;
     same_list(store, peer).await;
     same_tip(store, peer, "long", "long-3").await;
@@ -134,7 +135,12 @@ async fn each_side_reads_what_the_other_wrote(release: &Release) {
     read_again(&store, &mut peer).await;
     say(&mut peer, "twig", "and once more");
     assert_eq!(texts(&store, "twig").await, ["another way", "our twig zebrafish", "and once more"]);
-    assert_eq!(file.foreign_schema(), before, "something of theirs was altered");
+    // In a file that we may adopt, its triggers for new rows make room for ones that leave ours for later.
+    let theirs = |schema: Vec<String>| -> Vec<String> {
+        let is_ours = |line: &&String| line.contains("_insert messages ") && !release.is_host();
+        schema.iter().filter(|line| !is_ours(line)).cloned().collect()
+    };
+    assert_eq!(theirs(file.foreign_schema()), theirs(before.clone()), "something of theirs was altered");
     assert_eq!(peer.query("PRAGMA integrity_check"), json!([["ok"]]));
     peer.close();
     drop(store);

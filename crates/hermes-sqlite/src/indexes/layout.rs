@@ -1,0 +1,109 @@
+//! What a file has of the indexes, told by the statements that made them.
+
+use super::{INDEXES, Index, compact, pending};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+/// How an index keeps its texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Kind {
+    #[default]
+    Missing,
+    Inline,
+    Compact,
+}
+
+/// What a trigger of an index does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Hook {
+    #[default]
+    Missing,
+    /// It indexes every row within the write, as the agent makes it.
+    Agents,
+    /// It leaves out rows that are to be indexed later.
+    Ours,
+    /// It does nothing, because the index is broken.
+    Quiet,
+}
+
+/// One index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Look {
+    pub(crate) kind: Kind,
+    /// For new, deleted and changed rows.
+    pub(crate) hooks: [Hook; 3],
+}
+
+/// Both indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Layout {
+    words: Look,
+    trigrams: Look,
+    /// Whether the views are there that compact indexes read.
+    views: bool,
+}
+
+impl Layout {
+    /// Looks at an open file.
+    pub(crate) fn of(connection: &Connection) -> Result<Self, rusqlite::Error> {
+        let statements: BTreeMap<String, String> = connection
+            .prepare_cached(
+                "SELECT name, sql FROM main.sqlite_schema WHERE (name GLOB 'messages_fts*' OR type = 'view') AND sql IS NOT NULL",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        let [words, trigrams] = INDEXES.map(|index| Look::of(&statements, index));
+        let views = INDEXES.into_iter().all(|index| statements.contains_key(compact::view(index)));
+        Ok(Self { words, trigrams, views })
+    }
+
+    /// What there is of one index.
+    pub(crate) const fn look(&self, index: Index) -> Look {
+        match index {
+            Index::Words => self.words,
+            Index::Trigrams => self.trigrams,
+        }
+    }
+
+    /// Whether new messages are to be noted, to be indexed later. Not so where triggers that are not ours index them all at once.
+    pub(crate) fn is_deferred(&self) -> bool {
+        INDEXES.into_iter().any(|index| self.look(index).hooks[0] != Hook::Agents)
+    }
+
+    /// Whether something that we made is not there, or was made anew by somebody else: triggers fail then, or leave rows behind.
+    pub(crate) fn is_torn(&self) -> bool {
+        INDEXES.into_iter().map(|index| self.look(index)).any(|look| match look.kind {
+            Kind::Missing => true,
+            Kind::Compact => !self.views || look.has_gap(),
+            Kind::Inline => false,
+        })
+    }
+
+    /// Whether both indexes are compact.
+    pub(crate) fn is_compact(&self) -> bool {
+        INDEXES.into_iter().all(|index| self.look(index).kind == Kind::Compact)
+    }
+}
+
+impl Look {
+    /// Whether a trigger of ours is not there, or was made anew by somebody else.
+    pub(super) fn has_gap(&self) -> bool {
+        self.hooks.iter().any(|hook| matches!(hook, Hook::Missing | Hook::Agents))
+    }
+
+    fn of(statements: &BTreeMap<String, String>, index: Index) -> Self {
+        let kind = match statements.get(index.table()) {
+            None => Kind::Missing,
+            Some(sql) if sql.contains(compact::view(index)) => Kind::Compact,
+            Some(_) => Kind::Inline,
+        };
+        let hooks = index.triggers().map(|name| match statements.get(&name) {
+            None => Hook::Missing,
+            Some(sql) if sql.contains(super::health::QUIET) => Hook::Quiet,
+            // Those that have nothing to do with new rows tell themselves by how they look whether a row is in the index.
+            Some(sql) if sql.contains(pending::NAME) || sql.contains("_docsize") => Hook::Ours,
+            Some(_) => Hook::Agents,
+        });
+        Self { kind, hooks }
+    }
+}

@@ -1,0 +1,233 @@
+//! Building both indexes anew beside the ones in use, compact, and putting them in their place.
+//!
+//! Every step is a short transaction and leaves a state that can be carried on from: being built, swapped, being cleared away. While it
+//! goes on everybody may write; what is changed behind the watermark is brought over by triggers, what comes after it follows.
+
+use super::step::{STEP, Text, add_compact};
+use super::{INDEXES, Index, Kind, Layout, compact, health, pending, text};
+use crate::database::Database;
+use crate::error::Failure;
+use rusqlite::{OptionalExtension as _, params};
+use std::time::Instant;
+
+/// Under this key stands up to which message the new indexes are filled; nothing stands there if none are being built.
+const KEY: &str = "index:built";
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// New indexes are filled up to a message.
+    Built {
+        up_to: i64,
+    },
+    /// The old ones are being cleared away.
+    Clearing,
+    Done,
+}
+
+/// The name of an index that is being built.
+const fn built(index: Index) -> &'static str {
+    match index {
+        Index::Words => "hx_built_words",
+        Index::Trigrams => "hx_built_trigrams",
+    }
+}
+
+/// The tables that an index is kept in.
+const PARTS: [&str; 5] = ["content", "data", "idx", "docsize", "config"];
+
+/// What the names of the tables of an index that was replaced begin with.
+const fn replaced(index: Index) -> &'static str {
+    match index {
+        Index::Words => "hx_replaced_words",
+        Index::Trigrams => "hx_replaced_trigrams",
+    }
+}
+
+/// Up to which message new indexes are filled, if they are being built.
+pub(super) fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
+    let value: Option<String> = database
+        .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
+        .query_row([KEY], |row| row.get(0))
+        .optional()?;
+    Ok(value.map(|text| text.parse().unwrap_or(i64::MIN)))
+}
+
+/// Begins to build new indexes, unless that is under way.
+pub(crate) fn start(database: &Database) -> Result<(), Failure> {
+    if watermark(database)?.is_some() {
+        return Ok(());
+    }
+    super::lay_ground(database)?;
+    for index in INDEXES {
+        compact::create_table(database, index, built(index))?;
+    }
+    set_watermark(database, i64::MIN)?;
+    Ok(database.execute_batch(&sync_triggers())?)
+}
+
+/// Brings over what is changed among the messages that the new indexes have.
+fn sync_triggers() -> String {
+    let each = |body: &dyn Fn(Index) -> String| INDEXES.map(body).concat();
+    let take_out = each(&|index| compact::take_out(index, built(index)));
+    let put_in = each(&|index| {
+        let text = compact::form(index, &text("new"));
+        format!(
+            "INSERT INTO {}(rowid, content) SELECT new.id, {} \
+             WHERE new.id <= (SELECT CAST(value AS INTEGER) FROM hx_state WHERE key = '{KEY}') AND NOT {} AND {};",
+            built(index),
+            text,
+            pending::holds("new.id"),
+            compact::is_taken(index, &text),
+        )
+    });
+    format!(
+        "CREATE TRIGGER hx_built_delete AFTER DELETE ON messages BEGIN {take_out} END;
+         CREATE TRIGGER hx_built_update AFTER UPDATE OF content, tool_name, tool_calls ON messages BEGIN {take_out} {put_in} END;"
+    )
+}
+
+fn set_watermark(database: &Database, edge: i64) -> Result<(), Failure> {
+    database
+        .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
+        .execute(params![KEY, edge.to_string()])?;
+    Ok(())
+}
+
+/// Puts a message into a new index.
+pub(super) fn add(database: &Database, index: Index, message: &Text) -> Result<(), Failure> {
+    add_compact(database, index, built(index), message)
+}
+
+/// Does some more of what is under way.
+pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
+    let start = Instant::now();
+    let Some(mut edge) = watermark(database)? else { return clear(database, start) };
+    loop {
+        let texts = read(database, edge)?;
+        for message in &texts {
+            for index in INDEXES {
+                add(database, index, message)?;
+            }
+            edge = message.id;
+            if start.elapsed() > STEP {
+                set_watermark(database, edge)?;
+                return Ok(Progress::Built { up_to: edge });
+            }
+        }
+        if texts.is_empty() {
+            swap(database)?;
+            return Ok(Progress::Clearing);
+        }
+    }
+}
+
+/// The next messages that are not noted to be indexed later.
+fn read(database: &Database, edge: i64) -> Result<Vec<Text>, Failure> {
+    let mut statement = database.prepare_cached(&format!(
+        "SELECT id, content FROM {} WHERE id > ? ORDER BY id LIMIT 32",
+        compact::view(Index::Words)
+    ))?;
+    let rows = statement.query_map([edge], Text::new)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Puts the new indexes in the place of the old ones.
+fn swap(database: &Database) -> Result<(), Failure> {
+    database.execute_batch("DROP TRIGGER IF EXISTS hx_built_delete; DROP TRIGGER IF EXISTS hx_built_update;")?;
+    for index in INDEXES {
+        super::drop_triggers(database, index)?;
+        put_aside(database, index)?;
+        database.execute_batch(&format!("ALTER TABLE {} RENAME TO {}", built(index), index.table()))?;
+        compact::create_triggers(database, index)?;
+    }
+    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
+    health::mended(database)?;
+    Ok(database.refresh()?)
+}
+
+/// Drops an index, but for what fills its tables: that goes bit by bit, and no longer as an index, which nobody could call whole.
+fn put_aside(database: &Database, index: Index) -> Result<(), Failure> {
+    let table = index.table();
+    let kind = Layout::of(database)?.look(index).kind;
+    for part in PARTS {
+        if exists(database, &format!("{table}_{part}"))? {
+            database.execute_batch(&format!("ALTER TABLE {table}_{part} RENAME TO {}_{part}", replaced(index)))?;
+        }
+    }
+    // Without tables to keep it in an index can't be dropped.
+    let texts = match kind {
+        Kind::Missing => return Ok(()),
+        Kind::Inline => format!("CREATE TABLE {table}_content(id INTEGER PRIMARY KEY, c0);"),
+        Kind::Compact => String::new(),
+    };
+    Ok(database.execute_batch(&format!(
+        "{texts}
+         CREATE TABLE {table}_data(id INTEGER PRIMARY KEY, block BLOB);
+         CREATE TABLE {table}_idx(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+         CREATE TABLE {table}_docsize(id INTEGER PRIMARY KEY, sz BLOB);
+         CREATE TABLE {table}_config(k PRIMARY KEY, v) WITHOUT ROWID;
+         INSERT INTO {table}_config VALUES ('version', 4);
+         DROP TABLE {table};"
+    ))?)
+}
+
+fn exists(database: &Database, name: &str) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = ?")?.exists([name])?)
+}
+
+/// Empties what is left of the old indexes bit by bit, and drops what is empty.
+fn clear(database: &Database, start: Instant) -> Result<Progress, Failure> {
+    for (index, part) in INDEXES.into_iter().flat_map(|index| PARTS.map(|part| (index, part))) {
+        let table = format!("{}_{part}", replaced(index));
+        if !exists(database, &table)? {
+            continue;
+        }
+        let key = match part {
+            "idx" => "segid, term",
+            "config" => "k",
+            _ => "id",
+        };
+        let delete = format!("DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} LIMIT 50)");
+        while database.prepare_cached(&delete)?.execute([])? > 0 {
+            if start.elapsed() > STEP {
+                return Ok(Progress::Clearing);
+            }
+        }
+        database.execute_batch(&format!("DROP TABLE {table}"))?;
+    }
+    Ok(Progress::Done)
+}
+
+/// Whether new indexes are being built.
+fn is_building(database: &Database) -> Result<bool, Failure> {
+    Ok(watermark(database)?.is_some())
+}
+
+/// Whether old ones are still to be cleared away.
+fn is_clearing(database: &Database) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name GLOB 'hx_replaced_*' LIMIT 1")?.exists([])?)
+}
+
+/// What [`step`] has to do: nothing if the indexes are compact and whole and no step is under way.
+pub(crate) fn is_needed(database: &Database) -> Result<bool, Failure> {
+    Ok(is_building(database)? || is_clearing(database)? || wants_start(database)?)
+}
+
+/// Whether the indexes have to be built anew, and nobody has begun.
+pub(crate) fn wants_start(database: &Database) -> Result<bool, Failure> {
+    Ok(!is_building(database)? && (!database.layout().is_compact() || health::is_spoilt(database)?))
+}
+
+/// Goes on with what was begun, and begins to make indexes anew that are spoilt; whether there is more to do.
+///
+/// Indexes that are only not compact stay as they are: changing those is a wish that somebody has to have.
+pub(crate) fn heal(database: &Database) -> Result<bool, Failure> {
+    if !is_building(database)? && !is_clearing(database)? {
+        if !health::is_spoilt(database)? || !health::is_ours(database)? {
+            return Ok(false);
+        }
+        start(database)?;
+    }
+    Ok(step(database)? != Progress::Done)
+}

@@ -1,0 +1,138 @@
+//! Indexing after the acknowledgement, in short steps.
+
+use super::pending::{self, Range};
+use super::{INDEXES, Index, Kind, compact, health, plain, rebuild, text};
+use crate::database::Database;
+use crate::error::Failure;
+use rusqlite::params;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+/// How long one step holds the lock. A single message may take longer: an index takes it as a whole.
+pub(super) const STEP: Duration = Duration::from_millis(50);
+
+/// How many messages are read at once.
+const BATCH: i64 = 32;
+
+/// Indexes some of the messages that are noted, the newest stretch first; whether there are more.
+///
+/// An index that turns out to be broken stands aside; what it lacks stays noted.
+pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
+    if health::broken(database)?.is_some()
+        || INDEXES.iter().all(|index| database.layout().look(*index).kind == Kind::Missing)
+    {
+        return Ok(false);
+    }
+    database.execute_batch("SAVEPOINT fill")?;
+    let outcome = fill_for(database, STEP);
+    match outcome {
+        Ok(more) => {
+            database.execute_batch("RELEASE fill")?;
+            Ok(more)
+        }
+        Err(failure) => {
+            let Some(why) = health::blame(&failure).filter(|_| !database.is_autocommit()) else { return Err(failure) };
+            database.execute_batch("ROLLBACK TO fill; RELEASE fill")?;
+            if health::stand_aside(database, &why)? { Ok(false) } else { Err(failure) }
+        }
+    }
+}
+
+fn fill_for(database: &Database, time: Duration) -> Result<bool, Failure> {
+    let start = Instant::now();
+    let building = rebuild::watermark(database)?;
+    while let Some(range) = pending::newest(database)? {
+        let texts = read(database, range)?;
+        let up_to = if texts.len() < BATCH as usize { range.last } else { texts[texts.len() - 1].id };
+        let mut done = up_to;
+        for message in &texts {
+            for index in INDEXES {
+                add(database, index, index.table(), message)?;
+                if building.is_some_and(|edge| message.id <= edge) {
+                    rebuild::add(database, index, message)?;
+                }
+            }
+            if start.elapsed() > time {
+                done = if message.id == texts[texts.len() - 1].id { up_to } else { message.id };
+                break;
+            }
+        }
+        pending::done(database, range, done)?;
+        if start.elapsed() > time {
+            return pending::is_behind(database);
+        }
+    }
+    Ok(false)
+}
+
+/// A message and its text as the indexes take it.
+pub(super) struct Text {
+    pub(super) id: i64,
+    bytes: Vec<u8>,
+}
+
+impl Text {
+    pub(super) fn new(row: &rusqlite::Row<'_>) -> Result<Self, rusqlite::Error> {
+        // A foreign writer may have left bytes that are no text; SQLite takes them for it, and an index has to be given the same.
+        let bytes = match row.get_ref(1)? {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+            _ => Vec::new(),
+        };
+        Ok(Self { id: row.get(0)?, bytes })
+    }
+}
+
+fn read(database: &Database, range: Range) -> Result<Vec<Text>, Failure> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!("SELECT id, {} FROM messages WHERE id BETWEEN ? AND ? ORDER BY id LIMIT {BATCH}", text("messages"))
+    });
+    let mut statement = database.prepare_cached(&SQL)?;
+    let rows = statement.query_map(params![range.first, range.last], Text::new)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Puts a message into an index, unless it is in it or is not taken by it.
+fn add(database: &Database, index: Index, table: &str, message: &Text) -> Result<(), Failure> {
+    match database.layout().look(index).kind {
+        Kind::Missing => Ok(()),
+        Kind::Compact => add_compact(database, index, table, message),
+        Kind::Inline => {
+            if has(database, table, message.id)? {
+                return Ok(());
+            }
+            let text = String::from_utf8_lossy(&message.bytes);
+            insert(database, table, message.id, plain(&text).as_bytes())
+        }
+    }
+}
+
+/// Puts a message into a compact index, unless it is in it or is not taken by it.
+pub(super) fn add_compact(database: &Database, index: Index, table: &str, message: &Text) -> Result<(), Failure> {
+    if has(database, table, message.id)? {
+        return Ok(());
+    }
+    match std::str::from_utf8(&message.bytes) {
+        Ok(text) => match compact::taken(index, text) {
+            Some(text) => insert(database, table, message.id, text.as_bytes()),
+            None => Ok(()),
+        },
+        // What it makes of such bytes only SQLite can say.
+        Err(_) => match compact::taken_by_sqlite(database, index, message.id)? {
+            Some(bytes) => insert(database, table, message.id, &bytes),
+            None => Ok(()),
+        },
+    }
+}
+
+fn has(database: &Database, table: &str, id: i64) -> Result<bool, Failure> {
+    Ok(database.prepare_cached(&format!("SELECT 1 FROM {table}_docsize WHERE id = ?"))?.exists([id])?)
+}
+
+fn insert(database: &Database, table: &str, id: i64, text: &[u8]) -> Result<(), Failure> {
+    // VALUES, not SELECT: for a statement that may write more than one row FTS5 first puts on disk what it has in hand.
+    database
+        .prepare_cached(&format!("INSERT INTO {table}(rowid, content) VALUES (?, ?)"))?
+        .execute(params![id, ToSqlOutput::Borrowed(ValueRef::Text(text))])?;
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Bringing a file into the compact form, in short steps: each is a transaction of its own, and whoever comes next goes on from there.
+
+use crate::database::Database;
+use crate::error::Failure;
+use crate::indexes::{self, Progress};
+use hermes_session::{IndexHealth, Optimizing};
+
+/// Does some more of it.
+pub(crate) fn step(database: &Database) -> Result<Optimizing, Failure> {
+    if !indexes::needs_rebuild(database)? {
+        return Ok(Optimizing::Done);
+    }
+    if indexes::wants_rebuild(database)? {
+        indexes::start_rebuild(database)?;
+    }
+    Ok(match indexes::rebuild_step(database)? {
+        Progress::Built { up_to } => {
+            let (first, last) = bounds(database)?;
+            Optimizing::Building { done: up_to.abs_diff(first), total: last.abs_diff(first) }
+        }
+        Progress::Clearing => Optimizing::Clearing,
+        Progress::Done => Optimizing::Done,
+    })
+}
+
+/// The first and the last message, as ids.
+fn bounds(database: &Database) -> Result<(i64, i64), Failure> {
+    Ok(database
+        .prepare_cached(
+            "SELECT coalesce((SELECT min(id) FROM messages), 0), coalesce((SELECT max(id) FROM messages), 0)",
+        )?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+/// What the indexes are good for. Told by a few small tables, not by looking through the indexes.
+pub(crate) fn health(database: &Database) -> Result<IndexHealth, Failure> {
+    if let Some(why) = indexes::broken(database)? {
+        return Ok(IndexHealth::Broken { why });
+    }
+    if database.layout().is_torn() {
+        return Ok(IndexHealth::Broken { why: "a table of the indexes is missing".to_owned() });
+    }
+    Ok(match indexes::backlog(database)? {
+        0 => IndexHealth::Whole,
+        messages => IndexHealth::Behind { messages },
+    })
+}

@@ -1,0 +1,104 @@
+//! Messages are the truth: an index that is missing, damaged or behind keeps nobody from writing, and is mended.
+
+use crate::fixture::{File, at, id, new, user};
+use crate::verify::told;
+use hermes_session::*;
+use hermes_sqlite::SqliteStore;
+
+const TEXTS: [&str; 3] = ["the quick fox", "大别山项目", "lazy dog"];
+
+async fn filled(file: &File) -> SqliteStore {
+    let store = file.open();
+    for session in ["a", "b"] {
+        store.create(&new(session), &at(1.0)).await.unwrap();
+        store.append(&id(session), &TEXTS.map(user), &at(2.0)).await.unwrap();
+    }
+    while store.upkeep().await.unwrap() {}
+    store
+}
+
+/// Appends, replaces and deletes, and sees that it was done.
+async fn goes_on(store: &SqliteStore, what: &str) {
+    store
+        .append(&id("a"), &[user("一二三四"), user("more")], &at(3.0))
+        .await
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    store
+        .replace(&id("a"), &[user("instead 五六七")], &at(4.0))
+        .await
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    let deleted = store.delete_conversation(&id("b"), &at(5.0)).await.unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(deleted, Deleted { sessions: 1, messages: 3 }, "{what}");
+    let kept = store.messages(&id("a"), &MessageRequest::first(9)).await.unwrap();
+    assert_eq!(
+        kept.iter().map(|message| message.body.plain_text().into_owned()).collect::<Vec<_>>(),
+        ["instead 五六七"],
+        "{what}"
+    );
+}
+
+/// Sees that the indexes are whole, after they were made anew if somebody had to notice first that they are not.
+async fn mended(store: &SqliteStore, file: &File, what: &str) {
+    while store.upkeep().await.unwrap() {}
+    if !store.verify().await.unwrap().is_sound() {
+        store.rebuild_indexes().await.unwrap();
+        while store.optimize().await.unwrap() != Optimizing::Done {}
+        while store.upkeep().await.unwrap() {}
+    }
+    assert_eq!(store.status().await.unwrap().indexes, IndexHealth::Whole, "{what}");
+    assert_eq!(told(&store.verify().await.unwrap()), Vec::<String>::new(), "{what}");
+    let foreign = file.foreign();
+    for (table, query) in [("messages_fts", "instead"), ("messages_fts_trigram", "五六七")] {
+        foreign.execute(&format!("INSERT INTO {table}({table}, rank) VALUES('integrity-check', 1)"), []).unwrap();
+        let found: i64 = foreign
+            .query_row(&format!("SELECT count(*) FROM {table} WHERE {table} MATCH ?"), [query], |row| row.get(0))
+            .unwrap();
+        assert_eq!(found, 1, "{what}: {query}");
+    }
+}
+
+/// What is done to the indexes, and whether that shows as soon as somebody writes, so that nobody has to ask for their mending.
+const DAMAGES: [(&str, bool); 8] = [
+    ("DROP TABLE messages_fts", true),
+    ("DROP TABLE messages_fts; DROP TABLE messages_fts_trigram", true),
+    ("DROP TRIGGER messages_fts_insert; DROP TRIGGER messages_fts_trigram_delete", true),
+    ("DROP TABLE messages_fts_docsize", true),
+    ("DROP TABLE messages_fts_trigram_data", true),
+    ("UPDATE messages_fts_data SET block = x'0000000000010203' WHERE id = 10", true),
+    // FTS5 only writes more to an index when a row is taken out.
+    ("UPDATE messages_fts_data SET block = zeroblob(50) WHERE id > 10", false),
+    ("DROP VIEW hx_cjk_text", true),
+];
+
+#[tokio::test]
+async fn damage_keeps_nobody_from_writing() {
+    for (damage, shows) in DAMAGES {
+        for reopened in [false, true] {
+            let file = File::new();
+            let mut store = Some(filled(&file).await).filter(|_| !reopened);
+            file.foreign().execute_batch(damage).unwrap();
+            let store = store.take().unwrap_or_else(|| file.open());
+            let what = format!("{damage}, reopened: {reopened}");
+            goes_on(&store, &what).await;
+            while store.upkeep().await.unwrap() {}
+            assert_eq!(store.verify().await.unwrap().is_sound(), shows, "{what}");
+            mended(&store, &file, &what).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_lags_by_one_row_is_found_and_made_anew() {
+    let file = File::new();
+    let store = filled(&file).await;
+    file.foreign()
+        .execute_batch("INSERT INTO messages_fts(messages_fts, rowid, content) VALUES ('delete', 3, 'lazy dog  ')")
+        .unwrap();
+    assert_eq!(
+        told(&store.verify().await.unwrap()),
+        ["indexes: problem messages_fts 3 is a message that the index does not have"]
+    );
+    store.rebuild_indexes().await.unwrap();
+    goes_on(&store, "while they are made anew").await;
+    mended(&store, &file, "lagging").await;
+}

@@ -1,0 +1,110 @@
+//! From the agent's indexes to compact ones, with others writing and with deaths on the way.
+
+use crate::adoption::agents_file;
+use crate::child::child;
+use crate::fixture::{File, at, id, new, user};
+use crate::processes::rounds;
+use crate::verify::told;
+use hermes_session::*;
+use std::time::Duration;
+
+/// A file of the agent's that takes a while to convert.
+fn large() -> File {
+    agents_file(
+        "INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0), ('b', 'cli', 1.0);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+         INSERT INTO messages (session_id, role, content, timestamp)
+             SELECT iif(i % 2, 'a', 'b'), 'user', 'message ' || i || iif(i % 5 = 0, ' 大别山项目 ', ' ') || hex(randomblob(300)), i FROM n;
+         UPDATE sessions SET message_count = 1500;",
+    )
+}
+
+/// Sees that both indexes are compact, that nothing is left of the way there, and that FTS5 finds them whole.
+async fn settled(file: &File, messages: i64) {
+    let store = file.open();
+    while store.upkeep().await.unwrap() {}
+    assert_eq!(store.optimize().await.unwrap(), Optimizing::Done);
+    assert_eq!(told(&store.verify().await.unwrap()), Vec::<String>::new());
+    let foreign = file.foreign();
+    let number = |sql: &str| foreign.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(number("SELECT count(*) FROM messages"), messages);
+    let compact = "SELECT count(*) FROM sqlite_schema WHERE name IN ('messages_fts', 'messages_fts_trigram') AND sql LIKE '%content=''hx%'";
+    assert_eq!(number(compact), 2);
+    let left = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'hx\\_built%' ESCAPE '\\' OR name LIKE 'hx\\_replaced%' ESCAPE '\\'";
+    assert_eq!(number(left), 0);
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        foreign.execute(&format!("INSERT INTO {table}({table}, rank) VALUES('integrity-check', 1)"), []).unwrap();
+    }
+    let found = "SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'message'";
+    assert_eq!(number(found), number("SELECT count(*) FROM messages WHERE content LIKE '%message%'"));
+    let found = "SELECT count(*) FROM messages_fts_trigram WHERE messages_fts_trigram MATCH '大别山项目'";
+    assert_eq!(number(found), number("SELECT count(*) FROM messages WHERE content LIKE '%大别山项目%'"));
+}
+
+#[tokio::test]
+async fn everybody_writes_between_its_steps() {
+    let file = large();
+    let store = file.open();
+    let foreign = file.foreign();
+    let (mut steps, mut messages) = (0, 3_000);
+    store.create(&new("ours"), &at(1.0)).await.unwrap();
+    let before = store.status().await.unwrap();
+    loop {
+        let progress = store.optimize().await.unwrap();
+        if progress == Optimizing::Done {
+            break;
+        }
+        if let Optimizing::Building { done, total } = progress {
+            assert!(done <= total && total >= 2_999, "{progress:?}");
+        }
+        let report = store.verify().await.unwrap();
+        assert_eq!(report.check("indexes").unwrap().problems, 0, "after {steps} steps: {progress:?} {report:?}");
+        // Messages that the new indexes have and that they have not, by turns; ours and theirs.
+        let (early, late) = (steps + 1, 3_000 - steps);
+        foreign
+            .execute_batch(&format!(
+                "DELETE FROM messages WHERE id IN ({early}, {late});
+                 UPDATE messages SET content = 'changed message 大别山项目' WHERE id = {early} + 500;
+                 UPDATE messages SET content = 'changed message' WHERE id = {late} - 500;
+                 INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'their message 大别山项目', 9.0);"
+            ))
+            .unwrap();
+        store.append(&id("ours"), &[user("our message"), user("大别山项目")], &at(2.0)).await.unwrap();
+        messages += 1;
+        steps += 1;
+    }
+    assert!(steps > 3, "{steps} steps");
+    let after = store.status().await.unwrap();
+    let used = |status: &StoreStatus| status.bytes - status.free_bytes;
+    assert!(used(&after) * 2 < used(&before), "{} of {} bytes are in use", used(&after), used(&before));
+    foreign
+        .execute_batch(
+            "UPDATE sessions SET message_count = (SELECT count(*) FROM messages m WHERE m.session_id = sessions.id)",
+        )
+        .unwrap();
+    drop(store);
+    settled(&file, messages).await;
+}
+
+/// Killed again and again, it comes to the same end.
+#[tokio::test]
+async fn it_survives_any_number_of_deaths() {
+    for round in 0..rounds(2) {
+        let file = large();
+        let mut deaths = 0;
+        loop {
+            let mut optimizer = child("optimize", "", &file.path()).spawn().unwrap();
+            // Later and later, so that it gets on.
+            std::thread::sleep(Duration::from_millis((round * 7 + deaths * 20) as u64 + 20));
+            optimizer.kill().unwrap();
+            let output = optimizer.wait_with_output().unwrap();
+            if !crate::child::told(&output.stdout, "optimized").is_empty() {
+                break;
+            }
+            deaths += 1;
+            assert!(deaths < 200, "it does not get on");
+        }
+        println!("optimized after {deaths} deaths");
+        settled(&file, 3_000).await;
+    }
+}
