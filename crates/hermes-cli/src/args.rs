@@ -1,6 +1,8 @@
 //! What can be typed behind `hermes`. Each command's own arguments are in its file.
 
-use crate::commands::{backup::BackupArgs, demo::DemoArgs, list::ListArgs, show::ShowArgs, verify::VerifyArgs};
+use crate::commands::{
+    backup::BackupArgs, demo::DemoArgs, list::ListArgs, optimize::OptimizeArgs, show::ShowArgs, verify::VerifyArgs,
+};
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -39,7 +41,7 @@ impl PlaceArgs {
 pub(crate) enum Command {
     /// Shows what this program does, on sample conversations in a folder of their own
     Demo(DemoArgs),
-    /// Lists and reads sessions, verifies and backs up their store
+    /// Lists and reads sessions; verifies, backs up and optimizes their store
     #[command(subcommand)]
     Sessions(SessionsCommand),
 }
@@ -50,4 +52,5 @@ pub(crate) enum SessionsCommand {
     Show(ShowArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),
+    Optimize(OptimizeArgs),
 }

@@ -3,5 +3,6 @@
 pub(crate) mod backup;
 pub(crate) mod demo;
 pub(crate) mod list;
+pub(crate) mod optimize;
 pub(crate) mod show;
 pub(crate) mod verify;

@@ -27,6 +27,11 @@ impl Context {
 
     /// Opens the store that is configured, which must be there: reading never makes one.
     pub(crate) fn open_existing(&self) -> Result<Arc<dyn Maintenance>, CliError> {
+        Ok(self.open_existing_at()?.0)
+    }
+
+    /// The same, and where it is.
+    pub(crate) fn open_existing_at(&self) -> Result<(Arc<dyn Maintenance>, StoreUrl), CliError> {
         let settings = self.settings()?;
         let location = settings.store()?;
         let url = match &location.value {
@@ -37,7 +42,12 @@ impl Context {
             must_be_there(path)?;
         }
         let options = OpenOptions { wait: settings.sessiondb.sqlite.wait_seconds.value, create: false };
-        self.open(&url, &options)
+        Ok((self.open(&url, &options)?, url))
+    }
+
+    /// Opens a store once more that was open a moment ago, without telling again what was told then.
+    pub(crate) fn reopen(&self, url: &StoreUrl) -> Result<Arc<dyn Maintenance>, CliError> {
+        Ok(hermes_store::open(url, &OpenOptions { create: false, ..OpenOptions::default() })?)
     }
 
     /// Opens a store, and tells what there is to tell of that.

@@ -56,5 +56,6 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,
         Command::Sessions(SessionsCommand::Verify(args)) => commands::verify::run(context, args).await,
         Command::Sessions(SessionsCommand::Backup(args)) => commands::backup::run(context, args).await,
+        Command::Sessions(SessionsCommand::Optimize(args)) => commands::optimize::run(context, args).await,
     }
 }

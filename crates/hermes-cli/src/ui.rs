@@ -5,6 +5,7 @@
 pub(crate) mod checks;
 pub(crate) mod json;
 pub(crate) mod layout;
+mod progress;
 pub(crate) mod recap;
 mod sanitize;
 pub(crate) mod sessions;

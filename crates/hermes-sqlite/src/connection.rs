@@ -131,6 +131,15 @@ fn unchanging(path: &Path) -> PathBuf {
     address.into()
 }
 
+/// Opens a file that nobody else has open, and keeps everybody out.
+pub(crate) fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    // In this mode a lock that is taken stays.
+    connection.execute_batch("BEGIN EXCLUSIVE; COMMIT")?;
+    Ok(connection)
+}
+
 /// Makes a new file, for a copy.
 pub(crate) fn open_new(path: &Path) -> Result<Connection, rusqlite::Error> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX)

@@ -28,6 +28,7 @@ mod row;
 mod schema;
 mod sessions;
 mod shape;
+mod shrink;
 mod store;
 mod titles;
 mod usage;
@@ -35,6 +36,7 @@ mod verify;
 mod worker;
 
 pub use options::SqliteOptions;
+pub use shrink::{Shrunk, shrink};
 pub use store::SqliteStore;
 
 /// The version of SQLite that is built in.

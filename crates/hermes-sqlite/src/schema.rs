@@ -81,6 +81,11 @@ fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
     Ok(notices)
 }
 
+/// Whether a file is in use by us.
+pub(crate) fn is_in_use(connection: &rusqlite::Connection, path: &Path) -> Result<bool, Failure> {
+    Ok(matches!(look(connection, path)?, State::Current))
+}
+
 /// Brings a file into use that can't be written: in memory, if our side tables are not there.
 pub(crate) fn prepare_read_only(database: &Database, path: &Path) -> Result<(), Failure> {
     match look(database, path)? {

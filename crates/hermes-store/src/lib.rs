@@ -6,7 +6,8 @@ mod open;
 mod redact;
 mod url;
 
-pub use open::{OpenOptions, open};
+pub use hermes_sqlite::Shrunk;
+pub use open::{OpenOptions, open, shrink};
 pub use url::{ServerUrl, StoreUrl};
 
 /// The README's example compiles.

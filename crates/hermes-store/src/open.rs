@@ -2,7 +2,7 @@
 
 use crate::{ServerUrl, StoreUrl};
 use hermes_session::{Invalid, Maintenance, StoreError};
-use hermes_sqlite::{SqliteOptions, SqliteStore};
+use hermes_sqlite::{Shrunk, SqliteOptions, SqliteStore};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +31,18 @@ pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Maintenance
             let options = SqliteOptions { wait: options.wait, create: options.create };
             Ok(Arc::new(SqliteStore::open(path, &options)?))
         }
+        StoreUrl::Postgresql(server) => Err(not_built("PostgreSQL", server)),
+        StoreUrl::Mysql(server) => Err(not_built("MySQL", server)),
+    }
+}
+
+/// Gives room that a store does not need back to the disk, as far as that needs the store for oneself: nobody else may have it open.
+///
+/// # Errors
+/// As [`open`] does.
+pub fn shrink(url: &StoreUrl) -> Result<Shrunk, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => hermes_sqlite::shrink(path),
         StoreUrl::Postgresql(server) => Err(not_built("PostgreSQL", server)),
         StoreUrl::Mysql(server) => Err(not_built("MySQL", server)),
     }

@@ -2,8 +2,10 @@
 
 use super::layout::{fit, width, wrap};
 use super::{Line, Visible};
+use crate::commands::optimize::Optimized;
 use anstyle::{AnsiColor, Style};
 use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};
+use hermes_store::Shrunk;
 
 /// How many findings of a check are shown to a person.
 const SHOWN: usize = 20;
@@ -66,8 +68,33 @@ pub(crate) fn backup(report: &BackupReport) -> Vec<Line> {
         ("messages", number(report.messages)),
         ("size", size(report.bytes)),
     ];
-    let line = |(name, value): (&str, String)| Line::styled(format!("{name:<12}"), Style::new().dimmed()).text(value);
-    facts.into_iter().map(line).collect()
+    facts.into_iter().map(fact).collect()
+}
+
+/// What optimizing did.
+pub(crate) fn optimized(optimized: &Optimized) -> Vec<Line> {
+    let (before, after) = (optimized.before.bytes, optimized.after.bytes);
+    let won = format!("{} ({}%)", size(before.saturating_sub(after)), percent(before.saturating_sub(after), before));
+    let mut facts = vec![("before", size(before)), ("after", size(after)), ("won", won)];
+    if optimized.after.free_bytes > 0 {
+        facts.push(("free inside", size(optimized.after.free_bytes)));
+    }
+    let mut lines: Vec<Line> = facts.into_iter().map(fact).collect();
+    lines.extend(match optimized.shrunk {
+        Shrunk::InUse => Some("Somebody has the store open: free room stays in the file, to be used again. Once all are gone, optimize gives it back."),
+        Shrunk::NoRoom => Some("The disk has no room to rewrite the file: free room stays in it, to be used again."),
+        Shrunk::Done | Shrunk::NotNeeded => None,
+    }.map(Line::plain_text));
+    lines
+}
+
+fn fact((name, value): (&str, String)) -> Line {
+    Line::styled(format!("{name:<12}"), Style::new().dimmed()).text(value)
+}
+
+/// A part of something, in whole hundredths.
+fn percent(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
 }
 
 /// A number of things that are named in the plural.

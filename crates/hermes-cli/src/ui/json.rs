@@ -1,10 +1,12 @@
 //! Sessions and reports as JSON objects, for programs. Names are those of the table's columns, times are doubles.
 
 use super::transcript::Segments;
+use crate::commands::optimize::Optimized;
 use hermes_session::json::ObjectWriter;
 use hermes_session::{
     BackupReport, Check, Json, Listing, Message, Report, Session, SessionId, SessionSummary, Timestamp, Usage, export,
 };
+use hermes_store::Shrunk;
 
 /// The version of every object below.
 const SCHEMA: i64 = 1;
@@ -100,6 +102,24 @@ pub(crate) fn backup(report: &BackupReport) -> String {
         .raw("sessions", &report.sessions.to_string())
         .raw("messages", &report.messages.to_string())
         .raw("bytes", &report.bytes.to_string());
+    object.finish()
+}
+
+/// What optimizing did to a store.
+pub(crate) fn optimized(optimized: &Optimized) -> String {
+    let shrunk = match optimized.shrunk {
+        Shrunk::NotNeeded => "not needed",
+        Shrunk::Done => "done",
+        Shrunk::InUse => "in use",
+        Shrunk::NoRoom => "no room",
+    };
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .raw("bytes_before", &optimized.before.bytes.to_string())
+        .raw("bytes_after", &optimized.after.bytes.to_string())
+        .raw("free_bytes", &optimized.after.free_bytes.to_string())
+        .text("shrunk", Some(shrunk));
     object.finish()
 }
 

@@ -1,0 +1,60 @@
+//! `hermes sessions optimize`
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::ui::{checks, json};
+use hermes_session::{Maintenance, Optimizing, StoreStatus};
+use hermes_store::Shrunk;
+
+/// Makes the store smaller and its writers quicker, while agents go on writing
+#[derive(clap::Args)]
+pub(crate) struct OptimizeArgs {
+    /// Makes the search indexes anew, also if nothing seems to be wrong with them
+    #[arg(long)]
+    rebuild: bool,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What it did to a store.
+pub(crate) struct Optimized {
+    pub(crate) before: StoreStatus,
+    pub(crate) after: StoreStatus,
+    pub(crate) shrunk: Shrunk,
+}
+
+pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), CliError> {
+    let (store, url) = context.open_existing_at()?;
+    let before = store.status().await?;
+    if args.rebuild {
+        store.rebuild_indexes().await?;
+    }
+    optimize(context, &*store).await?;
+    // What was given back so far shows in the file only when nobody has it open any more; so we close it too.
+    drop(store);
+    let shrunk = context.ui.wait("giving room back to the disk", || hermes_store::shrink(&url))?;
+    let after = context.reopen(&url)?.status().await?;
+    let optimized = Optimized { before, after, shrunk };
+    if args.json {
+        context.ui.json(&json::optimized(&optimized))
+    } else {
+        context.ui.print(checks::optimized(&optimized))
+    }
+}
+
+/// Does it step by step, until nothing is left to do.
+async fn optimize(context: &Context, store: &dyn Maintenance) -> Result<(), CliError> {
+    let bar = context.ui.progress();
+    loop {
+        match store.optimize().await? {
+            Optimizing::Building { done, total } => bar.show("building indexes", done, total),
+            Optimizing::Clearing => bar.show("clearing the old ones away", 0, 0),
+            Optimizing::Done => break,
+        }
+    }
+    while store.upkeep().await? {
+        bar.show("indexing", 0, 0);
+    }
+    Ok(())
+}
