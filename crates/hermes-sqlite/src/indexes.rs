@@ -106,11 +106,6 @@ fn watermark(index: &Index) -> String {
     format!("index:{}", index.table)
 }
 
-/// Whether an index lacks messages that were there before it.
-pub(crate) fn is_behind(database: &Database) -> Result<bool, Failure> {
-    Ok(database.prepare_cached("SELECT 1 FROM hx_state WHERE key >= 'index:' AND key < 'index;' LIMIT 1")?.exists([])?)
-}
-
 /// Puts some more old messages into the indexes; whether there are more.
 pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     let start = Instant::now();

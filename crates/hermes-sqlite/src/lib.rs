@@ -6,6 +6,8 @@
 #![warn(missing_docs)]
 
 mod backup;
+mod checkpoint;
+mod chores;
 mod connection;
 mod copy;
 mod database;
@@ -14,6 +16,7 @@ mod filesystem;
 mod indexes;
 mod lineage;
 mod listing;
+mod log;
 mod maintenance;
 mod mend;
 mod messages;
@@ -21,6 +24,7 @@ mod meta;
 mod notice;
 mod options;
 mod place;
+mod queue;
 mod readers;
 mod requests;
 mod row;
@@ -32,8 +36,9 @@ mod titles;
 mod usage;
 mod verify;
 mod worker;
+mod writer;
 
-pub use options::SqliteOptions;
+pub use options::{SqliteOptions, Synchronous};
 pub use store::SqliteStore;
 
 /// The version of SQLite that is built in.
