@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The error underneath, as its driver made it.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a store did not do what it was asked. Nothing was written.
+/// Why a store did not do what it was asked. Nothing was written, unless it is `InDoubt`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -25,7 +25,7 @@ pub enum StoreError {
     Invalid(#[from] Invalid),
 
     /// Somebody else held the store until the deadline passed.
-    #[error("{location} was locked for {:.1} s while trying to {op}", waited.as_secs_f64())]
+    #[error("{location} was locked for {:.1} s while trying to {op}{}", waited.as_secs_f64(), held(holder.as_deref()))]
     Busy {
         /// Where the store is.
         location: String,
@@ -33,6 +33,8 @@ pub enum StoreError {
         op: &'static str,
         /// How long it was waited for.
         waited: Duration,
+        /// Who held it, in words, as far as that can be told.
+        holder: Option<String>,
         /// The driver's error.
         source: Cause,
     },
@@ -79,6 +81,17 @@ pub enum StoreError {
         location: String,
     },
 
+    /// It was done, but it can't be told whether it will last: the disk failed, or the answer was lost.
+    #[error("could not {op} for certain in {location}: {source}")]
+    InDoubt {
+        /// Where the store is.
+        location: String,
+        /// What was being done, as a verb.
+        op: &'static str,
+        /// What failed.
+        source: Cause,
+    },
+
     /// The store can't be reached or the driver failed.
     #[error("could not {op} in {location}: {source}")]
     Backend {
@@ -103,7 +116,10 @@ impl StoreError {
             Self::NotFound(_) => "`hermes sessions list` shows what there is".into(),
             Self::Conflict(conflict) => conflict.hint(),
             Self::Invalid(invalid) => invalid.hint.clone(),
-            Self::Busy { .. } => {
+            Self::Busy { holder: Some(_), .. } => {
+                "let that program finish, or stop it, and try again; sessiondb.sqlite.wait_seconds says how long to wait".into()
+            }
+            Self::Busy { holder: None, .. } => {
                 "another process is writing for long; try again, or raise sessiondb.sqlite.wait_seconds".into()
             }
             Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup".into(),
@@ -112,9 +128,17 @@ impl StoreError {
             Self::ReadOnly { location, .. } => {
                 format!("make {location} and its folder writable, or work on a copy").into()
             }
+            Self::InDoubt { .. } => {
+                "close every program that uses the store, look after the disk, then see what is there before you do it again"
+                    .into()
+            }
             Self::Backend { .. } => "see the cause; nothing was written".into(),
         }
     }
+}
+
+fn held(holder: Option<&str>) -> String {
+    holder.map_or_else(String::new, |holder| format!("; it is held by {holder}"))
 }
 
 /// Two things that can't both be true.

@@ -4,7 +4,8 @@ use crate::database::Database;
 use crate::error::{Circumstances, Failure};
 use crate::notice::Notice;
 use crate::options::SqliteOptions;
-use crate::{indexes, place, schema};
+use crate::queue::Queue;
+use crate::{checkpoint, place, schema};
 use hermes_session::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -40,8 +41,8 @@ pub(crate) struct Opened {
     /// The writer's connection; nothing if the file can only be read.
     pub(crate) writer: Option<Database>,
     pub(crate) notices: Vec<Notice>,
-    /// Whether an index lacks old messages.
-    pub(crate) is_behind: bool,
+    /// The line for the store's lock.
+    pub(crate) queue: Queue,
 }
 
 /// Opens the file for the writer, makes or checks its schema, and makes its folder if need be.
@@ -61,25 +62,28 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
     };
     if place::is_read_only(path) {
         open_read_only(path).map_err(failed)?;
-        return Ok(Opened { writer: None, notices: vec![Notice::ReadOnly], is_behind: false });
+        return Ok(Opened { writer: None, notices: vec![Notice::ReadOnly], queue: Queue::of(path) });
     }
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if options.create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let database = Database::new(connect(path, flags).map_err(|error| failed(error.into()))?);
-    prepare(database, path, options.wait).map_err(failed)
+    prepare(database, path, start + options.wait).map_err(failed)
 }
 
-fn prepare(database: Database, path: &Path, wait: Duration) -> Result<Opened, Failure> {
-    let mut notices = schema::prepare(&database, path, wait)?;
+fn prepare(database: Database, path: &Path, deadline: Instant) -> Result<Opened, Failure> {
+    let mut queue = Queue::of(path);
+    let mut notices = schema::prepare(&database, path, &mut queue, deadline)?;
     notices.extend(schema::log_notice(&database, path)?);
     notices.extend(place::mend_mode(path));
-    // Acknowledged means on disk.
+    // Acknowledged means on disk. With a log, the writer sees to it itself.
     database.pragma_update(None, "synchronous", "FULL")?;
     database.pragma_update(None, "foreign_keys", true)?;
-    let is_behind = indexes::is_behind(&database)?;
-    Ok(Opened { writer: Some(database), notices, is_behind })
+    // The log is folded apart from commits; one that had grown shrinks again when it starts anew.
+    database.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
+    database.pragma_update_and_check(None, "journal_size_limit", checkpoint::LONG as i64, |_| Ok(()))?;
+    Ok(Opened { writer: Some(database), notices, queue })
 }
 
 /// Opens the file for a reader. It may make the `-shm` file that reading a WAL needs, and change nothing else.

@@ -11,6 +11,14 @@ pub(crate) enum Failure {
     Sqlite(rusqlite::Error),
     /// Something stored can't be read as what it should be.
     Damaged(String),
+    /// The deadline passed before it was our turn; who held the store, as far as that can be told.
+    Late {
+        holder: Option<String>,
+    },
+    /// It was committed, but could not be brought to disk.
+    InDoubt(String),
+    /// Something before this could not be brought to disk.
+    Broken(String),
 }
 
 impl From<StoreError> for Failure {
@@ -63,9 +71,18 @@ impl Failure {
 
     /// The domain's error.
     pub(crate) fn into_store_error(self, circumstances: Circumstances<'_>) -> StoreError {
-        let location = circumstances.location.to_owned();
+        let Circumstances { op, waited, location } = circumstances;
+        let location = location.to_owned();
         match self {
             Self::Store(error) => error,
+            Self::Late { holder } => {
+                StoreError::Busy { location, op, waited, holder, source: "the deadline passed".into() }
+            }
+            Self::InDoubt(why) => StoreError::InDoubt { location, op, source: why.into() },
+            Self::Broken(why) => {
+                let source = format!("an earlier write could not be brought to disk: {why}").into();
+                StoreError::Backend { location, op, source }
+            }
             Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
             Self::Sqlite(error) => store_error(circumstances, error),
         }
@@ -82,7 +99,7 @@ fn store_error(circumstances: Circumstances<'_>, error: rusqlite::Error) -> Stor
     match error.sqlite_error_code() {
         _ if no_shared_memory => StoreError::NoRoom { location, op, source: error.into() },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy { location, op, waited, source: error.into() }
+            StoreError::Busy { location, op, waited, holder: None, source: error.into() }
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             StoreError::Corrupt { location, what: error.to_string(), source: Some(error.into()) }

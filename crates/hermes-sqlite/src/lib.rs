@@ -6,6 +6,8 @@
 #![warn(missing_docs)]
 
 mod backup;
+mod checkpoint;
+mod chores;
 mod connection;
 mod copy;
 mod database;
@@ -14,6 +16,7 @@ mod filesystem;
 mod indexes;
 mod lineage;
 mod listing;
+mod log;
 mod maintenance;
 mod mend;
 mod messages;
@@ -22,6 +25,7 @@ mod notice;
 mod optimize;
 mod options;
 mod place;
+mod queue;
 mod readers;
 mod requests;
 mod row;
@@ -34,8 +38,9 @@ mod titles;
 mod usage;
 mod verify;
 mod worker;
+mod writer;
 
-pub use options::SqliteOptions;
+pub use options::{SqliteOptions, Synchronous};
 pub use shrink::{Shrunk, shrink};
 pub use store::SqliteStore;
 

@@ -9,10 +9,23 @@ pub struct SqliteOptions {
     pub wait: Duration,
     /// Whether a file that is not there is made.
     pub create: bool,
+    /// How surely a write is on disk when it is answered.
+    pub synchronous: Synchronous,
+}
+
+/// How surely a write is on disk when it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Synchronous {
+    /// It survives a power cut.
+    #[default]
+    Full,
+    /// It survives the end of the process, and a power cut a while later. Nothing is ever torn. A file without a
+    /// write-ahead log is kept as with `Full`.
+    Normal,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(60), create: true }
+        Self { wait: Duration::from_secs(60), create: true, synchronous: Synchronous::Full }
     }
 }

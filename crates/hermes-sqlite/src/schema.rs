@@ -15,12 +15,11 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::indexes;
 use crate::notice::Notice;
-use crate::place::beside;
+use crate::queue::Queue;
 use hermes_session::StoreError;
 use look::{State, look};
-use std::fs::TryLockError;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The agent's schema that we make.
 pub(crate) const VERSION: i64 = 11;
@@ -30,14 +29,27 @@ const NEWEST: i64 = 22;
 const REVISION: i64 = 1;
 
 /// Brings a file into use, whatever it is, or refuses it untouched.
-pub(crate) fn prepare(database: &Database, path: &Path, wait: Duration) -> Result<Vec<Notice>, Failure> {
-    let mut notices = Vec::new();
+pub(crate) fn prepare(
+    database: &Database,
+    path: &Path,
+    queue: &mut Queue,
+    deadline: Instant,
+) -> Result<Vec<Notice>, Failure> {
     let state = look(database, path)?;
     if matches!(state, State::Current) {
-        return Ok(notices);
+        return Ok(Vec::new());
     }
-    // One at a time: the others find it done. The lock is on a file of its own; SQLite's own lock is only taken for the change itself.
-    let queue = lock_queue(path, wait)?;
+    // One at a time: the others find it done. SQLite's own lock is only taken for the change itself. Where there is no line,
+    // that one still keeps the change whole; at worst a copy is made twice.
+    queue.enter("bring the store into use", deadline).map_err(|late| Failure::Late { holder: late.holder })?;
+    let outcome = bring_into_use(database, path, &state);
+    let holder = queue.outsider();
+    queue.leave();
+    outcome.map_err(|failure| if failure.is_passing() { Failure::Late { holder } } else { failure })
+}
+
+fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec<Notice>, Failure> {
+    let mut notices = Vec::new();
     if let State::Adopted { version } = look(database, path)? {
         notices.push(keep_copy(database, path, version)?);
     }
@@ -57,7 +69,6 @@ pub(crate) fn prepare(database: &Database, path: &Path, wait: Duration) -> Resul
             return Err(failure);
         }
     }
-    drop(queue);
     Ok(notices)
 }
 
@@ -109,34 +120,6 @@ pub(crate) fn prepare_read_only(database: &Database, path: &Path) -> Result<(), 
             why: "is empty".into(),
             hint: "give the path of an agent's state.db".into(),
         })),
-    }
-}
-
-/// Waits for the other processes that bring this file into use.
-fn lock_queue(path: &Path, wait: Duration) -> Result<Option<std::fs::File>, Failure> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let name = beside(path, ".queue");
-    let start = Instant::now();
-    // Where the lock can't be had at all, SQLite's own lock still keeps the change whole; at worst a copy is made twice.
-    let Ok(file) = std::fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&name) else {
-        return Ok(None);
-    };
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::Error(_)) => return Ok(None),
-            Err(TryLockError::WouldBlock) if start.elapsed() < wait => std::thread::sleep(Duration::from_millis(5)),
-            Err(TryLockError::WouldBlock) => {
-                let source = "another process is bringing the store into use".into();
-                return Err(StoreError::Busy {
-                    location: path.display().to_string(),
-                    op: "open the store",
-                    waited: start.elapsed(),
-                    source,
-                }
-                .into());
-            }
-        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! The store: each call of the contract is one job on one of the threads.
 
+use crate::chores::Background;
 use crate::database::Database;
 use crate::notice::Notice;
 use crate::worker::Workers;
+use crate::writer::Settings;
 use crate::{
     SqliteOptions, backup, connection, indexes, lineage, listing, maintenance, messages, meta, optimize, row, sessions,
     titles, usage, verify,
@@ -14,8 +16,6 @@ use hermes_session::{
     SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Up to so many rows a read counts as short.
 const SHORT: u32 = 1_000;
@@ -27,8 +27,6 @@ pub struct SqliteStore {
     path: PathBuf,
     workers: Workers,
     notices: Vec<String>,
-    /// Whether old messages have to be put into the indexes.
-    behind: Arc<AtomicBool>,
 }
 
 impl SqliteStore {
@@ -38,27 +36,18 @@ impl SqliteStore {
     /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         let opened = connection::open_writer(path, options)?;
-        let workers = Workers::start(opened.writer, path, options.wait).map_err(|error| StoreError::Backend {
-            location: path.display().to_string(),
-            op: "start the store's threads",
-            source: error.into(),
+        let settings = Settings {
+            wait: options.wait,
+            synchronous: options.synchronous,
+            background: Background { step: maintenance::upkeep },
+            sync: std::fs::File::sync_data,
+        };
+        let workers = Workers::start(opened.writer, path, opened.queue, settings).map_err(|error| {
+            let location = path.display().to_string();
+            StoreError::Backend { location, op: "start the store's threads", source: error.into() }
         })?;
-        let behind = Arc::new(AtomicBool::new(opened.is_behind));
         let notices = opened.notices.iter().map(Notice::to_string).collect();
-        Ok(Self { path: path.to_owned(), workers, notices, behind })
-    }
-}
-
-impl SqliteStore {
-    /// Has some old messages put into the indexes after a write, until all are.
-    fn catch_up(&self) {
-        if self.behind.load(Ordering::Relaxed) {
-            let behind = Arc::clone(&self.behind);
-            self.workers.write_later("index old messages", move |database| {
-                behind.store(indexes::fill(database)?, Ordering::Relaxed);
-                Ok(())
-            });
-        }
+        Ok(Self { path: path.to_owned(), workers, notices })
     }
 }
 
@@ -137,10 +126,7 @@ impl SessionStore for SqliteStore {
     ) -> Result<Vec<MessageId>, StoreError> {
         let (id, messages, request) = (id.clone(), NewMessage::checked_all(messages)?, request.clone());
         let work = move |database: &Database| messages::append(database, &id, &messages, &request);
-        let ids = self.workers.write("append messages", work).await;
-        self.behind.store(true, Ordering::Relaxed);
-        self.catch_up();
-        ids
+        self.workers.write("append messages", work).await
     }
 
     async fn replace(
@@ -181,7 +167,7 @@ impl SessionStore for SqliteStore {
         };
         if mend {
             // The list is right as it is; the next one need not look so far.
-            self.workers.write_later("mend what others wrote", |database| maintenance::upkeep(database).map(drop));
+            self.workers.nudge();
         }
         Ok(listing)
     }
@@ -228,9 +214,7 @@ impl Maintenance for SqliteStore {
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {
-        let more = self.workers.write("keep the store in order", maintenance::upkeep).await?;
-        self.behind.fetch_and(more, Ordering::Relaxed);
-        Ok(more)
+        self.workers.write("keep the store in order", maintenance::upkeep).await
     }
 
     async fn optimize(&self) -> Result<Optimizing, StoreError> {

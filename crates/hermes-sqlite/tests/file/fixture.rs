@@ -24,7 +24,7 @@ impl File {
     }
 
     pub(crate) fn try_open(&self, wait: Duration) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open(&self.path(), &SqliteOptions { wait, create: true })
+        SqliteStore::open(&self.path(), &SqliteOptions { wait, ..SqliteOptions::default() })
     }
 
     /// The file as a foreign program has it: SQLite with its defaults and foreign keys on.

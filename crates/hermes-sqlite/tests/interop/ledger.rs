@@ -4,6 +4,7 @@ use crate::fixture::{File, all_messages};
 use crate::peer::Peer;
 use crate::process::{Acknowledged, text};
 use crate::views::their_hits;
+use hermes_session::Maintenance as _;
 use hermes_sqlite::SqliteStore;
 
 /// The sessions that every writer appends to, in turn. More than one, because the agent's search looks through a whole session
@@ -37,6 +38,8 @@ impl Writer {
 /// the counter is the number of messages, and that each message is found by its words: by the agent's search, and by
 /// MATCH in both indexes. Tells how many of each writer's were found.
 pub(crate) async fn settle(file: &File, store: &SqliteStore, peer: &mut Peer, writers: &[Writer]) -> Vec<String> {
+    // What is left to be indexed would be indexed by itself a moment later.
+    while store.upkeep().await.unwrap() {}
     let mut stored = Vec::new();
     for session in SHARED {
         stored.extend(all_messages(store, session).await);

@@ -1,0 +1,185 @@
+//! The line in which the writers of all our processes wait for their turn.
+//!
+//! SQLite's own lock is only polled, so that whoever has most luck writes most. Therefore each of us first waits in line for the lock of a
+//! file beside the store, and only then takes SQLite's. Programs that take no part go by SQLite's lock alone, which keeps the data right; for
+//! them the line leaves that lock free now and then. Where the file can't be had, there is no line.
+
+mod line;
+mod pace;
+mod state;
+
+pub(crate) use state::Moment;
+
+use crate::place::beside;
+use line::{Line, Waited};
+use state::{Holder, Stage, State};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Those who hold SQLite's lock without a turn in the queue.
+const OUTSIDER: &str = "a program that takes no part in the queue (the Python agent, sqlite3 or the like)";
+
+/// The deadline passed before it was our turn.
+#[derive(Debug)]
+pub(crate) struct Late {
+    /// Who holds the queue, as far as that can be told.
+    pub(crate) holder: Option<String>,
+}
+
+/// Our place in the line. The file is opened at the first turn, and stays open.
+pub(crate) struct Queue {
+    path: PathBuf,
+    file: Option<Arc<File>>,
+    line: Line,
+    turn: Option<Turn>,
+    /// What we know by ourselves, for where there is no line.
+    own: State,
+}
+
+/// A turn that is ours.
+struct Turn {
+    /// Nothing where there is no line.
+    file: Option<Arc<File>>,
+    state: State,
+}
+
+impl Queue {
+    /// The line for a store.
+    pub(crate) fn of(store: &Path) -> Self {
+        let store = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+        Self { path: beside(&store, ".queue"), file: None, line: Line::new(), turn: None, own: State::default() }
+    }
+
+    /// Waits for our turn, which is ours until [`Queue::leave`]. `op` is what it is for, as a verb.
+    pub(crate) fn enter(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
+        debug_assert!(self.turn.is_none(), "one turn at a time");
+        let file = self.lock(deadline)?;
+        let now = Moment::now();
+        let mut state = file.as_ref().map_or_else(|| self.own.clone(), |file| State::read(file, now));
+        state.holder = Some(Holder { process: std::process::id(), since: now, stage: Stage::Writing, op: op.into() });
+        self.turn = Some(Turn { file, state });
+        self.tell();
+        Ok(())
+    }
+
+    /// Says that our turn has to wait for somebody outside, or no longer.
+    pub(crate) fn wait_for_outsider(&mut self, waits: bool) {
+        if let Some(holder) = self.turn.as_mut().and_then(|turn| turn.state.holder.as_mut()) {
+            holder.stage = if waits { Stage::Waiting } else { Stage::Writing };
+            self.tell();
+        }
+    }
+
+    /// Who has SQLite's lock if it is taken in our turn.
+    pub(crate) fn outsider(&self) -> Option<String> {
+        let in_line = self.turn.as_ref().is_some_and(|turn| turn.file.is_some());
+        in_line.then(|| OUTSIDER.to_owned())
+    }
+
+    /// Takes in that SQLite's lock was ours from `start` until now, and which message was the newest before and after.
+    pub(crate) fn used(&mut self, start: Moment, before: Option<i64>, after: Option<i64>) {
+        let Some(turn) = &mut self.turn else { return };
+        let (now, state) = (Moment::now(), &mut turn.state);
+        if let Some(before) = before {
+            state.look_for_foreign(before, start);
+        }
+        let beside_foreign = state.is_beside_foreign(now);
+        state.strain = pace::strain(state.strain, start.since(state.released), now.since(start), beside_foreign);
+        state.released = now;
+        state.newest = after.or(state.newest);
+    }
+
+    /// For how long SQLite's lock is to be left alone before our turn ends. Whoever asks does so.
+    pub(crate) fn rest(&mut self) -> Option<Duration> {
+        let turn = self.turn.as_mut()?;
+        let rest = pace::rest(turn.state.strain, turn.state.is_beside_foreign(Moment::now()))?;
+        turn.state.strain = Duration::ZERO;
+        Some(rest)
+    }
+
+    /// Whether it falls to us to fold the log: nobody went to do so within `span`.
+    pub(crate) fn claim_fold(&mut self, span: Duration) -> bool {
+        let Some(turn) = &mut self.turn else { return true };
+        let now = Moment::now();
+        let ours = turn.state.folded == Moment::default() || now.since(turn.state.folded) >= span;
+        if ours {
+            turn.state.folded = now;
+        }
+        ours
+    }
+
+    /// Ends our turn.
+    pub(crate) fn leave(&mut self) {
+        let Some(mut turn) = self.turn.take() else { return };
+        turn.state.holder = None;
+        if let Some(file) = turn.file {
+            turn.state.write(&file);
+            // It can't fail on a file that is locked; if it did, closing the file would do it.
+            _ = file.unlock();
+        }
+        self.own = turn.state;
+    }
+
+    /// Writes down what the others should know.
+    fn tell(&self) {
+        if let Some(Turn { file: Some(file), state }) = &self.turn {
+            state.write(file);
+        }
+    }
+
+    /// Locks the file; nothing if it can't be had at all.
+    fn lock(&mut self, deadline: Instant) -> Result<Option<Arc<File>>, Late> {
+        let Some(file) = self.open() else { return Ok(None) };
+        if !self.line.is_waiting() {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(file)),
+                Err(TryLockError::Error(_)) => return Ok(None),
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+        match self.line.wait(&file, deadline) {
+            Waited::Granted => Ok(Some(file)),
+            Waited::Failed => Ok(None),
+            Waited::Late => Err(Late { holder: holder(&State::read(&file, Moment::now())) }),
+        }
+    }
+
+    /// The file, which all of us have to mean: one that was removed is opened anew.
+    fn open(&mut self) -> Option<Arc<File>> {
+        let place = std::fs::metadata(&self.path).ok().map(|found| (found.dev(), found.ino()));
+        let ours = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|found| (found.dev(), found.ino()));
+        if place.is_none() || ours != place {
+            if self.file.take().is_some() {
+                self.line = Line::new();
+            }
+            let opened =
+                OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(&self.path);
+            self.file = opened.ok().map(Arc::new);
+        }
+        self.file.clone()
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Who holds the queue.
+fn holder(state: &State) -> Option<String> {
+    let Holder { process, since, stage, op } = state.holder.as_ref()?;
+    let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+    let name = if name.trim().is_empty() { String::new() } else { format!(" ({})", name.trim()) };
+    let what = match stage {
+        Stage::Writing => format!("began to {op}"),
+        Stage::Waiting => format!("waits for {OUTSIDER} itself; it began to {op}"),
+    };
+    Some(format!("process {process}{name}, which {what} {:.1} s ago", Moment::now().since(*since).as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! What the members of the queue tell each other, kept in the lock file and written by whoever holds the lock.
+//!
+//! It makes nothing right or wrong: whatever can't be read is taken for nothing. Times are those of the system's monotonic clock, which all
+//! processes share until the machine starts anew; a time that is yet to come is from before that.
+
+use super::pace;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::time::Duration;
+
+const MAGIC: &[u8; 8] = b"hxqueue\x01";
+/// The whole record; the last eight bytes are a sum over the others.
+const LENGTH: usize = 128;
+const OP: std::ops::Range<usize> = 64..120;
+
+/// A time of the clock that all processes share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Moment(pub(super) u64);
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+        Self(seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0)))
+    }
+
+    /// The time from `earlier` to this; nothing if that is later.
+    pub(crate) const fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// What the holder of the queue is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    /// It writes, or rests.
+    Writing = 1,
+    /// It waits for somebody who takes no part in the queue.
+    Waiting = 2,
+}
+
+/// Who holds the queue, and what for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) process: u32,
+    pub(crate) since: Moment,
+    pub(crate) stage: Stage,
+    /// What it does, as a verb.
+    pub(crate) op: String,
+}
+
+/// The record.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct State {
+    pub(crate) holder: Option<Holder>,
+    /// When a member last gave SQLite's lock back.
+    pub(crate) released: Moment,
+    /// How much use of SQLite's lock is not made up for by free time.
+    pub(crate) strain: Duration,
+    /// The newest message that a member knows of.
+    pub(crate) newest: Option<i64>,
+    /// When a message of somebody else's was last seen.
+    pub(crate) foreign: Option<Moment>,
+    /// When a member last went to fold the log.
+    pub(crate) folded: Moment,
+}
+
+impl State {
+    /// Reads the record; an empty one if there is none that makes sense.
+    pub(crate) fn read(file: &File, now: Moment) -> Self {
+        let mut bytes = [0; LENGTH];
+        match file.read_exact_at(&mut bytes, 0) {
+            Ok(()) => Self::decode(&bytes, now).unwrap_or_default(),
+            Err(_) => Self::default(),
+        }
+    }
+
+    /// Writes the record. If that fails the others know less, and that is all.
+    pub(crate) fn write(&self, file: &File) {
+        _ = file.write_all_at(&self.encode(), 0);
+    }
+
+    /// Whether a foreign writer was about of late.
+    pub(crate) fn is_beside_foreign(&self, now: Moment) -> bool {
+        self.foreign.is_some_and(|seen| now.since(seen) < pace::MEMORY)
+    }
+
+    /// Takes in which message is the newest at the start of a member's turn: one that no member told of is somebody else's.
+    pub(crate) fn look_for_foreign(&mut self, newest: i64, now: Moment) {
+        if self.newest.is_some_and(|known| newest > known) {
+            self.foreign = Some(now);
+        }
+    }
+
+    fn encode(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        let mut put = |at: usize, value: u64| bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        put(0, u64::from_le_bytes(*MAGIC));
+        put(8, self.released.0);
+        put(16, u64::try_from(self.strain.as_nanos()).unwrap_or(u64::MAX));
+        put(24, self.newest.map_or(0, |id| id.cast_unsigned().wrapping_add(1)));
+        put(32, self.foreign.map_or(0, |seen| seen.0));
+        put(40, self.folded.0);
+        if let Some(holder) = &self.holder {
+            put(48, holder.since.0);
+            let op = &holder.op.as_bytes()[..holder.op.floor_char_boundary(OP.len())];
+            put(56, u64::from(holder.process) | u64::from(holder.stage as u8) << 32 | (op.len() as u64) << 40);
+            bytes[OP.start..OP.start + op.len()].copy_from_slice(op);
+        }
+        let sum = sum(&bytes[..OP.end]);
+        bytes[OP.end..].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8; LENGTH], now: Moment) -> Option<Self> {
+        let get = |at: usize| bytes[at..at + 8].try_into().map(u64::from_le_bytes).unwrap_or(0);
+        if bytes[..8] != *MAGIC || get(OP.end) != sum(&bytes[..OP.end]) {
+            return None;
+        }
+        let times = [get(8), get(32), get(40), get(48)].map(Moment);
+        if times.iter().any(|time| *time > now) {
+            return None;
+        }
+        let [released, foreign, folded, since] = times;
+        let [word, length] = [get(56), get(56) >> 40 & 0xff];
+        let stage = match word >> 32 & 0xff {
+            1 => Some(Stage::Writing),
+            2 => Some(Stage::Waiting),
+            _ => None,
+        };
+        let op = bytes[OP].get(..length as usize).and_then(|op| std::str::from_utf8(op).ok())?;
+        let process = word as u32;
+        Some(Self {
+            holder: stage.map(|stage| Holder { process, since, stage, op: op.to_owned() }),
+            released,
+            strain: Duration::from_nanos(get(16)),
+            newest: get(24).checked_sub(1).map(u64::cast_signed),
+            foreign: (foreign > Moment::default()).then_some(foreign),
+            folded,
+        })
+    }
+}
+
+/// FNV-1a: tells a torn or foreign record from a whole one.
+fn sum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Moment = Moment(1_000_000_000_000);
+
+    fn full() -> State {
+        State {
+            holder: Some(Holder {
+                process: u32::MAX,
+                since: Moment(999_000_000_000),
+                stage: Stage::Waiting,
+                op: "append messages".into(),
+            }),
+            released: Moment(998_000_000_000),
+            strain: Duration::from_micros(12_345),
+            newest: Some(0),
+            foreign: Some(Moment(997_000_000_000)),
+            folded: Moment(996_000_000_000),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let file = tempfile::tempfile().unwrap();
+        assert_eq!(State::read(&file, NOW), State::default(), "there is nothing yet");
+        for state in [full(), State::default(), State { newest: Some(i64::MAX - 1), ..full() }] {
+            state.write(&file);
+            assert_eq!(State::read(&file, NOW), state);
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_characters() {
+        let mut state = full();
+        let holder = state.holder.as_mut().unwrap();
+        holder.op = "ä".repeat(40);
+        let read = State::decode(&state.encode(), NOW).unwrap();
+        assert_eq!(read.holder.unwrap().op, "ä".repeat(28));
+    }
+
+    #[test]
+    fn damage_and_another_boot_count_as_nothing() {
+        let whole = full().encode();
+        for at in 0..LENGTH {
+            let mut damaged = whole;
+            damaged[at] ^= 1;
+            assert_eq!(State::decode(&damaged, NOW), None, "byte {at}");
+        }
+        assert_eq!(State::decode(&whole, Moment(998_500_000_000)), None, "a time that is yet to come");
+        let short = tempfile::tempfile().unwrap();
+        short.write_all_at(&whole[..LENGTH - 1], 0).unwrap();
+        assert_eq!(State::read(&short, NOW), State::default());
+    }
+
+    #[test]
+    fn a_message_that_no_member_told_of_is_foreign() {
+        let second = |seconds: u64| Moment(seconds * 1_000_000_000);
+        let mut state = State::default();
+        state.look_for_foreign(7, second(1));
+        assert!(!state.is_beside_foreign(second(1)), "the first look tells nothing");
+        state.newest = Some(7);
+        state.look_for_foreign(7, second(2));
+        assert!(!state.is_beside_foreign(second(2)));
+        state.look_for_foreign(8, second(3));
+        assert!(state.is_beside_foreign(second(32)));
+        assert!(!state.is_beside_foreign(second(33)), "that was long ago");
+    }
+}

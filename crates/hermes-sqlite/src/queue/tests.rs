@@ -1,0 +1,90 @@
+use super::*;
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_millis(20)
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("state.db");
+    (folder, store)
+}
+
+#[test]
+fn whoever_is_late_learns_who_holds_the_queue() {
+    let (_folder, store) = folder();
+    let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
+    one.enter("append messages", soon()).unwrap();
+    let name = std::fs::read_to_string("/proc/self/comm").unwrap();
+    let late = two.enter("set a title", soon()).unwrap_err().holder.unwrap();
+    let who = format!("process {} ({}), which began to append messages 0.", std::process::id(), name.trim());
+    assert!(late.starts_with(&who), "{late}");
+    one.wait_for_outsider(true);
+    let late = two.enter("set a title", soon()).unwrap_err().holder.unwrap();
+    assert!(late.contains("waits for a program that takes no part in the queue"), "{late}");
+    one.leave();
+    two.enter("set a title", Instant::now() + Duration::from_secs(60)).unwrap();
+}
+
+#[test]
+fn the_file_is_made_at_the_first_turn_for_its_owner_alone() {
+    let (_folder, store) = folder();
+    let mut queue = Queue::of(&store);
+    assert!(!queue.path.exists());
+    queue.enter("write", soon()).unwrap();
+    assert_eq!(std::fs::metadata(&queue.path).unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn the_use_of_all_counts_together() {
+    let (_folder, store) = folder();
+    let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
+    let use_for = |queue: &mut Queue, milliseconds: u64| {
+        queue.enter("write", soon()).unwrap();
+        let start = Moment(Moment::now().0 - milliseconds * 1_000_000);
+        queue.used(start, Some(1), Some(1));
+        let rest = queue.rest();
+        queue.leave();
+        rest.is_some()
+    };
+    assert!(!use_for(&mut one, 100));
+    assert!(use_for(&mut two, 100), "what the other used counts");
+    assert!(!use_for(&mut one, 100), "what was made up for is over");
+}
+
+#[test]
+fn one_of_them_folds_the_log() {
+    let (_folder, store) = folder();
+    let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
+    let claims = |queue: &mut Queue, span| {
+        queue.enter("write", soon()).unwrap();
+        let ours = queue.claim_fold(span);
+        queue.leave();
+        ours
+    };
+    let long = Duration::from_secs(60);
+    assert!(claims(&mut one, long));
+    assert!(!claims(&mut two, long));
+    assert!(claims(&mut two, Duration::ZERO));
+}
+
+#[test]
+fn a_lock_file_that_was_removed_does_not_part_the_members() {
+    let (_folder, store) = folder();
+    let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
+    one.enter("write", soon()).unwrap();
+    one.leave();
+    std::fs::remove_file(&one.path).unwrap();
+    two.enter("write", soon()).unwrap();
+    assert!(one.enter("write", soon()).is_err());
+}
+
+#[test]
+fn without_the_file_there_is_no_line() {
+    let store = PathBuf::from("/nowhere/at/all/state.db");
+    let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
+    one.enter("write", soon()).unwrap();
+    two.enter("write", soon()).unwrap();
+    one.used(Moment(Moment::now().0 - 600_000_000), None, None);
+    assert!(one.rest().is_some(), "for its own part");
+}

@@ -1,0 +1,354 @@
+//! The thread that writes.
+//!
+//! Jobs that wait together commit together, each in a savepoint of its own; if their transaction is lost each runs again alone. Each group waits for its
+//! turn among all processes, and its jobs are answered when it is on disk.
+
+use crate::checkpoint::Folder;
+use crate::chores::{Background, Chores, LAST};
+use crate::connection;
+use crate::database::Database;
+use crate::error::Failure;
+use crate::log::{Durability, Sync};
+use crate::options::Synchronous;
+use crate::queue::{Moment, Queue};
+use rusqlite::OptionalExtension as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// The most jobs that commit together.
+const GROUP: usize = 256;
+/// After this long a group takes no more jobs, so that other processes get their turn at the lock.
+const GROUP_TIME: Duration = Duration::from_millis(50);
+/// So long background work waits for its turn while nothing else is asked for.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A write that can be run again, whatever it answers.
+pub(crate) trait WriteJob: Send {
+    /// What it does, as a verb.
+    fn op(&self) -> &'static str;
+    /// When it was asked for; its deadline counts from here.
+    fn asked(&self) -> Instant;
+    /// Does the work and keeps the outcome; whether it succeeded.
+    fn run(&mut self, database: &Database) -> bool;
+    /// Answers with the outcome that was kept.
+    fn answer(self: Box<Self>);
+    /// Answers that it was not done.
+    fn refuse(self: Box<Self>, why: Failure);
+}
+
+type Jobs = Vec<Box<dyn WriteJob>>;
+
+/// What the thread is asked.
+pub(crate) enum Order {
+    Write(Box<dyn WriteJob>),
+    /// Background work is worth doing now.
+    Nudge,
+}
+
+/// How the writer goes about its work.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    /// How long a job waits for others.
+    pub(crate) wait: Duration,
+    pub(crate) synchronous: Synchronous,
+    pub(crate) background: Background,
+    pub(crate) sync: Sync,
+}
+
+/// The thread's own.
+pub(crate) struct Writer {
+    database: Database,
+    path: PathBuf,
+    queue: Queue,
+    settings: Settings,
+    chores: Chores,
+    folder: Folder,
+    durability: Durability,
+    /// Why nothing can be written any more.
+    broken: Option<String>,
+}
+
+impl Writer {
+    pub(crate) fn new(database: Database, path: &Path, queue: Queue, settings: Settings) -> Self {
+        Self {
+            database,
+            path: path.to_owned(),
+            queue,
+            settings,
+            chores: Chores::default(),
+            folder: Folder::new(path),
+            durability: Durability::InCommit,
+            broken: None,
+        }
+    }
+
+    /// Does what is asked until nobody can ask any more.
+    pub(crate) fn run(mut self, orders: &Receiver<Order>) {
+        let mut waiting: Jobs = Vec::new();
+        self.durability.settle(&self.database, &self.path, &self.settings);
+        loop {
+            if waiting.is_empty() {
+                match self.next(orders) {
+                    Ok(Order::Write(job)) => waiting.push(job),
+                    Ok(Order::Nudge) => {
+                        self.chores.nudge();
+                        continue;
+                    }
+                    Err(RecvTimeoutError::Timeout) => {
+                        self.chore(PATIENCE);
+                        continue;
+                    }
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            self.absorb(orders, &mut waiting);
+            waiting = self.turn(waiting, Some(orders));
+        }
+        let end = Instant::now() + LAST;
+        while self.chores.is_left_at_the_end(Instant::now()) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || !self.chore(left) {
+                break;
+            }
+        }
+    }
+
+    /// The next order; a timeout if background work is due first.
+    fn next(&self, orders: &Receiver<Order>) -> Result<Order, RecvTimeoutError> {
+        let now = Instant::now();
+        match self.chores.next(now) {
+            Some(due) => orders.recv_timeout(due.saturating_duration_since(now)),
+            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    /// Takes in what else is asked by now.
+    fn absorb(&mut self, orders: &Receiver<Order>, waiting: &mut Jobs) {
+        while waiting.len() < GROUP {
+            match orders.try_recv() {
+                Ok(Order::Write(job)) => waiting.push(job),
+                Ok(Order::Nudge) => self.chores.nudge(),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Commits as many jobs as fit the time of a group and returns the others.
+    fn turn(&mut self, mut jobs: Jobs, orders: Option<&Receiver<Order>>) -> Jobs {
+        if let Some(why) = &self.broken {
+            jobs.into_iter().for_each(|job| job.refuse(Failure::Broken(why.clone())));
+            return Vec::new();
+        }
+        let Some(deadline) = jobs.iter().map(|job| job.asked() + self.settings.wait).min() else { return jobs };
+        if let Err(late) = self.queue.enter(jobs[0].op(), deadline) {
+            return self.refuse_late(jobs, &|| Failure::Late { holder: late.holder.clone() });
+        }
+        if let Some(orders) = orders {
+            self.absorb(orders, &mut jobs);
+        }
+        let start = match self.begin(deadline) {
+            Ok(start) => start,
+            Err(error) => {
+                let holder = self.queue.outsider();
+                self.queue.leave();
+                if !is_busy(&error) {
+                    jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
+                    return Vec::new();
+                }
+                let others = self.refuse_late(jobs, &|| Failure::Late { holder: holder.clone() });
+                if !others.is_empty() {
+                    // SQLite answers some locks at once, without asking whether to wait.
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                return others;
+            }
+        };
+        connection::set_deadline(self.settings.wait);
+        let locked = Instant::now();
+        let (mut tried, mut lost) = (0, None);
+        for job in &mut jobs {
+            if tried > 0 && locked.elapsed() > GROUP_TIME {
+                break;
+            }
+            tried += 1;
+            if let Err(error) = in_savepoint(&self.database, job.as_mut()) {
+                lost = Some(error);
+                break;
+            }
+        }
+        let rest = jobs.split_off(tried);
+        match lost.map_or_else(|| self.commit(start), Err) {
+            Ok(()) => self.end(jobs),
+            Err(error) => {
+                roll_back(&self.database);
+                self.queue.leave();
+                if tried == 1 {
+                    jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
+                } else {
+                    // One of them spoilt it for all: each gets a transaction of its own.
+                    jobs.into_iter().for_each(|job| self.alone(job));
+                }
+            }
+        }
+        rest
+    }
+
+    /// Commits a job by itself, however often it takes.
+    fn alone(&mut self, job: Box<dyn WriteJob>) {
+        let mut waiting = vec![job];
+        while !waiting.is_empty() {
+            waiting = self.turn(waiting, None);
+        }
+    }
+
+    /// Refuses the jobs whose deadline has passed and returns the others.
+    fn refuse_late(&self, jobs: Jobs, why: &dyn Fn() -> Failure) -> Jobs {
+        let wait = self.settings.wait;
+        let (late, others): (Jobs, Jobs) = jobs.into_iter().partition(|job| job.asked().elapsed() >= wait);
+        late.into_iter().for_each(|job| job.refuse(why()));
+        others
+    }
+
+    /// Takes SQLite's lock; when that was, and which message is the newest.
+    fn begin(&mut self, deadline: Instant) -> Result<(Moment, Option<i64>), rusqlite::Error> {
+        const BEGIN: &str = "BEGIN IMMEDIATE";
+        connection::set_deadline(Duration::ZERO);
+        let mut begun = self.database.prepare_cached(BEGIN)?.execute([]);
+        if begun.as_ref().is_err_and(is_busy) {
+            self.queue.wait_for_outsider(true);
+            connection::set_deadline(deadline.saturating_duration_since(Instant::now()));
+            begun = self.database.prepare_cached(BEGIN)?.execute([]);
+            self.queue.wait_for_outsider(false);
+        }
+        begun?;
+        let start = Moment::now();
+        if let Err(error) = self.database.refresh() {
+            roll_back(&self.database);
+            return Err(error);
+        }
+        Ok((start, newest(&self.database)))
+    }
+
+    fn commit(&mut self, (start, before): (Moment, Option<i64>)) -> Result<(), rusqlite::Error> {
+        let after = newest(&self.database);
+        self.database.prepare_cached("COMMIT")?.execute([])?;
+        self.queue.used(start, before, after);
+        Ok(())
+    }
+
+    /// Ends a turn whose transaction was committed, and answers its jobs when it is on disk.
+    fn end(&mut self, jobs: Jobs) {
+        self.chores.wrote(jobs.len(), Instant::now());
+        self.folder.look(&self.database, &mut self.queue);
+        let (mut free, mut rest) = (Instant::now(), self.queue.rest());
+        let is_overdue = self.chores.is_overdue(free);
+        if rest.is_none() && !is_overdue {
+            self.queue.leave();
+            self.answer(jobs);
+            return;
+        }
+        self.answer(jobs);
+        if is_overdue {
+            self.step(Instant::now() + PATIENCE);
+            free = Instant::now();
+            rest = rest.max(self.queue.rest());
+        }
+        self.rest(free, rest);
+    }
+
+    /// Leaves SQLite's lock alone for a while after `free`, then ends the turn. The others wait in line meanwhile; those outside may take it.
+    fn rest(&mut self, free: Instant, rest: Option<Duration>) {
+        if let Some(left) = rest.and_then(|rest| rest.checked_sub(free.elapsed())) {
+            std::thread::sleep(left);
+        }
+        self.queue.leave();
+    }
+
+    /// Answers jobs that were committed, once they are on disk.
+    ///
+    /// Also jobs that changed nothing: what they tell of may have been committed by another process a moment ago.
+    fn answer(&mut self, jobs: Jobs) {
+        match self.durability.sync() {
+            Ok(()) => {
+                jobs.into_iter().for_each(|job| job.answer());
+                self.durability.settle(&self.database, &self.path, &self.settings);
+            }
+            Err(error) => {
+                // The system may take what it could not write for written. To ask again would get a yes that means nothing.
+                jobs.into_iter().for_each(|job| job.refuse(Failure::InDoubt(error.to_string())));
+                self.broken = Some(error.to_string());
+            }
+        }
+    }
+
+    /// Does a piece of background work in a turn of its own; whether it could be done.
+    fn chore(&mut self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        if self.broken.is_some() || self.queue.enter("keep the store in order", deadline).is_err() {
+            self.chores.put_off(Instant::now());
+            return false;
+        }
+        let done = self.step(deadline);
+        self.folder.look(&self.database, &mut self.queue);
+        let rest = self.queue.rest();
+        self.rest(Instant::now(), rest);
+        done
+    }
+
+    /// Does a piece of background work in a transaction of its own; whether it could be done. It is not brought to disk: what is lost is told anew.
+    fn step(&mut self, deadline: Instant) -> bool {
+        let start = match self.begin(deadline) {
+            Ok(start) => start,
+            Err(error) if is_busy(&error) => {
+                self.chores.put_off(Instant::now());
+                return false;
+            }
+            Err(_) => {
+                self.chores.stepped(Err(()), Instant::now());
+                return false;
+            }
+        };
+        let outcome = (self.settings.background.step)(&self.database)
+            .and_then(|more| self.commit(start).map(|()| more).map_err(Failure::from));
+        roll_back(&self.database);
+        self.chores.stepped(outcome.as_ref().copied().map_err(drop), Instant::now());
+        outcome.is_ok()
+    }
+}
+
+/// The newest message that ever was, if there is a count of them.
+fn newest(database: &Database) -> Option<i64> {
+    let mut statement = database.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'messages'").ok()?;
+    statement.query_row([], |row| row.get(0)).optional().ok().flatten()
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
+}
+
+/// The same error once more, for another job: SQLite's errors can't be cloned.
+fn repeatable(error: &rusqlite::Error) -> Failure {
+    let code = error.sqlite_error().copied().unwrap_or(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR));
+    Failure::Sqlite(rusqlite::Error::SqliteFailure(code, Some(error.to_string())))
+}
+
+/// Runs a job so that its failure takes back its own changes only.
+///
+/// # Errors
+/// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
+fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
+    database.execute_batch("SAVEPOINT job")?;
+    let succeeded = job.run(database);
+    if database.is_autocommit() {
+        return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
+    }
+    database.execute_batch(if succeeded { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" })
+}
+
+fn roll_back(database: &Database) {
+    if !database.is_autocommit() {
+        // If even this fails, the next BEGIN says so.
+        _ = database.execute_batch("ROLLBACK");
+    }
+}
