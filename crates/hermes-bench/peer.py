@@ -3,6 +3,7 @@
     peer.py load CORPUS FILE                    peer.py append CORPUS FILE COUNT
     peer.py reads CORPUS FILE                   peer.py appender FILE BODIES NAME SECONDS PAUSE_MS
     peer.py prune FILE NOW DAYS                 peer.py search FILE QUERIES HITS
+    peer.py make FILE
 
 The agent's package has to be on PYTHONPATH and HERMES_HOME has to be set. Prints one JSON object, with the names that `hermes-bench` uses.
 """
@@ -65,6 +66,12 @@ def create(store, session):
 def append_one(store, session, message):
     clock.now = message["timestamp"]
     store.append_message(session, message["role"], **{name: message.get(name) for name in FIELDS})
+
+
+def make(file):
+    """A file with nothing in it."""
+    hermes_state.SessionDB(Path(file)).close()
+    return {}
 
 
 def load(corpus, file):
@@ -201,5 +208,5 @@ def reads(corpus, file):
 
 
 if __name__ == "__main__":
-    parts = {part.__name__: part for part in (load, append, reads, appender, prune, search)}
+    parts = {part.__name__: part for part in (make, load, append, reads, appender, prune, search)}
     print(json.dumps(parts[sys.argv[1]](*sys.argv[2:])))

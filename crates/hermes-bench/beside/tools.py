@@ -63,7 +63,7 @@ def merge(rounds):
         if isinstance(values[0], dict):
             return {key: leaf(key, [value[key] for value in values]) for key in values[0]}
         if not all(isinstance(value, (int, float)) for value in values):
-            return values[0]
+            return next((value for value in values if value), values[0])
         return sum(values) if name in SUMS else max(values) if name in WORST else statistics.median(values)
     return leaf("", rounds)
 
@@ -136,8 +136,25 @@ class Bench:
                 note.write_text(json.dumps({"corpus": mark, "figures": figures}))
             path = self.work / f"{side}.db"
             checkpoint(path)
+            if waiting := pending(path):
+                raise RuntimeError(f"{waiting} messages of {path.name} are not indexed, though all was settled")
             loaded[side] = path, json.loads(note.read_text())["figures"]
         return loaded
+
+    @cached_property
+    def optimized(self):
+        """A copy of the peer's loaded file in the compact layout and how long that took; None as long as we have no `optimize`."""
+        path = self.copy(self.loaded["peer"][0], "optimized.db")
+        say("   optimizing a copy of the peer's file")
+        try:
+            figures = self.run("ours", "optimize", path)
+        except RuntimeError as error:
+            if "not there yet" not in str(error):
+                raise
+            say(f"   {error}")
+            return None
+        checkpoint(path)
+        return path, figures
 
 
 def connect(path):
