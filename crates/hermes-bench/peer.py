@@ -170,17 +170,17 @@ class WithoutContext:
 
 
 def search(file, queries, hits):
-    """Every hit of every query, in order, as (place of the message among all, by session and then by id; checksum of the excerpt)."""
+    """A line for each query, with every hit, in order, as (place of the message among all, by session and then by id; checksum of the excerpt)."""
     store = hermes_state.SessionDB(Path(file))
     place = {row[0]: n for n, row in enumerate(store._conn.execute("SELECT id FROM messages ORDER BY session_id, id"))}
     store._conn = WithoutContext(store._conn)
-    found, watch = [], Stopwatch()
-    for query in json.loads(Path(queries).read_text()):
-        one = Stopwatch()
-        rows = store.search_messages(query["text"], limit=10_000_000)
-        found.append({"ms": one.seconds() * 1e3, "hits": [[place[row["id"]], zlib.crc32((row["snippet"] or "").encode(errors="replace"))] for row in rows]})
-    Path(hits).write_text(json.dumps(found))
-    return {"queries": len(found), "seconds": watch.seconds(), "cpu_seconds": watch.cpu_seconds()}
+    count, watch = 0, Stopwatch()
+    with open(hits, "w") as lines:
+        for query in json.loads(Path(queries).read_text()):
+            rows = store.search_messages(query["text"], limit=10_000_000)
+            lines.write(json.dumps([[place[row["id"]], zlib.crc32((row["snippet"] or "").encode(errors="replace"))] for row in rows]) + "\n")
+            count += 1
+    return {"queries": count, "seconds": watch.seconds(), "cpu_seconds": watch.cpu_seconds()}
 
 
 def reads(corpus, file):

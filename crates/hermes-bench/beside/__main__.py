@@ -27,16 +27,18 @@ def main():
     parser.add_argument("--seconds", type=float, default=6, help="how long processes append at once (default 6)")
     parser.add_argument("--count", type=int, default=3000, help="messages that one process appends (default 3000)")
     parser.add_argument("--kills", type=int, default=10, help="how often optimize is killed (default 10)")
-    parser.add_argument("--work", help="a folder for the files, which are kept; the peer's loaded file serves again")
+    parser.add_argument("--work", help="a folder for the files, which are kept; the peer's loaded file serves again unless imports are measured")
     parser.add_argument("--binary", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--peer", required=True, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hermes-bench-") as temporary:
         work = Path(arguments.work or temporary)
         work.mkdir(parents=True, exist_ok=True)
-        bench = Bench(arguments.corpus, arguments.binary, arguments.peer, work, arguments.rounds, arguments.seconds, arguments.count, arguments.kills)
+        names = arguments.only or list(PARTS)
+        bench = Bench(arguments.corpus, arguments.binary, arguments.peer, work, "imports" in names, arguments.rounds, arguments.seconds,
+                      arguments.count, arguments.kills)
         rows = []
-        for name in arguments.only or PARTS:
+        for name in names:
             say(f"== {name}")
             figures, more = PARTS[name].run(bench)
             print(json.dumps({name: figures}, ensure_ascii=False), flush=True)

@@ -5,6 +5,7 @@ holds our rows, so that nothing but the layout of the indexes is left to differ.
 """
 import json
 from collections import Counter
+from itertools import zip_longest
 
 import queries
 from tools import Row, connect, say
@@ -18,15 +19,13 @@ def run(bench):
     pairs = {"imported": (own, ours), "same rows": (twin(bench, ours), ours)}
     if bench.optimized:
         pairs["optimized"] = own, bench.optimized[0]
-    found = {}
+    figures, rows, hits = {"queries": len(asked), "cpu_seconds": {}}, [], {}
     for path in dict.fromkeys(path for pair in pairs.values() for path in pair):
         say(f"   the peer searches {path.name}")
-        copy, hits = bench.copy(path, "searched.db"), bench.file("hits.json")
-        seconds = bench.run("peer", "search", copy, questions, hits)["seconds"]
-        found[path] = seconds, json.loads(hits.read_text())
-    figures, rows = {"queries": len(asked), "seconds": {path.name: seconds for path, (seconds, _) in found.items()}}, []
+        copy, hits[path] = bench.copy(path, "searched.db"), bench.file(f"hits-{path.stem}.jsonl")
+        figures["cpu_seconds"][path.name] = bench.run("peer", "search", copy, questions, hits[path])["cpu_seconds"]
     for name, (inline, compact) in pairs.items():
-        figures[name] = compare(asked, found[inline][1], found[compact][1], Differences(inline, compact))
+        figures[name] = compare(asked, answers(hits[inline]), answers(hits[compact]), Differences(inline, compact))
         equal = figures[name]["equal"]
         rows += [
             # An imported file says in other letters what is in tool calls: the peer's own hits in it may differ, and the reason is told.
@@ -54,10 +53,15 @@ def twin(bench, ours):
     return path
 
 
+def answers(hits):
+    """Query by query: all hits of all queries are too many to hold at once."""
+    with open(hits) as lines:
+        yield from map(json.loads, lines)
+
+
 def compare(asked, truth, found, differences):
     equal, kinds, differing, unexplained = Counter(hits=0, order=0, excerpts=0), {}, [], 0
-    for query, own, other in zip(asked, truth, found):
-        own, other = own["hits"], other["hits"]
+    for query, own, other in zip(asked, truth, found, strict=True):
         order, other_order = [hit for hit, _ in own], [hit for hit, _ in other]
         same = {"hits": set(order) == set(other_order), "order": order == other_order, "excerpts": dict(own) == dict(other)}
         equal.update({key: int(value) for key, value in same.items()})
@@ -75,19 +79,17 @@ class Differences:
     """What two files with the same messages have not in common, apart from the layout of their indexes."""
 
     def __init__(self, inline, compact):
-        rows = [self.rows(path) for path in (inline, compact)]
-        self.texts = {place for place, (one, other) in enumerate(zip(*rows)) if one != other}
-        means = lambda row: (*row[:4], json.loads(row[4] or "null"))
-        if len(rows[0]) != len(rows[1]) or any(means(rows[0][place]) != means(rows[1][place]) for place in self.texts):
-            raise RuntimeError(f"{inline.name} and {compact.name} do not hold the same messages; nothing can be compared")
+        self.texts, means = set(), lambda row: row and (*row[:4], json.loads(row[4] or "null"))
+        connections = [connect(path) for path in (inline, compact)]
+        sql = "SELECT session_id, role, content, tool_name, tool_calls FROM messages ORDER BY session_id, id"
+        for place, (one, other) in enumerate(zip_longest(*(connection.execute(sql) for connection in connections))):
+            if one != other:
+                self.texts.add(place)
+                if means(one) != means(other):
+                    raise RuntimeError(f"{inline.name} and {compact.name} do not hold the same messages; nothing can be compared")
+        for connection in connections:
+            connection.close()
         self.sizes = {index: [self.size(path, index) for path in (inline, compact)] for index in ("messages_fts", "messages_fts_trigram")}
-
-    @staticmethod
-    def rows(path):
-        connection = connect(path)
-        rows = connection.execute("SELECT session_id, role, content, tool_name, tool_calls FROM messages ORDER BY session_id, id").fetchall()
-        connection.close()
-        return rows
 
     @staticmethod
     def size(path, index):

@@ -71,9 +71,9 @@ def merge(rounds):
 class Bench:
     """One run: its corpus, its folder, its two sides."""
 
-    def __init__(self, corpus, binary, peer, work, rounds, seconds, count, kills):
+    def __init__(self, corpus, binary, peer, work, measures_imports, rounds, seconds, count, kills):
         self.corpus, self.binary, self.work = Path(corpus).resolve(), Path(binary).resolve(), Path(work)
-        self.rounds, self.seconds, self.count, self.kills = rounds, seconds, count, kills
+        self.measures_imports, self.rounds, self.seconds, self.count, self.kills = measures_imports, rounds, seconds, count, kills
         self.environment = os.environ | {
             "PYTHONPATH": str(Path(peer).resolve()), "HERMES_HOME": str(self.work / "home"), "PYTHONPYCACHEPREFIX": str(self.work / "pycache")}
 
@@ -122,12 +122,13 @@ class Bench:
     def loaded(self):
         """The corpus in a file of each side's making, and how fast it went in: {side: (file, figures)}.
 
-        The peer's file is kept from run to run if the folder is: it takes minutes, and its code does not change. Ours is made anew.
+        The peer's file is kept from run to run if the folder is: it takes minutes, and its code does not change. Ours is made anew; so is
+        the peer's in a run that measures this.
         """
         loaded, mark = {}, [str(self.corpus), self.corpus.stat().st_size]
         for side in ("ours", "peer"):
             note = self.work / f"{side}-load.json"
-            if side == "peer" and note.exists() and json.loads(note.read_text())["corpus"] == mark:
+            if side == "peer" and not self.measures_imports and note.exists() and json.loads(note.read_text())["corpus"] == mark:
                 say("   the corpus is in the peer's file from an earlier run")
             else:
                 note.unlink(missing_ok=True)
