@@ -1,18 +1,23 @@
-"""Loads a corpus into the Python agent's own store and times the calls that a person waits for.
+"""The Python agent's side of each measurement, by its own calls.
 
-    peer.py load CORPUS FILE        peer.py measure CORPUS FILE
+    peer.py load CORPUS FILE                    peer.py append CORPUS FILE COUNT
+    peer.py reads CORPUS FILE                   peer.py appender FILE BODIES NAME SECONDS PAUSE_MS
+    peer.py prune FILE NOW DAYS                 peer.py search FILE QUERIES HITS
+    peer.py make FILE
 
-The agent's package has to be on PYTHONPATH. Prints one JSON object.
+The agent's package has to be on PYTHONPATH and HERMES_HOME has to be set. Prints one JSON object, with the names that `hermes-bench` uses.
 """
 import json
-import os
+import sqlite3
 import sys
-import tempfile
+import threading
 import time
+import zlib
 from pathlib import Path
 
-os.environ.setdefault("HERMES_HOME", tempfile.mkdtemp(prefix="hermes-bench-"))
-import hermes_state  # noqa: E402
+import hermes_state
+
+FIELDS = ("content", "tool_name", "tool_calls", "tool_call_id", "token_count", "finish_reason", "reasoning")
 
 
 class Clock:
@@ -27,26 +32,56 @@ class Clock:
         return getattr(time, name)
 
 
+clock = hermes_state.time = Clock()
+
+
+class Stopwatch:
+    def __init__(self):
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+
+    def seconds(self):
+        return time.perf_counter() - self.wall
+
+    def cpu_seconds(self):
+        return time.process_time() - self.cpu
+
+
+def percentiles(samples):
+    samples = sorted(samples)
+    at = lambda share: samples[min(int(len(samples) * share), len(samples) - 1)] if samples else None
+    return {"n": len(samples), "p50_ms": at(.5), "p99_ms": at(.99), "max_ms": samples[-1] if samples else None}
+
+
 def sessions(corpus):
     with open(corpus) as lines:
         yield from map(json.loads, lines)
 
 
+def create(store, session):
+    clock.now = session["started_at"]
+    fields = ("model", "model_config", "system_prompt", "user_id", "parent_session_id")
+    store.create_session(session["id"], session["source"], **{name: session[name] for name in fields})
+
+
+def append_one(store, session, message):
+    clock.now = message["timestamp"]
+    store.append_message(session, message["role"], **{name: message.get(name) for name in FIELDS})
+
+
+def make(file):
+    """A file with nothing in it."""
+    hermes_state.SessionDB(Path(file)).close()
+    return {}
+
+
 def load(corpus, file):
-    clock = hermes_state.time = Clock()
     store = hermes_state.SessionDB(Path(file))
-    store._conn.execute("PRAGMA synchronous=OFF")  # only the file it leaves is measured
-    count, start = 0, time.perf_counter()
+    count, watch = 0, Stopwatch()
     for session in sessions(corpus):
-        clock.now = session["started_at"]
-        store.create_session(session["id"], session["source"], model=session["model"], model_config=session["model_config"],
-                             system_prompt=session["system_prompt"], user_id=session["user_id"],
-                             parent_session_id=session["parent_session_id"])
+        create(store, session)
         for message in session["messages"]:
-            clock.now = message["timestamp"]
-            fields = ("content", "tool_name", "tool_calls", "tool_call_id", "token_count", "finish_reason", "reasoning")
-            store.append_message(session["id"], message["role"], **{name: message.get(name) for name in fields})
-            count += 1
+            append_one(store, session["id"], message)
+        count += len(session["messages"])
         fields = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens", "api_call_count",
                   "estimated_cost_usd", "billing_provider")
         store.update_token_counts(session["id"], **{name: session[name] for name in fields})
@@ -55,26 +90,110 @@ def load(corpus, file):
         if session["ended_at"]:
             clock.now = session["ended_at"]
             store.end_session(session["id"], session["end_reason"])
+    seconds = watch.seconds()
     store.close()
-    seconds = time.perf_counter() - start
-    return {"messages": count, "seconds": seconds, "messages_per_second": count / seconds}
+    return {"messages": count, "seconds": seconds, "seconds_settled": watch.seconds(), "cpu_seconds": watch.cpu_seconds(),
+            "per_second": count / seconds, "per_second_settled": count / watch.seconds()}
 
 
-def timed(call, budget=1.5):
-    samples, start, cpu = [], time.perf_counter(), time.process_time()
-    while len(samples) < 5 or time.perf_counter() - start < budget:
-        one = time.perf_counter()
-        call()
-        samples.append((time.perf_counter() - one) * 1e3)
-    cpu = (time.process_time() - cpu) * 1e3 / len(samples)
-    samples.sort()
-    return {"n": len(samples), "p50_ms": samples[len(samples) // 2], "p99_ms": samples[int(len(samples) * .99)], "cpu_ms": cpu}
+def append(corpus, file, count):
+    store, messages = hermes_state.SessionDB(Path(file)), []
+    for session in sessions(corpus):
+        create(store, session)
+        messages += [(session["id"], message) for message in session["messages"][:int(count) - len(messages)]]
+        if len(messages) == int(count):
+            break
+    samples, whole = [], Stopwatch()
+    for session, message in messages:
+        one = Stopwatch()
+        append_one(store, session, message)
+        samples.append(one.seconds() * 1e3)
+    seconds, cpu = whole.seconds(), whole.cpu_seconds()
+    synchronous = store._conn.execute("PRAGMA synchronous").fetchone()[0]
+    store.close()
+    return {"acknowledged": percentiles(samples), "cpu_ms": cpu * 1e3 / len(messages), "cpu_settled_ms": whole.cpu_seconds() * 1e3 / len(messages),
+            "per_second": len(messages) / seconds, "per_second_settled": len(messages) / whole.seconds(), "synchronous": synchronous,
+            "sqlite": sqlite3.sqlite_version}
 
 
-def measure(corpus, file):
+def appender(file, bodies, name, seconds, pause):
+    """One of several processes; `src/appender.rs` says how they agree."""
+    bodies, session = json.loads(Path(bodies).read_text()), f"bench-{name}"
     store = hermes_state.SessionDB(Path(file))
-    of_200 = [session["id"] for session in sessions(corpus) if len(session["messages"]) == 200]
-    turn = iter(of_200 * 100_000)
+    store.create_session(session, "bench")
+    print("ready", flush=True)
+    if not sys.stdin.readline():
+        raise SystemExit("told to stop before the start")
+    stopped = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), stopped.set()), daemon=True).start()
+    latencies, failed, watch = [], [], Stopwatch()
+    while watch.seconds() < float(seconds) and not stopped.is_set():
+        number = len(latencies)
+        text, one = f"{name}/{number} {bodies[number % len(bodies)]}", Stopwatch()
+        try:
+            store.append_message(session, "user", content=text)
+        except sqlite3.Error as error:
+            failed.append([number, str(error)])
+        latencies.append(one.seconds() * 1e3)
+        if float(pause):
+            time.sleep(float(pause) / 1e3)
+    took, cpu = watch.seconds(), watch.cpu_seconds()
+    store.close()
+    return {"name": name, "seconds": took, "latencies_ms": latencies, "failed": failed, "cpu_seconds": cpu, "cpu_seconds_closed": watch.cpu_seconds()}
+
+
+def prune(file, now, days):
+    store = hermes_state.SessionDB(Path(file))
+    # Not those of a writer that is at it meanwhile.
+    count = lambda: store._conn.execute("SELECT count(*) FROM messages WHERE session_id NOT LIKE 'bench-%'").fetchone()[0]
+    clock.now, before = float(now), count()
+    watch = Stopwatch()
+    gone = store.prune_sessions(older_than_days=float(days))
+    seconds, cpu = watch.seconds(), watch.cpu_seconds()
+    messages = before - count()
+    watch = Stopwatch()
+    store.close()
+    return {"sessions": gone, "messages": messages, "seconds": seconds, "seconds_settled": seconds + watch.seconds(), "cpu_seconds": cpu + watch.cpu_seconds()}
+
+
+class WithoutContext:
+    """The agent's connection, without the lookups of a hit's neighbours: those read no index, and there is one for each of all hits."""
+
+    def __init__(self, connection):
+        self._connection = connection
+
+    def execute(self, sql, *values):
+        return self._connection.execute("SELECT 1 WHERE 0" if "WITH target AS" in sql else sql, *(() if "WITH target AS" in sql else values))
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+
+def search(file, queries, hits):
+    """A line for each query, with every hit, in order, as (place of the message among all, by session and then by id; checksum of the excerpt)."""
+    store = hermes_state.SessionDB(Path(file))
+    place = {row[0]: n for n, row in enumerate(store._conn.execute("SELECT id FROM messages ORDER BY session_id, id"))}
+    store._conn = WithoutContext(store._conn)
+    count, watch = 0, Stopwatch()
+    with open(hits, "w") as lines:
+        for query in json.loads(Path(queries).read_text()):
+            rows = store.search_messages(query["text"], limit=10_000_000)
+            lines.write(json.dumps([[place[row["id"]], zlib.crc32((row["snippet"] or "").encode(errors="replace"))] for row in rows]) + "\n")
+            count += 1
+    return {"queries": count, "seconds": watch.seconds(), "cpu_seconds": watch.cpu_seconds()}
+
+
+def reads(corpus, file):
+    store = hermes_state.SessionDB(Path(file))
+    turn = iter([session["id"] for session in sessions(corpus) if len(session["messages"]) == 200] * 100_000)
+
+    def timed(call, budget=1.5):
+        samples, whole = [], Stopwatch()
+        while len(samples) < 5 or whole.seconds() < budget:
+            one = Stopwatch()
+            call()
+            samples.append(one.seconds() * 1e3)
+        return {**percentiles(samples), "cpu_ms": whole.cpu_seconds() * 1e3 / len(samples)}
 
     def reopen():
         hermes_state.SessionDB(Path(file))._conn.close()
@@ -89,4 +208,5 @@ def measure(corpus, file):
 
 
 if __name__ == "__main__":
-    print(json.dumps({"load": load, "measure": measure}[sys.argv[1]](*sys.argv[2:])))
+    parts = {part.__name__: part for part in (make, load, append, reads, appender, prune, search)}
+    print(json.dumps(parts[sys.argv[1]](*sys.argv[2:])))

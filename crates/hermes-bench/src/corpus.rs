@@ -1,12 +1,12 @@
 //! Reads a corpus (JSONL, a session with its messages per line) and puts it into a store by its ordinary calls.
 
 use crate::Anything;
+use crate::stopwatch::Stopwatch;
 use hermes_session::*;
 use hermes_sqlite::SqliteStore;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::time::Instant;
 
 /// How many messages go in together; the store takes any number, but a lock should be short.
 const BATCH: usize = 50;
@@ -17,25 +17,28 @@ pub(crate) fn sessions(path: &Path) -> Result<impl Iterator<Item = Result<Value,
     Ok(lines.map(|line| Ok(serde_json::from_str(&line?)?)))
 }
 
-/// Loads the corpus and tells how fast.
-pub(crate) async fn load(store: &SqliteStore, path: &Path) -> Result<Value, Anything> {
-    let start = Instant::now();
+/// Loads the corpus and tells how fast: until all is acknowledged, and until all is indexed and the file closed.
+pub(crate) async fn load(file: &str, path: &Path) -> Result<Value, Anything> {
+    let store = crate::open(file)?;
+    let watch = Stopwatch::start();
     let (mut session_count, mut message_count) = (0, 0);
     for session in sessions(path)? {
-        let session = session?;
-        message_count += load_session(store, &session).await?;
+        message_count += load_session(&store, &session?).await?;
         session_count += 1;
     }
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(
-        json!({"sessions": session_count, "messages": message_count, "seconds": seconds, "messages_per_second": message_count as f64 / seconds}),
-    )
+    let seconds = watch.seconds();
+    crate::settle(store).await?;
+    let seconds_settled = watch.seconds();
+    Ok(json!({
+        "sessions": session_count, "messages": message_count, "seconds": seconds, "seconds_settled": seconds_settled,
+        "cpu_seconds": watch.cpu_seconds(), "per_second": f64::from(message_count) / seconds,
+        "per_second_settled": f64::from(message_count) / seconds_settled,
+    }))
 }
 
-async fn load_session(store: &SqliteStore, session: &Value) -> Result<usize, Anything> {
+/// Makes a session of the corpus, without its messages.
+pub(crate) async fn create(store: &SqliteStore, session: &Value) -> Result<SessionId, Anything> {
     let text = |key: &str| session[key].as_str().map(str::to_owned);
-    let time = |value: &Value| value.as_f64().and_then(|seconds| Timestamp::from_seconds(seconds).ok());
-    let started = time(&session["started_at"]).ok_or("a session without a start")?;
     let id = SessionId::parse(text("id").ok_or("a session without an id")?)?;
     let new = NewSession {
         user_id: text("user_id"),
@@ -45,11 +48,18 @@ async fn load_session(store: &SqliteStore, session: &Value) -> Result<usize, Any
         parent_session_id: text("parent_session_id").map(SessionId::parse).transpose()?,
         ..NewSession::new(id.clone(), Source::parse(text("source").ok_or("a session without a source")?)?)
     };
-    store.create(&new, &Request::at(started)).await?;
+    store.create(&new, &Request::at(time(&session["started_at"]).ok_or("a session without a start")?)).await?;
+    Ok(id)
+}
+
+async fn load_session(store: &SqliteStore, session: &Value) -> Result<u32, Anything> {
+    let text = |key: &str| session[key].as_str().map(str::to_owned);
+    let id = create(store, session).await?;
+    let started = Request::at(time(&session["started_at"]).ok_or("a session without a start")?);
     let messages: Vec<NewMessage> =
         session["messages"].as_array().into_iter().flatten().map(message).collect::<Result<_, _>>()?;
     for batch in messages.chunks(BATCH) {
-        store.append(&id, batch, &Request::at(started)).await?;
+        store.append(&id, batch, &started).await?;
     }
     let usage = UsageUpdate {
         input_tokens: session["input_tokens"].as_i64(),
@@ -62,14 +72,18 @@ async fn load_session(store: &SqliteStore, session: &Value) -> Result<usize, Any
         billing_provider: text("billing_provider"),
         ..UsageUpdate::default()
     };
-    store.record_usage(&id, &usage, &Request::at(started)).await?;
+    store.record_usage(&id, &usage, &started).await?;
     if let Some(title) = text("title").map(|title| Title::parse(&title)).transpose()? {
-        store.allocate_title(&id, &title, &Request::at(started)).await?;
+        store.allocate_title(&id, &title, &started).await?;
     }
     if let (Some(ended), Some(reason)) = (time(&session["ended_at"]), text("end_reason")) {
         store.end(&id, &EndReason::parse(reason)?, &Request::at(ended)).await?;
     }
-    Ok(messages.len())
+    Ok(u32::try_from(messages.len())?)
+}
+
+fn time(value: &Value) -> Option<Timestamp> {
+    value.as_f64().and_then(|seconds| Timestamp::from_seconds(seconds).ok())
 }
 
 /// A message of the corpus.

@@ -1,18 +1,25 @@
-//! Measures our store on a corpus. `scripts/bench` runs it beside the Python agent and prints both.
+//! Measures our store. `scripts/bench` runs it beside the Python agent and prints both.
 //!
-//! `hermes-bench load CORPUS FILE`, `hermes-bench measure CORPUS FILE`, `hermes-bench writers FILE`, `hermes-bench writer FILE NAME COUNT`.
-//! Each prints one JSON object.
+//! One subcommand, and one file, per measurement; each prints one JSON object. What they are for stands in `scripts/bench`.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+mod append;
+mod appender;
 mod corpus;
-mod measure;
-mod writers;
+mod optimize;
+mod prune;
+mod reads;
+mod stopwatch;
+mod threads;
 
-use hermes_session::StoreError;
+use hermes_session::{Maintenance as _, StoreError};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::error::Error;
 use std::path::Path;
+
+const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
+                     appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE IDS | optimize FILE | threads FILE";
 
 /// Whatever went wrong: a bench stops at it.
 type Anything = Box<dyn Error + Send + Sync>;
@@ -21,16 +28,32 @@ fn open(path: &str) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(Path::new(path), &SqliteOptions::default())
 }
 
+/// Opens a file such that nothing is indexed before [`settle`] asks for it, so that an acknowledgement can be measured alone.
+fn open_idle(path: &str) -> Result<SqliteStore, StoreError> {
+    open(path)
+}
+
+/// Does all that was put off, and closes the store.
+async fn settle(store: SqliteStore) -> Result<(), StoreError> {
+    while store.upkeep().await? {}
+    Ok(())
+}
+
 fn main() -> Result<(), Anything> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
     let figures = match arguments[..] {
-        ["load", corpus, file] => runtime.block_on(corpus::load(&open(file)?, Path::new(corpus)))?,
-        ["measure", corpus, file] => measure::all(&runtime, file, Path::new(corpus))?,
-        ["writers", file] => writers::all(&runtime, file)?,
-        ["writer", file, name, count] => runtime.block_on(writers::one(file, name, count.parse()?))?,
-        _ => return Err("usage: hermes-bench load|measure CORPUS FILE, or writers FILE".into()),
+        ["load", corpus, file] => runtime.block_on(corpus::load(file, Path::new(corpus)))?,
+        ["reads", corpus, file] => reads::all(&runtime, file, Path::new(corpus))?,
+        ["append", corpus, file, count] => runtime.block_on(append::run(file, Path::new(corpus), count.parse()?))?,
+        ["appender", file, bodies, name, seconds, pause] => {
+            runtime.block_on(appender::run(file, Path::new(bodies), name, seconds.parse()?, pause.parse()?))?
+        }
+        ["prune", file, ids] => runtime.block_on(prune::run(file, Path::new(ids)))?,
+        ["optimize", file] => runtime.block_on(optimize::run(file))?,
+        ["threads", file] => threads::run(&runtime, file)?,
+        _ => return Err(USAGE.into()),
     };
     println!("{figures}");
     Ok(())

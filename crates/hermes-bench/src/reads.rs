@@ -1,15 +1,15 @@
 //! Times the calls that a person waits for.
 
+use crate::stopwatch::{Stopwatch, percentiles};
 use crate::{Anything, corpus};
 use hermes_session::replay::{self, Scope};
 use hermes_session::{ListRequest, MAX_PAGE, MessageRequest, Order, PageRequest, SessionId, SessionStore as _};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// How long each call is repeated.
-const BUDGET: Duration = Duration::from_millis(1_500);
+/// How many seconds each call is repeated.
+const BUDGET: f64 = 1.5;
 
 /// Measures lists, loading and opening on a file that holds the corpus.
 pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value, Anything> {
@@ -41,26 +41,17 @@ pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value,
     Ok(Value::Object(figures))
 }
 
-/// Repeats a call for the budget and tells its median and tail, in milliseconds, and the CPU time of the whole process for each.
+/// Repeats a call for the budget and tells its median and tail, and the CPU time of the whole process for each.
 fn time<E: Into<Anything>>(mut call: impl FnMut() -> Result<(), E>) -> Result<Value, Anything> {
-    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let whole = Stopwatch::start();
     let mut samples = Vec::new();
-    while samples.len() < 5 || start.elapsed() < BUDGET {
-        let one = Instant::now();
+    while samples.len() < 5 || whole.seconds() < BUDGET {
+        let one = Stopwatch::start();
         call().map_err(Into::into)?;
-        samples.push(one.elapsed().as_secs_f64() * 1e3);
+        samples.push(one.seconds() * 1e3);
     }
-    let cpu = (cpu_seconds() - cpu) * 1e3 / samples.len() as f64;
-    samples.sort_by(f64::total_cmp);
-    let at = |share: f64| samples[((samples.len() as f64 * share) as usize).min(samples.len() - 1)];
-    Ok(json!({"n": samples.len(), "p50_ms": at(0.5), "p99_ms": at(0.99), "cpu_ms": cpu}))
-}
-
-/// CPU time of this process so far, all threads, as the kernel counts it in hundredths of a second.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<f64> =
-        stat.rsplit(')').next().unwrap_or_default().split_whitespace().filter_map(|field| field.parse().ok()).collect();
-    // After the name and the state letter (which is no number): utime and stime are the 11th and 12th numbers.
-    fields.get(10).zip(fields.get(11)).map_or(0.0, |(user, system)| (user + system) / 100.0)
+    let cpu = whole.cpu_seconds() * 1e3 / samples.len() as f64;
+    let mut figures = percentiles(samples);
+    figures["cpu_ms"] = json!(cpu);
+    Ok(figures)
 }

@@ -1,0 +1,11 @@
+"""Eight threads of one process of ours append at once; nothing is lost, doubled or refused."""
+from tools import Row
+
+
+def run(bench):
+    figures = bench.run("ours", "threads", bench.file("threads.db"))
+    wrong = figures["lost"] + figures["doubled"] + figures["errors"]
+    return figures, [
+        Row("8 threads, acknowledged", "1/s", None, figures["per_second"]),
+        Row("8 threads, lost, doubled or refused", "", None, wrong, "= 0"),
+    ]

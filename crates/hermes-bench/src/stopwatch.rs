@@ -1,0 +1,39 @@
+//! Wall time, CPU time and percentiles, told alike by every measurement.
+
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Runs from its making on.
+pub(crate) struct Stopwatch {
+    wall: Instant,
+    cpu: f64,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self { wall: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    /// Wall time so far.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.wall.elapsed().as_secs_f64()
+    }
+
+    /// CPU time so far, of all threads of this process, those that are gone too; the same clock as Python's `process_time`.
+    pub(crate) fn cpu_seconds(&self) -> f64 {
+        cpu_seconds() - self.cpu
+    }
+}
+
+fn cpu_seconds() -> f64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
+}
+
+/// Median and tail of some times in milliseconds.
+pub(crate) fn percentiles(mut samples: Vec<f64>) -> Value {
+    samples.sort_by(f64::total_cmp);
+    let at = |share: f64| samples.get(((samples.len() as f64 * share) as usize).min(samples.len().saturating_sub(1)));
+    json!({"n": samples.len(), "p50_ms": at(0.5), "p99_ms": at(0.99), "max_ms": samples.last()})
+}
