@@ -7,8 +7,6 @@ from tools import Row, connect, say, strict
 
 
 def run(bench):
-    if not bench.optimized:
-        return {"missing": "optimize"}, [Row("optimize the peer's file, bytes after / before", "", None, None, "≤ 0.4×")]
     source, (path, figures) = bench.loaded["peer"][0], bench.optimized
     truth = content(source)
     figures = figures | {"bytes_before": source.stat().st_size, "bytes_after": path.stat().st_size, "wrong": judge(path, truth)}

@@ -17,8 +17,7 @@ def run(bench):
     questions.write_text(json.dumps(asked))
     own, ours = bench.loaded["peer"][0], bench.loaded["ours"][0]
     pairs = {"imported": (own, ours), "same rows": (twin(bench, ours), ours)}
-    if bench.optimized:
-        pairs["optimized"] = own, bench.optimized[0]
+    pairs["optimized"] = own, bench.optimized[0]
     figures, rows, hits = {"queries": len(asked), "cpu_seconds": {}}, [], {}
     for path in dict.fromkeys(path for pair in pairs.values() for path in pair):
         say(f"   the peer searches {path.name}")

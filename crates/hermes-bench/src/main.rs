@@ -30,7 +30,7 @@ fn open(path: &str) -> Result<SqliteStore, StoreError> {
 
 /// Opens a file such that nothing is indexed before [`settle`] asks for it, so that an acknowledgement can be measured alone.
 fn open_idle(path: &str) -> Result<SqliteStore, StoreError> {
-    open(path)
+    SqliteStore::open(Path::new(path), &SqliteOptions { background: false, ..SqliteOptions::default() })
 }
 
 /// Does all that was put off, and closes the store.

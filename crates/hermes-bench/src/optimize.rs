@@ -2,19 +2,21 @@
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
-use hermes_sqlite::SqliteStore;
+use hermes_session::{Maintenance as _, Optimizing};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Opens, which adopts the file if nobody has yet, then converts it to the end.
 pub(crate) async fn run(file: &str) -> Result<Value, Anything> {
     let watch = Stopwatch::start();
     let store = crate::open(file)?;
     let opened = watch.seconds();
-    optimize(&store).await?;
+    while store.optimize().await? != Optimizing::Done {}
     crate::settle(store).await?;
-    Ok(json!({"seconds_open": opened, "seconds": watch.seconds(), "cpu_seconds": watch.cpu_seconds()}))
-}
-
-async fn optimize(_store: &SqliteStore) -> Result<(), Anything> {
-    Err("optimize is not there yet".into())
+    let converted = watch.seconds();
+    let shrunk = hermes_sqlite::shrink(Path::new(file))?;
+    Ok(json!({
+        "seconds_open": opened, "seconds_converted": converted, "seconds": watch.seconds(),
+        "cpu_seconds": watch.cpu_seconds(), "shrunk": format!("{shrunk:?}"),
+    }))
 }

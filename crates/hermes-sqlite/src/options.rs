@@ -11,6 +11,9 @@ pub struct SqliteOptions {
     pub create: bool,
     /// How surely a write is on disk when it is answered.
     pub synchronous: Synchronous,
+    /// Whether the store does by itself, when it has nothing else to do, what [`upkeep`](hermes_session::Maintenance::upkeep) does when it is
+    /// asked. Where it does not, somebody has to ask for it now and then.
+    pub background: bool,
 }
 
 /// How surely a write is on disk when it is answered.
@@ -26,6 +29,6 @@ pub enum Synchronous {
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(60), create: true, synchronous: Synchronous::Full }
+        Self { wait: Duration::from_secs(60), create: true, synchronous: Synchronous::Full, background: true }
     }
 }

@@ -39,7 +39,7 @@ impl SqliteStore {
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
-            background: Background { step: maintenance::upkeep },
+            background: Background { step: if options.background { maintenance::upkeep } else { |_| Ok(false) } },
             sync: std::fs::File::sync_data,
         };
         let workers = Workers::start(opened.writer, path, opened.queue, settings).map_err(|error| {

@@ -28,7 +28,7 @@ impl Default for OpenOptions {
 pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Maintenance>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
-            let options = SqliteOptions { wait: options.wait, create: options.create };
+            let options = SqliteOptions { wait: options.wait, create: options.create, ..SqliteOptions::default() };
             Ok(Arc::new(SqliteStore::open(path, &options)?))
         }
         StoreUrl::Postgresql(server) => Err(not_built("PostgreSQL", server)),
