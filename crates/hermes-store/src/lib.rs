@@ -6,6 +6,7 @@ mod open;
 mod redact;
 mod url;
 
+pub use hermes_sqlite::Synchronous;
 pub use open::{OpenOptions, open};
 pub use url::{ServerUrl, StoreUrl};
 

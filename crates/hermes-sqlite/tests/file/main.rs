@@ -11,10 +11,12 @@ mod damage;
 mod fixture;
 mod foreign;
 mod locks;
+mod log;
 mod modes;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
 mod processes;
+mod queue;
 mod read_only;
 mod refusals;
 mod room;
