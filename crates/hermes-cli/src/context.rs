@@ -5,7 +5,7 @@ use crate::ui::Ui;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Settings, StoreLocation, env};
 use hermes_session::Maintenance;
-use hermes_store::{OpenOptions, StoreUrl};
+use hermes_store::{OpenOptions, StoreUrl, Synchronous};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,7 +41,12 @@ impl Context {
         if let Some(path) = url.file() {
             must_be_there(path)?;
         }
-        let options = OpenOptions { wait: settings.sessiondb.sqlite.wait_seconds.value, create: false };
+        let sqlite = &settings.sessiondb.sqlite;
+        let options = OpenOptions {
+            wait: sqlite.wait_seconds.value,
+            create: false,
+            synchronous: synchronous(sqlite.synchronous.value),
+        };
         Ok((self.open(&url, &options)?, url))
     }
 
@@ -71,6 +76,14 @@ impl Context {
             self.ui.warn("others on this machine can see the password in --url", &hint);
         }
         Ok(url)
+    }
+}
+
+/// What the configuration asks for. The store brings a log's entry in its folder to disk anyway, so that `extra` asks for no more than `full`.
+const fn synchronous(configured: hermes_config::Synchronous) -> Synchronous {
+    match configured {
+        hermes_config::Synchronous::Extra | hermes_config::Synchronous::Full => Synchronous::Full,
+        hermes_config::Synchronous::Normal => Synchronous::Normal,
     }
 }
 

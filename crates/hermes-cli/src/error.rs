@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn each_error_has_its_exit_code() {
         let cause = || io::Error::other("no space left").into();
-        let table: [(CliError, u8); 9] = [
+        let table: [(CliError, u8); 10] = [
             (StoreError::NotFound("x".into()).into(), 1),
             (StoreError::Invalid(Invalid::new("title", "is empty", "x")).into(), 1),
             (
@@ -137,6 +137,7 @@ mod tests {
                     location: "state.db".into(),
                     op: "append",
                     waited: Duration::from_secs(60),
+                    holder: None,
                     source: cause(),
                 }
                 .into(),
@@ -145,6 +146,7 @@ mod tests {
             (StoreError::Corrupt { location: "state.db".into(), what: "messages".into(), source: None }.into(), 3),
             (StoreError::Refused { path: "/x".into(), why: "is newer".into(), hint: "x".into() }.into(), 3),
             (StoreError::Backend { location: "state.db".into(), op: "open", source: cause() }.into(), 3),
+            (StoreError::InDoubt { location: "state.db".into(), op: "append", source: cause() }.into(), 3),
             (ConfigError::NoHome.into(), 1),
             (CliError::usage(Invalid::new("limit", "is negative", "x")), 2),
             (CliError::output(io::ErrorKind::BrokenPipe.into()), 0),
@@ -161,11 +163,23 @@ mod tests {
             location: "state.db".into(),
             op: "append",
             waited: Duration::from_secs(60),
+            holder: None,
             source: io::Error::other("database is locked").into(),
         };
         assert_eq!(
             CliError::from(busy).text(),
             "state.db was locked for 60.0 s while trying to append: database is locked"
+        );
+        let held = StoreError::Busy {
+            location: "state.db".into(),
+            op: "append",
+            waited: Duration::from_secs(60),
+            holder: Some("process 7 (hermes)".into()),
+            source: "process 7 (hermes)".into(),
+        };
+        assert_eq!(
+            CliError::from(held).text(),
+            "state.db was locked for 60.0 s while trying to append; it is held by process 7 (hermes)"
         );
         let backend = StoreError::Backend {
             location: "state.db".into(),

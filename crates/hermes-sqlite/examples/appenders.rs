@@ -75,7 +75,7 @@ fn one(file: &Path, seconds: f64) -> Result<(), Anything> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let store = SqliteStore::open(file, &SqliteOptions::default())?;
     let at = Request::at(Timestamp::from_seconds(1.0)?);
-    let id = SessionId::parse(&format!("writer-{}", std::process::id()))?;
+    let id = SessionId::parse(format!("writer-{}", std::process::id()))?;
     let text = "The agent has looked at the file and found that nothing is missing from it. ".repeat(8);
     let took = runtime.block_on(async {
         store.ensure(&NewSession::new(id.clone(), Source::parse("bench")?), &at).await?;

@@ -20,11 +20,11 @@ const FRAMES: i64 = 1_000;
 pub(crate) const LONG: u64 = 16 << 20;
 /// No two folds within this, whoever does them.
 const SPAN: Duration = Duration::from_millis(100);
-/// So long a squeeze waits for its turn, and for readers.
+/// So long a squeeze waits for its turn, and in its turn for readers.
 const TURN: Duration = Duration::from_millis(300);
-const READERS: Duration = Duration::from_millis(30);
-/// A squeeze that readers kept from its end is tried again after this, then after twice as long and so on.
-const AGAIN: std::ops::RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3);
+const READERS: Duration = Duration::from_millis(60);
+/// A log that readers kept long is looked at again after this, then after twice as long and so on.
+const AGAIN: std::ops::RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
 
 /// How far the log reaches, and how much of it is in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,8 +131,9 @@ fn fold(database: &Database, store: &Path, queue: &mut Queue) -> Result<bool, Fa
         return Ok(true);
     }
     // What came while the most of it was folded, so that little is left for when everybody waits.
-    Frames::after(database, PASSIVE)?;
-    if queue.enter("fold the log", Instant::now() + TURN).is_err() {
+    let Some(frames) = Frames::after(database, PASSIVE)? else { return Ok(true) };
+    // A reader of long ago would be in the way; nobody has to wait for that.
+    if frames.log - frames.folded >= FRAMES || queue.enter("fold the log", Instant::now() + TURN).is_err() {
         return Ok(false);
     }
     connection::set_deadline(READERS);

@@ -71,7 +71,7 @@ impl Chores {
             Err(()) => {
                 self.more = true;
                 self.failures += 1;
-                self.not_before = if self.failures % 2 == 0 { now.checked_add(PENANCE) } else { None };
+                self.not_before = if self.failures.is_multiple_of(2) { now.checked_add(PENANCE) } else { None };
             }
         }
     }

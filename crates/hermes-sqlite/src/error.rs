@@ -76,7 +76,8 @@ impl Failure {
         match self {
             Self::Store(error) => error,
             Self::Late { holder } => {
-                StoreError::Busy { location, op, waited, holder, source: "the deadline passed".into() }
+                let source = holder.clone().unwrap_or_else(|| "the deadline passed".into()).into();
+                StoreError::Busy { location, op, waited, holder, source }
             }
             Self::InDoubt(why) => StoreError::InDoubt { location, op, source: why.into() },
             Self::Broken(why) => {

@@ -176,3 +176,6 @@ impl Drop for Workers {
 pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, std::io::Error> {
     std::thread::Builder::new().name(name.to_owned()).spawn(body)
 }
+
+#[cfg(test)]
+mod tests;

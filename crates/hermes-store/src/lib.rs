@@ -6,7 +6,7 @@ mod open;
 mod redact;
 mod url;
 
-pub use hermes_sqlite::Shrunk;
+pub use hermes_sqlite::{Shrunk, Synchronous};
 pub use open::{OpenOptions, open, shrink};
 pub use url::{ServerUrl, StoreUrl};
 

@@ -2,7 +2,7 @@
 
 use crate::{ServerUrl, StoreUrl};
 use hermes_session::{Invalid, Maintenance, StoreError};
-use hermes_sqlite::{Shrunk, SqliteOptions, SqliteStore};
+use hermes_sqlite::{Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +13,13 @@ pub struct OpenOptions {
     pub wait: Duration,
     /// Whether a file that is not there is made.
     pub create: bool,
+    /// How surely a write to a SQLite file is on disk when it is answered.
+    pub synchronous: Synchronous,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(60), create: true }
+        Self { wait: Duration::from_secs(60), create: true, synchronous: Synchronous::Full }
     }
 }
 
@@ -28,7 +30,8 @@ impl Default for OpenOptions {
 pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Maintenance>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
-            let options = SqliteOptions { wait: options.wait, create: options.create, ..SqliteOptions::default() };
+            let OpenOptions { wait, create, synchronous } = *options;
+            let options = SqliteOptions { wait, create, synchronous, ..SqliteOptions::default() };
             Ok(Arc::new(SqliteStore::open(path, &options)?))
         }
         StoreUrl::Postgresql(server) => Err(not_built("PostgreSQL", server)),

@@ -45,6 +45,8 @@ async fn a_process_of_its_own() {
             while store.optimize().await.unwrap() != Optimizing::Done {}
             println!("\noptimized yes");
         }
+        "append" => append(&store, argument).await,
+        "descriptors" => crate::log::use_it(store, path.as_ref()).await,
         other => panic!("{other}?"),
     }
 }
@@ -57,6 +59,24 @@ async fn write(store: &SqliteStore, name: &str) {
             store.append(&id("shared"), &[user(&format!("{name}/{n}"))], &at(n as f64)).await.unwrap()[0];
         println!("\nacknowledged {number} {name}/{n}");
     }
+}
+
+/// Appends until its input ends, then prints how many appends were acknowledged.
+async fn append(store: &SqliteStore, name: &str) {
+    let (told, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        while std::io::stdin().read_line(&mut String::new()).is_ok_and(|length| length > 0) {
+            told.send(()).unwrap();
+        }
+    });
+    println!("\nready");
+    heard.recv().unwrap();
+    let mut count = 0;
+    while heard.try_recv() != Err(std::sync::mpsc::TryRecvError::Disconnected) {
+        store.append(&id("shared"), &[user(&format!("{name}/{count}"))], &at(2.0)).await.unwrap();
+        count += 1;
+    }
+    println!("\nappended {count}");
 }
 
 /// Prints the notices, the list, and what happens when it writes.

@@ -13,11 +13,13 @@ mod foreign;
 mod indexes;
 mod inline;
 mod locks;
+mod log;
 mod modes;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
 mod processes;
+mod queue;
 mod read_only;
 mod refusals;
 mod room;

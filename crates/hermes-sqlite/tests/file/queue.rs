@@ -1,0 +1,191 @@
+//! Writers of many processes wait in line: each gets its share, and whoever holds up the others is named.
+
+use crate::child::{EACH, child, told};
+use crate::fixture::{File, at, id, new, user};
+use hermes_session::{MessageRequest, SessionStore as _, StoreError};
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
+use std::time::{Duration, Instant};
+
+/// A process that appends one message after the other until its input ends.
+struct Appender {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Appender {
+    fn start(name: &str, file: &File) -> Self {
+        let mut child = child("append", name, &file.path()).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
+        let mut appender = Self { child, input, lines: BufReader::new(output).lines() };
+        appender.next("ready");
+        appender
+    }
+
+    /// The rest of the next line that begins with a word.
+    fn next(&mut self, word: &str) -> String {
+        let line = self.lines.by_ref().map(Result::unwrap).find(|line| line.starts_with(word));
+        line.unwrap_or_else(|| panic!("it never said {word}"))[word.len()..].trim().to_owned()
+    }
+
+    fn go(&mut self) {
+        self.input.as_mut().unwrap().write_all(b"go\n").unwrap();
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Has it stop, and tells how many appends it was promised.
+    fn finish(mut self) -> usize {
+        drop(self.input.take());
+        let count = self.next("appended").parse().unwrap();
+        assert!(self.child.wait().unwrap().success());
+        count
+    }
+}
+
+impl Drop for Appender {
+    fn drop(&mut self) {
+        // It may have ended already.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+/// SQLite's own lock is polled, so that of many who want it some hardly ever get it.
+#[tokio::test]
+async fn sixteen_processes_get_their_share() {
+    const PROCESSES: usize = 16;
+    let file = File::new();
+    file.open().create(&new("shared"), &at(1.0)).await.unwrap();
+    let mut appenders: Vec<Appender> = (0..PROCESSES).map(|n| Appender::start(&n.to_string(), &file)).collect();
+    appenders.iter_mut().for_each(Appender::go);
+    // Until each had the time for a good number, whatever the machine.
+    let store = file.open();
+    let stored = || async { store.session(&id("shared")).await.unwrap().unwrap().message_count };
+    while stored().await < (PROCESSES * 60) as i64 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let counts: Vec<usize> = appenders.into_iter().map(Appender::finish).collect();
+    let mean = counts.iter().sum::<usize>() / PROCESSES;
+    println!("appends of each: {counts:?}");
+    assert!(counts.iter().all(|count| *count * 2 >= mean), "somebody starved: {counts:?}");
+    assert_eq!(stored().await, counts.iter().sum::<usize>() as i64);
+}
+
+/// Whether no thread of a process runs any more.
+fn stands_still(process: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap().map(Result::unwrap);
+    let state = |stat: String| stat.rsplit(") ").next().unwrap().starts_with('T');
+    threads.into_iter().all(|thread| std::fs::read_to_string(thread.path().join("stat")).is_ok_and(state))
+}
+
+/// Stops the appender; whether it holds the queue. If it does not, it goes on.
+fn stop_within_a_turn(appender: &Appender, file: &File) -> bool {
+    appender.signal("-STOP");
+    while !stands_still(appender.child.id()) {
+        std::thread::yield_now();
+    }
+    let queue = std::fs::File::open(file.path().with_file_name("state.db.queue")).unwrap();
+    if queue.try_lock_shared().is_err() {
+        return true;
+    }
+    drop(queue);
+    appender.signal("-CONT");
+    false
+}
+
+#[tokio::test]
+async fn a_process_that_stands_still_in_its_turn_is_named_and_nothing_is_lost() {
+    let file = File::new();
+    file.open().create(&new("shared"), &at(1.0)).await.unwrap();
+    let mut appender = Appender::start("stopped", &file);
+    appender.go();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !stop_within_a_turn(&appender, &file) {
+        assert!(Instant::now() < deadline, "it was never met within a turn");
+    }
+    let store = file.try_open(Duration::from_millis(300)).unwrap();
+    let error = store.append(&id("shared"), &[user("late")], &at(2.0)).await.unwrap_err();
+    let StoreError::Busy { waited, holder: Some(holder), .. } = &error else { panic!("{error:?}") };
+    assert!(*waited >= Duration::from_millis(290));
+    assert!(holder.starts_with(&format!("process {} (", appender.child.id())), "{holder}");
+    assert!(holder.contains("append messages"), "{holder}");
+    assert!(error.to_string().contains(holder.as_str()));
+    // Nor does closing the store wait for it.
+    drop(store);
+    let store = file.open();
+    let patient = tokio::spawn(async move { store.append(&id("shared"), &[user("patient")], &at(3.0)).await });
+    appender.signal("-CONT");
+    patient.await.unwrap().unwrap();
+    let promised = appender.finish();
+    let messages = file.open().messages(&id("shared"), &MessageRequest::first(100_000)).await.unwrap();
+    let texts: Vec<String> = messages.iter().map(|message| message.body.plain_text().into_owned()).collect();
+    let count = |prefix: &str| texts.iter().filter(|text| text.starts_with(prefix)).count();
+    assert_eq!((count("late"), count("patient"), count("stopped/")), (0, 1, promised));
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_in_its_turn_leaves_it_to_the_next() {
+    let file = File::new();
+    file.open().create(&new("shared"), &at(1.0)).await.unwrap();
+    let mut appender = Appender::start("killed", &file);
+    appender.go();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !stop_within_a_turn(&appender, &file) {
+        assert!(Instant::now() < deadline, "it was never met within a turn");
+    }
+    let store = file.open();
+    let waiting = tokio::spawn(async move { store.append(&id("shared"), &[user("next")], &at(2.0)).await });
+    appender.signal("-KILL");
+    waiting.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_program_outside_the_queue_is_told_apart() {
+    let file = File::new();
+    let store = file.try_open(Duration::from_millis(200)).unwrap();
+    store.create(&new("a"), &at(1.0)).await.unwrap();
+    let foreign = file.foreign();
+    foreign.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = store.append(&id("a"), &[user("x")], &at(2.0)).await.unwrap_err();
+    let StoreError::Busy { holder: Some(holder), .. } = &error else { panic!("{error:?}") };
+    assert!(holder.starts_with("a program that takes no part in the queue"), "{holder}");
+    // Whoever waits in line behind one of us learns what that one waits for.
+    let patient = std::sync::Arc::new(file.open());
+    let first = tokio::spawn({
+        let patient = std::sync::Arc::clone(&patient);
+        async move { patient.append(&id("a"), &[user("y")], &at(2.0)).await }
+    });
+    let error = loop {
+        let error = store.append(&id("a"), &[user("x")], &at(2.0)).await.unwrap_err();
+        if error.to_string().contains("process") {
+            break error;
+        }
+    };
+    let expect = format!("process {} (", std::process::id());
+    assert!(error.to_string().contains(&expect), "{error}");
+    assert!(error.to_string().contains("waits for a program that takes no part in the queue"), "{error}");
+    foreign.execute_batch("ROLLBACK").unwrap();
+    first.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn without_the_lock_file_writers_still_lose_nothing() {
+    let file = File::new();
+    file.open().create(&new("shared"), &at(1.0)).await.unwrap();
+    let queue = file.path().with_file_name("state.db.queue");
+    _ = std::fs::remove_file(&queue);
+    // A folder of that name can't be opened for writing.
+    std::fs::create_dir(&queue).unwrap();
+    let writers: Vec<_> = (0..4).map(|n| child("write", &n.to_string(), &file.path()).spawn().unwrap()).collect();
+    let mut promised = 0;
+    for writer in writers {
+        promised += told(&writer.wait_with_output().unwrap().stdout, "acknowledged").len();
+    }
+    assert_eq!(promised, 4 * EACH);
+    assert_eq!(file.open().session(&id("shared")).await.unwrap().unwrap().message_count, promised as i64);
+}
