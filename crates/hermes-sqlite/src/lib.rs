@@ -21,6 +21,8 @@ mod meta;
 mod notice;
 mod options;
 mod place;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the indexing step and the search are to call it"))]
+mod private;
 mod readers;
 mod requests;
 mod row;

@@ -1,0 +1,136 @@
+//! `hx_term`: each distinct token of `messages_fts` once, and an index of its pieces.
+//!
+//! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is a hundredth of the text.
+//! Words are only ever added; one whose messages are gone costs its room and no more.
+//!
+//! Left out are words of paired scripts alone, which `hx_cjk` finds, and words that are too long and data such as Base64, of which
+//! each would be a new one. The messages that have these, as a person reads them, are in `hx_term_unlisted` and have to be looked through.
+
+use super::Document;
+use super::words::{self, MAX_WORD};
+use crate::error::Failure;
+use hermes_session::script::is_paired;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, params};
+use std::collections::HashSet;
+
+mod beyond;
+mod find;
+
+pub(crate) use find::{Terms, terms_containing, terms_with_prefix, unlisted};
+
+/// By how many letters a word may be longer as it is stored, where it follows an escape such as `\u2014`.
+const ESCAPE: usize = 5;
+
+/// Adds the words of messages; how many tokens each message has, as FTS5 counts.
+pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<Vec<usize>, Failure> {
+    let mut words: HashSet<&[u8]> = HashSet::new();
+    let (mut counts, mut rest, mut unlisted) = (Vec::with_capacity(documents.len()), Vec::new(), Vec::new());
+    for (place, document) in documents.iter().enumerate() {
+        let mut beyond = Vec::new();
+        let found = words::split(
+            document.stored,
+            |word| _ = words.insert(word),
+            |run| {
+                beyond.extend_from_slice(run);
+                beyond.push(b' ');
+            },
+        );
+        counts.push(found.tokens);
+        if !beyond.is_empty() {
+            rest.push(beyond::Text { place, bytes: beyond });
+        }
+        let is_cut = words::is_cut(document.decoded, 0) || found.is_cut && words::is_cut(document.decoded, ESCAPE);
+        unlisted.push(is_cut || hides_letters(document));
+    }
+    let mut terms: Vec<String> = words.into_iter().map(folded).collect();
+    for text in beyond::cut(connection, &rest, &mut terms)? {
+        counts[text.place] += text.tokens;
+        unlisted[text.place] |= text.is_cut;
+    }
+    terms.sort_unstable();
+    terms.dedup();
+    list(connection, &terms)?;
+    for (document, is_unlisted) in documents.iter().zip(unlisted) {
+        let sql = if is_unlisted {
+            "INSERT OR IGNORE INTO hx_term_unlisted (message_id) VALUES (?)"
+        } else {
+            "DELETE FROM hx_term_unlisted WHERE message_id = ?"
+        };
+        connection.prepare_cached(sql)?.execute([document.id])?;
+    }
+    Ok(counts)
+}
+
+/// Takes away what is kept of single messages.
+pub(super) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
+    let mut statement = connection.prepare_cached("DELETE FROM hx_term_unlisted WHERE message_id = ?")?;
+    for document in documents {
+        statement.execute([document.id])?;
+    }
+    Ok(())
+}
+
+/// Puts the words that are new into the vocabulary.
+fn list(connection: &Connection, terms: &[String]) -> Result<(), Failure> {
+    let mut insert = connection.prepare_cached("INSERT INTO hx_term (term) VALUES (?) ON CONFLICT DO NOTHING")?;
+    let mut index = connection.prepare_cached("INSERT INTO hx_term_trigram (rowid, pieces) VALUES (?, ?)")?;
+    let mut text = String::new();
+    for term in terms {
+        if insert.execute([term])? > 0 {
+            let id = connection.last_insert_rowid();
+            text.clear();
+            push_pieces(term, &mut text);
+            index.execute(params![id, text])?;
+        }
+    }
+    Ok(())
+}
+
+/// A word of ASCII as SQLite folds it.
+fn folded(word: &[u8]) -> String {
+    word.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+}
+
+/// Whether the vocabulary takes a word.
+fn is_listed(term: &str) -> bool {
+    term.chars().nth(MAX_WORD).is_none() && !term.chars().all(is_paired)
+}
+
+/// Appends what a word is found by: every three characters in a row, and the shorter ends, so that any one or two characters
+/// are the beginning of some token. Where all three are paired they are left to `hx_cjk`.
+fn push_pieces(term: &str, out: &mut String) {
+    for (at, _) in term.char_indices() {
+        let piece = match term[at..].char_indices().nth(3) {
+            Some((length, _)) => &term[at..at + length],
+            None => &term[at..],
+        };
+        if !piece.chars().all(is_paired) {
+            out.push_str(piece);
+            out.push(' ');
+        }
+    }
+}
+
+/// Whether letters stand in the message only as JSON escapes: the tokens of `messages_fts` then are not its words.
+fn hides_letters(document: &Document<'_>) -> bool {
+    if !document.stored.contains(&b'\\') {
+        return false;
+    }
+    let escapes = document.stored.windows(6).filter(|window| window.starts_with(b"\\u"));
+    let mut units = escapes.filter_map(|window| {
+        window[2..].iter().try_fold(0, |value, byte| Some(value * 16 + char::from(*byte).to_digit(16)?))
+    });
+    units.any(|unit| match char::from_u32(unit) {
+        Some(letter) => letter.is_alphanumeric() && !is_paired(letter) && document.decoded.contains(letter),
+        // Half of a pair: most of these are pictures.
+        None => {
+            document.decoded.chars().any(|letter| letter > '\u{ffff}' && letter.is_alphanumeric() && !is_paired(letter))
+        }
+    })
+}
+
+/// Text as it is, valid or not.
+fn text(bytes: &[u8]) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(ValueRef::Text(bytes))
+}
