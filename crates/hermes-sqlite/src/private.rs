@@ -6,6 +6,7 @@
 
 mod cjk;
 mod clear;
+mod hash;
 mod lengths;
 mod terms;
 mod words;
@@ -34,7 +35,8 @@ pub(crate) struct Document<'a> {
 
 /// Makes the tables where they are missing; plain SQL that any SQLite from 3.40 on can run.
 pub(crate) const TABLES: &str = "
-CREATE TABLE IF NOT EXISTS hx_term (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS hx_term (term TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS hx_term_block (id INTEGER PRIMARY KEY, terms TEXT NOT NULL);
 CREATE VIRTUAL TABLE IF NOT EXISTS hx_term_trigram
     USING fts5(pieces, content='', columnsize=0, detail=none, tokenize='ascii');
 CREATE TABLE IF NOT EXISTS hx_term_unlisted (message_id INTEGER PRIMARY KEY);

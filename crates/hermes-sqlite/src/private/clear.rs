@@ -12,10 +12,11 @@ use rusqlite::config::DbConfig;
 const ROWS: i64 = 1_000;
 
 /// The tables, what a row of them is known by, and the shadow of it that holds nearly all if it is an index.
-const PARTS: [(&str, &str, &str); 5] = [
+const PARTS: [(&str, &str, &str); 6] = [
     ("hx_term_trigram", "id", "_data"),
     ("hx_cjk", "id", "_data"),
-    ("hx_term", "id", ""),
+    ("hx_term", "term", ""),
+    ("hx_term_block", "id", ""),
     ("hx_term_unlisted", "message_id", ""),
     ("hx_doclen", "block", ""),
 ];

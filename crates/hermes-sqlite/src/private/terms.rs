@@ -1,4 +1,4 @@
-//! `hx_term`: each distinct token of `messages_fts` once, and an index of its pieces.
+//! `hx_term`: each distinct token of `messages_fts` once; `hx_term_trigram`: an index of pieces, over blocks of words.
 //!
 //! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is a hundredth of the text.
 //! Words are only ever added; one whose messages are gone costs its room and no more.
@@ -7,6 +7,7 @@
 //! each would be a new one. The messages that have these, as a person reads them, are in `hx_term_unlisted` and have to be looked through.
 
 use super::Document;
+use super::hash::Seeded;
 use super::words::{self, MAX_WORD};
 use crate::error::Failure;
 use hermes_session::script::is_paired;
@@ -22,9 +23,12 @@ pub(crate) use find::{Terms, terms_containing, terms_with_prefix, unlisted};
 /// By how many letters a word may be longer as it is stored, where it follows an escape such as `\u2014`.
 const ESCAPE: usize = 5;
 
+/// How many new words share a row of the index. Their pieces are much the same, because they are in order.
+const BLOCK: usize = 16;
+
 /// Adds the words of messages; how many tokens each message has, as FTS5 counts.
 pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<Vec<usize>, Failure> {
-    let mut words: HashSet<&[u8]> = HashSet::new();
+    let mut words: HashSet<&[u8], Seeded> = HashSet::with_hasher(Seeded::new());
     let (mut counts, mut rest, mut unlisted) = (Vec::with_capacity(documents.len()), Vec::new(), Vec::new());
     for (place, document) in documents.iter().enumerate() {
         let mut beyond = Vec::new();
@@ -40,8 +44,7 @@ pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
         if !beyond.is_empty() {
             rest.push(beyond::Text { place, bytes: beyond });
         }
-        let is_cut = words::is_cut(document.decoded, 0) || found.is_cut && words::is_cut(document.decoded, ESCAPE);
-        unlisted.push(is_cut || hides_letters(document));
+        unlisted.push(lacks_words(document, found.is_cut));
     }
     let mut terms: Vec<String> = words.into_iter().map(folded).collect();
     for text in beyond::cut(connection, &rest, &mut terms)? {
@@ -71,20 +74,38 @@ pub(super) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Res
     Ok(())
 }
 
-/// Puts the words that are new into the vocabulary.
+/// Puts the words that are new into the vocabulary, and blocks of them into the index.
 fn list(connection: &Connection, terms: &[String]) -> Result<(), Failure> {
-    let mut insert = connection.prepare_cached("INSERT INTO hx_term (term) VALUES (?) ON CONFLICT DO NOTHING")?;
+    let missing = missing(connection, terms)?;
+    let mut word = connection.prepare_cached("INSERT INTO hx_term (term) VALUES (?)")?;
+    let mut block = connection.prepare_cached("INSERT INTO hx_term_block (terms) VALUES (?)")?;
     let mut index = connection.prepare_cached("INSERT INTO hx_term_trigram (rowid, pieces) VALUES (?, ?)")?;
-    let mut text = String::new();
-    for term in terms {
-        if insert.execute([term])? > 0 {
-            let id = connection.last_insert_rowid();
-            text.clear();
-            push_pieces(term, &mut text);
-            index.execute(params![id, text])?;
+    let mut pieces = String::new();
+    for terms in missing.chunks(BLOCK) {
+        pieces.clear();
+        for term in terms {
+            word.execute([term])?;
+            push_pieces(term, &mut pieces);
         }
+        let id = block.insert([terms.join(" ")])?;
+        index.execute(params![id, pieces])?;
     }
     Ok(())
+}
+
+/// The words that the vocabulary does not have. Most of a batch are there, and are asked for in one statement: one for each
+/// would take twice as long.
+fn missing(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Failure> {
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut list = String::from("[\"");
+    list.push_str(&terms.join("\",\""));
+    list.push_str("\"]");
+    let mut statement = connection
+        .prepare_cached("SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM hx_term WHERE term = value)")?;
+    let missing = statement.query_map([list], |row| row.get(0))?;
+    Ok(missing.collect::<Result<_, _>>()?)
 }
 
 /// A word of ASCII as SQLite folds it.
@@ -110,6 +131,13 @@ fn push_pieces(term: &str, out: &mut String) {
             out.push(' ');
         }
     }
+}
+
+/// Whether the message has words, as a person reads it, that are not told as it is stored.
+fn lacks_words(document: &Document<'_>, is_cut: bool) -> bool {
+    let slack = if is_cut { ESCAPE } else { 0 };
+    let is_plain = !is_cut && document.stored.starts_with(document.decoded.as_bytes());
+    !is_plain && (words::is_cut(document.decoded, slack) || hides_letters(document))
 }
 
 /// Whether letters stand in the message only as JSON escapes: the tokens of `messages_fts` then are not its words.

@@ -92,6 +92,12 @@ fn tokens_are_those_of_messages_fts() {
 }
 
 #[test]
+fn a_batch_without_words_adds_none() {
+    check_tokens(&[b"", b"...", "大".as_bytes()]);
+    check_tokens(&[]);
+}
+
+#[test]
 fn huge_texts_are_cut_as_sqlite_cuts_them() {
     let (letters, signs) = ("x".repeat(10 << 20), "é".repeat(1 << 20));
     check_tokens(&[letters.as_bytes(), signs.as_bytes(), "大".repeat(30_000).as_bytes(), b"after"]);
@@ -204,7 +210,7 @@ fn picture(connection: &Connection) -> Vec<String> {
         .prepare(
             "SELECT 'pair ' || term || doc FROM temp.pairs_now UNION ALL SELECT 'piece ' || term || doc FROM temp.pieces_now \
              UNION ALL SELECT 'unlisted ' || message_id FROM hx_term_unlisted UNION ALL SELECT block || hex(lengths) FROM hx_doclen \
-             UNION ALL SELECT id || term FROM hx_term ORDER BY 1",
+             UNION ALL SELECT term FROM hx_term UNION ALL SELECT id || terms FROM hx_term_block ORDER BY 1",
         )
         .unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()

@@ -29,11 +29,18 @@ impl Terms {
 pub(crate) fn terms_containing(connection: &Connection, piece: &str, limit: usize) -> Result<Terms, Failure> {
     let Some(query) = query(piece) else { return Ok(Terms::default()) };
     let mut statement = connection.prepare_cached(
-        "SELECT t.term FROM hx_term_trigram p CROSS JOIN hx_term t ON t.id = p.rowid \
-         WHERE p.hx_term_trigram MATCH ?1 AND instr(t.term, ?2) > 0 LIMIT ?3",
+        "SELECT b.terms FROM hx_term_trigram p CROSS JOIN hx_term_block b ON b.id = p.rowid \
+         WHERE p.hx_term_trigram MATCH ?1 AND instr(b.terms, ?2) > 0",
     )?;
-    let terms = statement.query_map(params![query, piece, most(limit)], |row| row.get(0))?;
-    Ok(Terms::new(terms.collect::<Result<_, _>>()?, limit))
+    let mut blocks = statement.query(params![query, piece])?;
+    let mut found = Vec::new();
+    while found.len() <= limit
+        && let Some(row) = blocks.next()?
+    {
+        let block = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        found.extend(block.split(' ').filter(|term| term.contains(piece)).map(str::to_owned));
+    }
+    Ok(Terms::new(found, limit))
 }
 
 /// The words that begin with `prefix`, in order. It is folded as `messages_fts` folds.
