@@ -32,7 +32,7 @@ pub const fn is_paired(character: char) -> bool {
 /// dropped. A text and a piece of it give the same runs, but for the ends of the piece.
 pub fn runs(text: &str) -> Runs<'_> {
     // The first byte of every paired character is one of these. Most texts have none, and end here.
-    let any = text.bytes().any(|byte| byte >= 0xe0);
+    let any = !text.is_ascii() && text.bytes().any(|byte| byte >= 0xe0);
     Runs { rest: if any { text } else { "" }.chars().peekable() }
 }
 

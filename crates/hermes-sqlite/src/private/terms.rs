@@ -51,9 +51,7 @@ pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
         counts[text.place] += text.tokens;
         unlisted[text.place] |= text.is_cut;
     }
-    terms.sort_unstable();
-    terms.dedup();
-    list(connection, &terms)?;
+    list(connection, &in_order(terms))?;
     for (document, is_unlisted) in documents.iter().zip(unlisted) {
         let sql = if is_unlisted {
             "INSERT OR IGNORE INTO hx_term_unlisted (message_id) VALUES (?)"
@@ -110,7 +108,19 @@ fn missing(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Fai
 
 /// A word of ASCII as SQLite folds it.
 fn folded(word: &[u8]) -> String {
-    word.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+    let mut folded = String::from_utf8_lossy(word).into_owned();
+    folded.make_ascii_lowercase();
+    folded
+}
+
+/// The words in the order of the table, each once. Their first bytes, as a number, tell most of them apart without a look at the rest.
+fn in_order(terms: Vec<String>) -> Vec<String> {
+    let first =
+        |term: &str| term.bytes().chain(std::iter::repeat(0)).take(8).fold(0, |key, byte| key << 8 | u64::from(byte));
+    let mut keyed: Vec<(u64, String)> = terms.into_iter().map(|term| (first(&term), term)).collect();
+    keyed.sort_unstable();
+    keyed.dedup();
+    keyed.into_iter().map(|(_, term)| term).collect()
 }
 
 /// Whether the vocabulary takes a word.
