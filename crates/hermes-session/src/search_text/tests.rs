@@ -36,6 +36,7 @@ fn parts_are_searched_by_their_texts() {
         "look\n大 \"here\"\nhttps://a.b/c.png\nbare",
     );
     check_content(r#"{"type": "tool_result", "content": [{"type": "text", "text": "within"}]}"#, "within");
+    check_content(r#"[{"text": "a", "type": "text"}, "bare"]"#, "a\nbare");
     check_content(r#""a\ud800b""#, "a\u{fffd}b");
     check_content(r#"[{"text": ""}, {"n": 5}, true, null]"#, "");
 }
@@ -90,7 +91,7 @@ fn nesting_is_no_danger() {
 
 proptest! {
     #[test]
-    fn any_string_comes_out_as_it_went_in(text in "[a\"\\\\\n\u{0}\u{1f}大é/ ]{1,20}", inner: bool) {
+    fn any_string_comes_out_as_it_went_in(text in "[a\"\\\\\n\r\t\u{8}\u{c}\u{0}\u{1f}大é/ ]{1,20}", inner: bool) {
         let arguments = Json::from_value(&serde_json::json!({ "k": text })).to_string();
         let calls = if inner {
             serde_json::json!([{ "function": { "arguments": arguments } }])

@@ -172,6 +172,8 @@ fn pieces_and_prefixes_know_when_there_are_more() {
     assert_eq!(containing("nand", 9), Terms::default());
     assert_eq!(containing("hand", 2).terms.len(), 2);
     assert!(containing("hand", 2).is_cut && containing("hand", 6).is_cut && !containing("hand", 7).is_cut);
+    add_texts(&connection, &["secondhand"]);
+    assert!(containing("hand", 7).is_cut && !containing("hand", 8).is_cut, "there is one more in another block");
     assert_eq!(
         terms_with_prefix(&connection, "hand", 9).unwrap(),
         expect(&["hand", "hande", "handle", "handler"], false)
@@ -196,6 +198,30 @@ fn candidates_come_newest_first_and_stop_when_told() {
     };
     Pairs::of("别").unwrap().candidates(&connection, Some(5), two).unwrap();
     assert_eq!(seen, [4, 2]);
+}
+
+#[test]
+fn readers_make_nothing() {
+    for temporary in ["DEFAULT", "FILE", "MEMORY"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.db");
+        let writer = crate::connection::open_new(&path).unwrap();
+        writer.pragma_update(None, "temp_store", temporary).unwrap();
+        writer.execute_batch(TABLES).unwrap();
+        add_texts(&writer, &["größer 大别山 handle", &"x".repeat(100)]);
+        let reader = crate::connection::open_new(&path).unwrap();
+        reader.pragma_update(None, "query_only", true).unwrap();
+        assert_eq!(terms_containing(&reader, "röß", 9).unwrap().terms, [""; 0], "the words are folded");
+        assert_eq!(terms_containing(&reader, "roß", 9).unwrap().terms, ["großer"]);
+        assert_eq!(terms_with_prefix(&reader, "han", 9).unwrap().terms, ["handle"]);
+        assert_eq!(unlisted(&reader, None, 9).unwrap(), [2]);
+        assert_eq!(candidates(&reader, "别山"), [1]);
+        assert_eq!(Lengths::load(&reader).unwrap().get(1), Some(3));
+        let made: i64 = reader.query_row("SELECT count(*) FROM temp.sqlite_schema", [], |row| row.get(0)).unwrap();
+        assert_eq!(made, 0);
+        let left = "SELECT count(*) FROM temp.hx_batch_word";
+        assert_eq!(writer.query_row(left, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "the batch is gone");
+    }
 }
 
 /// Every row of every table of ours, shadows left out, and what the indexes of tokens hold.
