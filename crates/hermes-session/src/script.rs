@@ -4,10 +4,8 @@
 //! syllables and signs that tokenizers tear apart. A text in such a script is cut into *runs*, and a run is indexed by its
 //! *pairs*: any piece of it, however short, is then found through an index.
 
-use std::iter::Peekable;
-use std::str::Chars;
 use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::decompose_compatible;
+use unicode_normalization::char::{decompose_canonical, decompose_compatible};
 
 /// Whether a character is searched by pairs.
 pub const fn is_paired(character: char) -> bool {
@@ -28,29 +26,59 @@ pub const fn is_paired(character: char) -> bool {
         | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3fffd}')
 }
 
-/// The runs of paired characters in a text, in the one form that is indexed: half width made full width, then NFC, accents
-/// dropped. A text and a piece of it give the same runs, but for the ends of the piece.
-pub fn runs(text: &str) -> Runs<'_> {
+/// The runs with paired characters in a text, with the Latin letters and digits that touch them: `使用python编写` is one run. They are
+/// in the one form that is indexed: letters small and without accents, half width made full width, NFC. A text and a piece
+/// of it give the same runs, but for the ends of the piece.
+pub fn runs(text: &str) -> impl Iterator<Item = String> {
     // The first byte of every paired character is one of these. Most texts have none, and end here.
     let any = !text.is_ascii() && text.bytes().any(|byte| byte >= 0xe0);
-    Runs { rest: if any { text } else { "" }.chars().peekable() }
+    stretches(if any { text } else { "" }).filter(|run| run.chars().any(is_paired)).map(indexed)
 }
 
-/// The iterator of [`runs`].
-#[derive(Debug, Clone)]
-pub struct Runs<'a> {
-    rest: Peekable<Chars<'a>>,
+/// The runs that a piece of a word may be part of, in the form of [`runs`]; it need not have a paired character itself.
+pub fn pieces(text: &str) -> impl Iterator<Item = String> {
+    stretches(text).map(indexed)
 }
 
-impl Iterator for Runs<'_> {
-    type Item = String;
+/// Whether a word, as SQLite's `unicode61` folds it, is one of the [`runs`] of its text.
+pub fn is_run(word: &str) -> bool {
+    word.chars().any(is_paired)
+        && word.chars().all(|character| is_paired(character) || character.is_ascii_alphanumeric())
+}
 
-    fn next(&mut self) -> Option<String> {
-        while self.rest.next_if(|character| !is_paired(*character)).is_some() {}
-        self.rest.peek()?;
-        let rest = &mut self.rest;
-        let run = std::iter::from_fn(|| rest.next_if(|character| is_paired(*character) || is_accent(*character)));
-        Some(run.filter(|character| !is_accent(*character)).map(full_width).nfc().collect())
+/// What can be a run or part of one, as it is written.
+fn stretches(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let joins = |character: char| is_paired(character) || plain(character).is_some();
+        let tail = &rest[rest.find(joins)?..];
+        let end = tail.find(|character| !joins(character) && !is_accent(character)).unwrap_or(tail.len());
+        let stretch;
+        (stretch, rest) = tail.split_at(end);
+        Some(stretch)
+    })
+}
+
+/// The form of a run in the index.
+fn indexed(run: &str) -> String {
+    let characters = run.chars().filter(|character| !is_accent(*character));
+    characters.map(|character| plain(character).unwrap_or_else(|| full_width(character))).nfc().collect()
+}
+
+/// The small letter or digit of ASCII that a character is, accents aside.
+fn plain(character: char) -> Option<char> {
+    let mut base = None;
+    match character {
+        '\0'..='\u{7f}' => base = Some(character),
+        '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{212a}'..='\u{212b}' => {
+            decompose_canonical(character, |part| _ = base.get_or_insert(part));
+        }
+        _ => {}
+    }
+    match base? {
+        // The long s is a letter of its own to Unicode's tables, and an s to those who search.
+        '\u{17f}' => Some('s'),
+        base => base.is_ascii_alphanumeric().then(|| base.to_ascii_lowercase()),
     }
 }
 
@@ -109,7 +137,8 @@ mod tests {
     #[test]
     fn runs_end_where_the_script_ends() {
         check("plain é — text", &[]);
-        check("看abc大别山。ไทย", &["看", "大别山", "ไทย"]);
+        check("看ABC大别山。ไทย", &["看abc大别山", "ไทย"]);
+        check("python3大 python ж大é", &["python3大", "大e"]);
         check("हिन्दी한국어 𠀀𠮷", &["हिन्दी한국어", "𠀀𠮷"]);
         check("\0大\0別", &["大", "別"]);
     }
@@ -122,6 +151,12 @@ mod tests {
         check("ﾡￂￊￒￚ", &["ㄱㅏㅕㅛㅡ"]);
         check("\u{f900}", &["豈"]);
         check("大\u{301}别", &["大别"]);
+    }
+
+    #[test]
+    fn a_piece_may_be_without_the_paired() {
+        assert_eq!(pieces("Handl é-大b").collect::<Vec<_>>(), ["handl", "e", "大b"]);
+        assert_eq!(pieces("…").count(), 0);
     }
 
     #[test]
@@ -146,7 +181,7 @@ mod tests {
         #[test]
         fn a_run_is_paired_throughout_and_stays_as_it_is(text in "[a\u{301}大别がｶﾞｷﾟﾡￂไท\u{e34}한\u{1112}\u{1161}。é \u{f900}]{0,12}") {
             for run in runs(&text) {
-                prop_assert!(run.chars().all(is_paired), "{run:?}");
+                prop_assert!(is_run(&run), "{run:?}");
                 prop_assert_eq!(runs(&run).collect::<Vec<_>>(), vec![run.clone()]);
             }
         }

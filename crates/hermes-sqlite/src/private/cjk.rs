@@ -39,10 +39,19 @@ fn each(connection: &Connection, documents: &[Document<'_>], sql: &str) -> Resul
 pub(crate) struct Pairs(String);
 
 impl Pairs {
-    /// Asks for the messages that have all the runs of paired characters in `text`; nothing if it has none.
+    /// Asks for the messages that have all the runs with paired characters in `text`; nothing if it has none.
     pub(crate) fn of(text: &str) -> Option<Self> {
+        Self::of_runs(script::runs(text))
+    }
+
+    /// Asks for the messages that have `piece`, be it Latin letters alone, within such a run: the vocabulary does not know the words there.
+    pub(crate) fn around(piece: &str) -> Option<Self> {
+        Self::of_runs(script::pieces(piece))
+    }
+
+    fn of_runs(runs: impl Iterator<Item = String>) -> Option<Self> {
         let mut tokens: Vec<String> = Vec::new();
-        for run in script::runs(text) {
+        for run in runs {
             let mut pairs = String::new();
             script::push_pairs(&run, &mut pairs);
             let mut pairs: Vec<&str> = pairs.split_terminator(' ').collect();

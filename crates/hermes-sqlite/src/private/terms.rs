@@ -3,14 +3,14 @@
 //! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is a hundredth of the text.
 //! Words are only ever added; one whose messages are gone costs its room and no more.
 //!
-//! Left out are words of paired scripts alone, which `hx_cjk` finds, and words that are too long and data such as Base64, of which
+//! Left out are words of paired scripts, with or without Latin letters, which `hx_cjk` finds, and words that are too long and data such as Base64, of which
 //! each would be a new one. The messages that have these, as a person reads them, are in `hx_term_unlisted` and have to be looked through.
 
 use super::Document;
 use super::hash::Seeded;
 use super::words::{self, MAX_WORD};
 use crate::error::Failure;
-use hermes_session::script::is_paired;
+use hermes_session::script::{is_paired, is_run};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
@@ -125,7 +125,7 @@ fn in_order(terms: Vec<String>) -> Vec<String> {
 
 /// Whether the vocabulary takes a word.
 fn is_listed(term: &str) -> bool {
-    term.chars().nth(MAX_WORD).is_none() && !term.chars().all(is_paired)
+    term.chars().nth(MAX_WORD).is_none() && !is_run(term)
 }
 
 /// Appends what a word is found by: every three characters in a row, and the shorter ends, so that any one or two characters

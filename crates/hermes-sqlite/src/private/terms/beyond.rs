@@ -5,7 +5,7 @@
 
 use super::{is_listed, text};
 use crate::error::Failure;
-use hermes_session::script::is_paired;
+use hermes_session::script::is_run;
 use rusqlite::{Connection, params};
 
 /// What of a message has to be cut.
@@ -60,7 +60,7 @@ pub(super) fn cut(connection: &Connection, texts: &[Text], terms: &mut Vec<Strin
 
 /// Whether nothing knows a word that is not listed. One that is no text was cut by SQLite, or made of bytes that are none.
 fn is_lost(word: Option<&str>) -> bool {
-    word.is_none_or(|word| !word.chars().all(is_paired))
+    word.is_none_or(|word| !is_run(word))
 }
 
 fn clear(connection: &Connection) -> Result<(), Failure> {

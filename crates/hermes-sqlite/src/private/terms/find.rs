@@ -25,7 +25,7 @@ impl Terms {
 
 /// The words that have `piece` in them, oldest first. The piece is folded as `messages_fts` folds.
 ///
-/// A piece of paired characters alone is not looked for here: [`super::super::Pairs`] finds it.
+/// Words of paired scripts are not among them: [`super::super::Pairs::around`] finds the messages that have it there.
 pub(crate) fn terms_containing(connection: &Connection, piece: &str, limit: usize) -> Result<Terms, Failure> {
     let Some(query) = query(piece) else { return Ok(Terms::default()) };
     let mut statement = connection.prepare_cached(
