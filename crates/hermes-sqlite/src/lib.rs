@@ -25,6 +25,8 @@ mod notice;
 mod optimize;
 mod options;
 mod place;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the indexing step and the search are to call it"))]
+mod private;
 mod queue;
 mod readers;
 mod requests;

@@ -1,0 +1,194 @@
+//! Scripts that are searched by pairs of characters.
+//!
+//! Han, kana, Thai and their like put no blank between words; Hangul and the Indic scripts do, but their words are built of
+//! syllables and signs that tokenizers tear apart. A text in such a script is cut into *runs*, and a run is indexed by its
+//! *pairs*: any piece of it, however short, is then found through an index.
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::{decompose_canonical, decompose_compatible};
+
+/// Whether a character is searched by pairs.
+pub const fn is_paired(character: char) -> bool {
+    matches!(character,
+        // Devanagari to Myanmar, with Thai, Lao and Tibetan between them; Hangul's letters.
+        '\u{900}'..='\u{109f}' | '\u{1100}'..='\u{11ff}'
+        // Khmer; Tai Le to Tai Tham; Balinese to Lepcha.
+        | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{1aaf}' | '\u{1b00}'..='\u{1c4f}'
+        // Radicals, iteration marks and numerals of Han.
+        | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}'
+        // Kana, Bopomofo, Hangul's letters, and the marks of old annotation.
+        | '\u{3041}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
+        // Han; Yi and Lisu; more Hangul, Javanese, Myanmar, Cham, Tai Viet, Meetei Mayek.
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{a4ff}' | '\u{a960}'..='\u{aaff}' | '\u{abc0}'..='\u{d7ff}'
+        // Han that other standards have twice; kana and Hangul of half width.
+        | '\u{f900}'..='\u{faff}' | '\u{ff65}'..='\u{ffdc}'
+        // Kana and Han beyond the first plane.
+        | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3fffd}')
+}
+
+/// The runs with paired characters in a text, with the Latin letters and digits that touch them: `使用python编写` is one run. They are
+/// in the one form that is indexed: letters small and without accents, half width made full width, NFC. A text and a piece
+/// of it give the same runs, but for the ends of the piece.
+pub fn runs(text: &str) -> impl Iterator<Item = String> {
+    // The first byte of every paired character is one of these. Most texts have none, and end here.
+    let any = !text.is_ascii() && text.bytes().any(|byte| byte >= 0xe0);
+    stretches(if any { text } else { "" }).filter(|run| run.chars().any(is_paired)).map(indexed)
+}
+
+/// The runs that a piece of a word may be part of, in the form of [`runs`]; it need not have a paired character itself.
+pub fn pieces(text: &str) -> impl Iterator<Item = String> {
+    stretches(text).map(indexed)
+}
+
+/// Whether a word, as SQLite's `unicode61` folds it, is one of the [`runs`] of its text.
+pub fn is_run(word: &str) -> bool {
+    word.chars().any(is_paired)
+        && word.chars().all(|character| is_paired(character) || character.is_ascii_alphanumeric())
+}
+
+/// What can be a run or part of one, as it is written.
+fn stretches(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let joins = |character: char| is_paired(character) || plain(character).is_some();
+        let tail = &rest[rest.find(joins)?..];
+        let end = tail.find(|character| !joins(character) && !is_accent(character)).unwrap_or(tail.len());
+        let stretch;
+        (stretch, rest) = tail.split_at(end);
+        Some(stretch)
+    })
+}
+
+/// The form of a run in the index.
+fn indexed(run: &str) -> String {
+    let characters = run.chars().filter(|character| !is_accent(*character));
+    characters.map(|character| plain(character).unwrap_or_else(|| full_width(character))).nfc().collect()
+}
+
+/// The small letter or digit of ASCII that a character is, accents aside.
+fn plain(character: char) -> Option<char> {
+    let mut base = None;
+    match character {
+        '\0'..='\u{7f}' => base = Some(character),
+        '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{212a}'..='\u{212b}' => {
+            decompose_canonical(character, |part| _ = base.get_or_insert(part));
+        }
+        _ => {}
+    }
+    match base? {
+        // The long s is a letter of its own to Unicode's tables, and an s to those who search.
+        '\u{17f}' => Some('s'),
+        base => base.is_ascii_alphanumeric().then(|| base.to_ascii_lowercase()),
+    }
+}
+
+/// Accents of other scripts. Search passes over them, and so they do not end a run.
+const fn is_accent(character: char) -> bool {
+    matches!(character, '\u{300}'..='\u{36f}')
+}
+
+/// A character of full width for one of half width.
+fn full_width(character: char) -> char {
+    let mut full = character;
+    match character {
+        // One step of decomposition: two would lead on to letters that join.
+        '\u{ffa1}'..='\u{ffbe}' => full = shifted(character, 0xffa1, 0x3131),
+        '\u{ffc2}'..='\u{ffc7}' => full = shifted(character, 0xffc2, 0x314f),
+        '\u{ffca}'..='\u{ffcf}' => full = shifted(character, 0xffca, 0x3155),
+        '\u{ffd2}'..='\u{ffd7}' => full = shifted(character, 0xffd2, 0x315b),
+        '\u{ffda}'..='\u{ffdc}' => full = shifted(character, 0xffda, 0x3161),
+        '\u{ff65}'..='\u{ff9f}' => decompose_compatible(character, |kana| full = kana),
+        _ => {}
+    }
+    full
+}
+
+fn shifted(character: char, from: u32, to: u32) -> char {
+    char::from_u32(u32::from(character) - from + to).unwrap_or(character)
+}
+
+/// Appends the pairs of a run to `out`, a blank after each, and last its last character alone: so a character is the
+/// beginning of some token wherever it stands.
+pub fn push_pairs(run: &str, out: &mut String) {
+    let mut before = None;
+    for (at, character) in run.char_indices() {
+        if let Some(start) = before {
+            out.push_str(&run[start..at + character.len_utf8()]);
+            out.push(' ');
+        }
+        before = Some(at);
+    }
+    if let Some(start) = before {
+        out.push_str(&run[start..]);
+        out.push(' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[&str]) {
+        assert_eq!(runs(text).collect::<Vec<_>>(), expect, "{text:?}");
+    }
+
+    #[test]
+    fn runs_end_where_the_script_ends() {
+        check("plain é — text", &[]);
+        check("看ABC大别山。ไทย", &["看abc大别山", "ไทย"]);
+        check("python3大 python ж大é", &["python3大", "大e"]);
+        check("हिन्दी한국어 𠀀𠮷", &["हिन्दी한국어", "𠀀𠮷"]);
+        check("\0大\0別", &["大", "別"]);
+    }
+
+    #[test]
+    fn one_form_for_all_widths_and_compositions() {
+        check("ｶﾞｷﾞ･ﾊﾟ", &["ガギ・パ"]);
+        check("か\u{3099}", &["が"]);
+        check("\u{1112}\u{1161}\u{11ab}", &["한"]);
+        check("ﾡￂￊￒￚ", &["ㄱㅏㅕㅛㅡ"]);
+        check("\u{f900}", &["豈"]);
+        check("大\u{301}别", &["大别"]);
+    }
+
+    #[test]
+    fn a_piece_may_be_without_the_paired() {
+        assert_eq!(pieces("Handl é-大b").collect::<Vec<_>>(), ["handl", "e", "大b"]);
+        assert_eq!(pieces("…").count(), 0);
+    }
+
+    #[test]
+    fn letters_that_stand_alone_do_not_join() {
+        check("ㄱㅏ", &["ㄱㅏ"]);
+        check("ﾡￂ", &["ㄱㅏ"]);
+    }
+
+    #[test]
+    fn pairs_overlap_and_the_last_character_stands_alone() {
+        let pairs = |run: &str| {
+            let mut out = String::new();
+            push_pairs(run, &mut out);
+            out
+        };
+        assert_eq!(pairs("大别山"), "大别 别山 山 ");
+        assert_eq!(pairs("大"), "大 ");
+        assert_eq!(pairs(""), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_is_paired_throughout_and_stays_as_it_is(text in "[a\u{301}大别がｶﾞｷﾟﾡￂไท\u{e34}한\u{1112}\u{1161}。é \u{f900}]{0,12}") {
+            for run in runs(&text) {
+                prop_assert!(is_run(&run), "{run:?}");
+                prop_assert_eq!(runs(&run).collect::<Vec<_>>(), vec![run.clone()]);
+            }
+        }
+
+        #[test]
+        fn the_quick_look_overlooks_nothing(character: char) {
+            prop_assert_eq!(runs(character.encode_utf8(&mut [0; 4])).count() == 1, is_paired(character));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The text of a message for search: as a person wrote it, never as JSON spells it.
+//!
+//! Plain content as it is; of structured content the texts of its parts, without pictures and sounds; the name of the tool; of
+//! tool calls the values, and of their arguments the keys as well. What should be JSON and is none is taken as it stands.
+//! A line break stands between one text and the next, so that no phrase reaches from one into the other.
+
+use crate::{Content, Json, MessageBody};
+use std::borrow::Cow;
+
+/// The columns of a message that are searched, as a store keeps them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Columns<'a> {
+    /// The content as it is stored.
+    pub content: Option<&'a str>,
+    /// The JSON in it, where the store says that it is structured. If it can't be read, the content is taken for text.
+    pub structured: Option<&'a str>,
+    /// The tool, in a tool's result.
+    pub tool_name: Option<&'a str>,
+    /// The calls of an assistant, as JSON.
+    pub tool_calls: Option<&'a str>,
+}
+
+/// The text of a message for search. It is borrowed where there is nothing to decode.
+pub fn of_body(body: &MessageBody) -> Cow<'_, str> {
+    let content = match &body.content {
+        None => Cow::Borrowed(""),
+        Some(Content::Text(text)) => Cow::Borrowed(text.as_str()),
+        Some(Content::Bytes(bytes)) => String::from_utf8_lossy(bytes),
+        Some(Content::Json(json)) => Cow::Owned(walked(json, Part::Content)),
+    };
+    let calls = body.tool_calls.as_ref().map(|calls| Cow::Owned(walked(calls, Part::Calls)));
+    joined(content, body.tool_name.as_deref(), calls)
+}
+
+/// The text of a message for search, from its columns. It is borrowed where there is nothing to decode.
+pub fn of_columns(columns: Columns<'_>) -> Cow<'_, str> {
+    let content = match columns.structured.map(Json::parse) {
+        Some(Ok(json)) => Cow::Owned(walked(&json, Part::Content)),
+        Some(Err(_)) | None => Cow::Borrowed(columns.content.unwrap_or_default()),
+    };
+    let calls = columns.tool_calls.filter(|calls| !calls.is_empty()).map(|calls| match Json::parse(calls) {
+        Ok(json) => Cow::Owned(walked(&json, Part::Calls)),
+        Err(_) => Cow::Borrowed(calls),
+    });
+    joined(content, columns.tool_name, calls)
+}
+
+fn joined<'a>(content: Cow<'a, str>, tool_name: Option<&'a str>, calls: Option<Cow<'a, str>>) -> Cow<'a, str> {
+    let mut text = content;
+    for more in [tool_name.map(Cow::Borrowed), calls].into_iter().flatten() {
+        if text.is_empty() {
+            text = more;
+        } else if !more.is_empty() {
+            let text = text.to_mut();
+            text.push('\n');
+            text.push_str(&more);
+        }
+    }
+    text
+}
+
+/// What a piece of JSON is in a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Content,
+    Calls,
+    /// The arguments of a call, with their keys.
+    Arguments,
+}
+
+fn walked(json: &Json, part: Part) -> String {
+    let mut out = String::with_capacity(json.as_str().len());
+    walk(json.as_str(), part, &mut out);
+    out
+}
+
+/// Goes through JSON of the one spelling from left to right. Nesting needs no recursion, so that none is too deep.
+fn walk(json: &str, part: Part, out: &mut String) {
+    let (mut at, mut depth, mut key) = (0, 0_usize, "");
+    // How deep the arguments lie around this place, if they do.
+    let mut arguments = (part == Part::Arguments).then_some(0);
+    while let Some(byte) = json.as_bytes().get(at) {
+        match byte {
+            b'"' => {
+                let raw = string_at(json, at);
+                at += raw.len() + 2;
+                if json[at..].starts_with(':') {
+                    key = raw;
+                    if arguments.is_some() {
+                        push(out, |out| unescape(raw, out));
+                    }
+                } else {
+                    value(raw, key, if arguments.is_some() { Part::Arguments } else { part }, out);
+                }
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+                if part == Part::Calls && arguments.is_none() && is_arguments(key) {
+                    arguments = Some(depth);
+                }
+            }
+            b'}' | b']' => {
+                arguments = arguments.filter(|outer| *outer == 0 || *outer < depth);
+                depth -= 1;
+                at += 1;
+                // The key was that of something within.
+                key = "";
+            }
+            b',' | b':' | b' ' => at += 1,
+            first => {
+                let length = json[at..].find([',', ']', '}']).unwrap_or(json.len() - at);
+                if matches!(first, b'-' | b'0'..=b'9') && part != Part::Content {
+                    push(out, |out| out.push_str(&json[at..at + length]));
+                }
+                at += length;
+            }
+        }
+    }
+}
+
+/// Whether arguments stand under a key, in one or the other wire format.
+fn is_arguments(key: &str) -> bool {
+    matches!(key, "arguments" | "input")
+}
+
+/// Takes a string, with the key that it stands under.
+fn value(raw: &str, key: &str, part: Part, out: &mut String) {
+    match part {
+        Part::Content | Part::Calls if key == "type" => {}
+        Part::Content if is_media(raw, key) => {}
+        Part::Calls if is_arguments(key) => {
+            let mut text = String::with_capacity(raw.len());
+            unescape(raw, &mut text);
+            let json = if text.trim_start().starts_with(['{', '[']) { Json::parse(&text).ok() } else { None };
+            match json {
+                Some(json) => walk(json.as_str(), Part::Arguments, out),
+                None => push(out, |out| out.push_str(&text)),
+            }
+        }
+        _ => push(out, |out| unescape(raw, out)),
+    }
+}
+
+/// Whether a string is a picture or a sound: nobody wrote it, and nobody looks for a piece of it.
+fn is_media(raw: &str, key: &str) -> bool {
+    let is_blank = |byte: u8| byte.is_ascii_whitespace() || byte == b'\\';
+    raw.starts_with("data:") && raw.bytes().take(200).any(|byte| byte == b',') && !raw.bytes().any(is_blank)
+        || key == "data" && raw.len() > 64 && !raw.bytes().any(is_blank)
+}
+
+/// Appends something on a line of its own, if it is anything.
+fn push(out: &mut String, write: impl FnOnce(&mut String)) {
+    let before = out.len();
+    if before > 0 {
+        out.push('\n');
+    }
+    let start = out.len();
+    write(out);
+    if out.len() == start {
+        out.truncate(before);
+    }
+}
+
+/// What stands between the quotes of the string at `at`.
+fn string_at(json: &str, at: usize) -> &str {
+    let bytes = json.as_bytes();
+    let mut end = at + 1;
+    while let Some(step) = bytes[end..].iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        end += step;
+        if bytes[end] == b'"' {
+            break;
+        }
+        end += 2;
+    }
+    &json[at + 1..end]
+}
+
+/// Appends what a string of the one spelling stands for. Half a surrogate pair, which Rust can't hold, becomes U+FFFD.
+fn unescape(raw: &str, out: &mut String) {
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let (character, length) = match rest.as_bytes()[at + 1] {
+            b'n' => ('\n', 2),
+            b'r' => ('\r', 2),
+            b't' => ('\t', 2),
+            b'b' => ('\u{8}', 2),
+            b'f' => ('\u{c}', 2),
+            b'u' => {
+                let code = u32::from_str_radix(&rest[at + 2..at + 6], 16).ok();
+                (code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+            }
+            other => (char::from(other), 2),
+        };
+        out.push(character);
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! The indexes that only we use: the vocabulary, pairs of characters, lengths of messages.
+//!
+//! They are derived from the messages and filled by the indexing step, for foreign rows as well. Nothing but this module reads or
+//! writes their tables, and no trigger does: a foreign writer never meets them. They may tell of messages that are gone or changed
+//! since; whoever asks looks at the message before telling of it.
+
+mod cjk;
+mod clear;
+mod hash;
+mod lengths;
+mod terms;
+mod words;
+
+pub(crate) use cjk::Pairs;
+pub(crate) use clear::clear_step;
+pub(crate) use lengths::Lengths;
+pub(crate) use terms::{Terms, terms_containing, terms_with_prefix, unlisted};
+
+use crate::error::Failure;
+use hermes_session::search_text::{self, Columns};
+use hermes_sql::stored;
+use rusqlite::Connection;
+use std::borrow::Cow;
+
+/// A message to be indexed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Document<'a> {
+    pub(crate) id: i64,
+    /// As `messages_fts` takes it: content, tool name and tool calls as stored, with a space between. Bytes, because a foreign writer
+    /// may have left some that are no text, and SQLite's tokenizer reads them all the same.
+    pub(crate) stored: &'a [u8],
+    /// As a person wrote it, see [`decoded`].
+    pub(crate) decoded: &'a str,
+}
+
+/// Makes the tables where they are missing; plain SQL that any SQLite from 3.40 on can run.
+pub(crate) const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS hx_term (term TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS hx_term_block (id INTEGER PRIMARY KEY, terms TEXT NOT NULL);
+CREATE VIRTUAL TABLE IF NOT EXISTS hx_term_trigram
+    USING fts5(pieces, content='', columnsize=0, detail=none, tokenize='ascii');
+CREATE TABLE IF NOT EXISTS hx_term_unlisted (message_id INTEGER PRIMARY KEY);
+CREATE VIRTUAL TABLE IF NOT EXISTS hx_cjk USING fts5(pairs, content='', columnsize=0, detail=none, tokenize='ascii');
+CREATE TABLE IF NOT EXISTS hx_doclen (block INTEGER PRIMARY KEY, lengths BLOB NOT NULL);
+";
+
+/// The text of a message as a person wrote it, from its columns.
+pub(crate) fn decoded<'a>(
+    content: Option<&'a str>,
+    tool_name: Option<&'a str>,
+    tool_calls: Option<&'a str>,
+) -> Cow<'a, str> {
+    let structured = content.and_then(|content| content.strip_prefix(stored::MARK));
+    search_text::of_columns(Columns { content, structured, tool_name, tool_calls })
+}
+
+/// Indexes messages, in the caller's transaction. The same message again is harmless; one that has changed since is found by what
+/// it said before as well.
+pub(crate) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
+    let mut documents = documents.to_vec();
+    // In the order of their ids they make the fewest segments, and touch each block of lengths once.
+    documents.sort_by_key(|document| document.id);
+    let counts = terms::add(connection, &documents)?;
+    cjk::add(connection, &documents)?;
+    lengths::set(connection, documents.iter().zip(counts).map(|(document, count)| (document.id, Some(count))))?;
+    Ok(())
+}
+
+/// Takes messages out of the indexes, in the caller's transaction, with the text they were added with. What was never added stays out.
+/// Their words stay in the vocabulary: a word without a message costs only its room.
+pub(crate) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
+    let known = Lengths::of(connection, documents.iter().map(|document| document.id))?;
+    let mut documents = documents.to_vec();
+    documents.retain(|document| known.get(document.id).is_some());
+    documents.sort_by_key(|document| document.id);
+    documents.dedup_by_key(|document| document.id);
+    terms::remove(connection, &documents)?;
+    cjk::remove(connection, &documents)?;
+    lengths::set(connection, documents.iter().map(|document| (document.id, None)))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! `hx_term`: each distinct token of `messages_fts` once; `hx_term_trigram`: an index of pieces, over blocks of words.
+//!
+//! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is a hundredth of the text.
+//! Words are only ever added; one whose messages are gone costs its room and no more.
+//!
+//! Left out are words of paired scripts, with or without Latin letters, which `hx_cjk` finds, and words that are too long and data such as Base64, of which
+//! each would be a new one. The messages that have these, as a person reads them, are in `hx_term_unlisted` and have to be looked through.
+
+use super::Document;
+use super::hash::Seeded;
+use super::words::{self, MAX_WORD};
+use crate::error::Failure;
+use hermes_session::script::{is_paired, is_run};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, params};
+use std::collections::HashSet;
+
+mod beyond;
+mod find;
+
+pub(crate) use find::{Terms, terms_containing, terms_with_prefix, unlisted};
+
+/// By how many letters a word may be longer as it is stored, where it follows an escape such as `\u2014`.
+const ESCAPE: usize = 5;
+
+/// How many new words share a row of the index. Their pieces are much the same, because they are in order.
+const BLOCK: usize = 16;
+
+/// Adds the words of messages; how many tokens each message has, as FTS5 counts.
+pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<Vec<usize>, Failure> {
+    let mut words: HashSet<&[u8], Seeded> = HashSet::with_hasher(Seeded::new());
+    let (mut counts, mut rest, mut unlisted) = (Vec::with_capacity(documents.len()), Vec::new(), Vec::new());
+    for (place, document) in documents.iter().enumerate() {
+        let mut beyond = Vec::new();
+        let found = words::split(
+            document.stored,
+            |word| _ = words.insert(word),
+            |run| {
+                beyond.extend_from_slice(run);
+                beyond.push(b' ');
+            },
+        );
+        counts.push(found.tokens);
+        if !beyond.is_empty() {
+            rest.push(beyond::Text { place, bytes: beyond });
+        }
+        unlisted.push(lacks_words(document, found.is_cut));
+    }
+    let mut terms: Vec<String> = words.into_iter().map(folded).collect();
+    for text in beyond::cut(connection, &rest, &mut terms)? {
+        counts[text.place] += text.tokens;
+        unlisted[text.place] |= text.is_cut;
+    }
+    list(connection, &in_order(terms))?;
+    for (document, is_unlisted) in documents.iter().zip(unlisted) {
+        let sql = if is_unlisted {
+            "INSERT OR IGNORE INTO hx_term_unlisted (message_id) VALUES (?)"
+        } else {
+            "DELETE FROM hx_term_unlisted WHERE message_id = ?"
+        };
+        connection.prepare_cached(sql)?.execute([document.id])?;
+    }
+    Ok(counts)
+}
+
+/// Takes away what is kept of single messages.
+pub(super) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
+    let mut statement = connection.prepare_cached("DELETE FROM hx_term_unlisted WHERE message_id = ?")?;
+    for document in documents {
+        statement.execute([document.id])?;
+    }
+    Ok(())
+}
+
+/// Puts the words that are new into the vocabulary, and blocks of them into the index.
+fn list(connection: &Connection, terms: &[String]) -> Result<(), Failure> {
+    let missing = missing(connection, terms)?;
+    let mut word = connection.prepare_cached("INSERT INTO hx_term (term) VALUES (?)")?;
+    let mut block = connection.prepare_cached("INSERT INTO hx_term_block (terms) VALUES (?)")?;
+    let mut index = connection.prepare_cached("INSERT INTO hx_term_trigram (rowid, pieces) VALUES (?, ?)")?;
+    let mut pieces = String::new();
+    for terms in missing.chunks(BLOCK) {
+        pieces.clear();
+        for term in terms {
+            word.execute([term])?;
+            push_pieces(term, &mut pieces);
+        }
+        let id = block.insert([terms.join(" ")])?;
+        index.execute(params![id, pieces])?;
+    }
+    Ok(())
+}
+
+/// The words that the vocabulary does not have. Most of a batch are there, and are asked for in one statement: one for each
+/// would take twice as long.
+fn missing(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Failure> {
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut list = String::from("[\"");
+    list.push_str(&terms.join("\",\""));
+    list.push_str("\"]");
+    let mut statement = connection
+        .prepare_cached("SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM hx_term WHERE term = value)")?;
+    let missing = statement.query_map([list], |row| row.get(0))?;
+    Ok(missing.collect::<Result<_, _>>()?)
+}
+
+/// A word of ASCII as SQLite folds it.
+fn folded(word: &[u8]) -> String {
+    let mut folded = String::from_utf8_lossy(word).into_owned();
+    folded.make_ascii_lowercase();
+    folded
+}
+
+/// The words in the order of the table, each once. Their first bytes, as a number, tell most of them apart without a look at the rest.
+fn in_order(terms: Vec<String>) -> Vec<String> {
+    let first =
+        |term: &str| term.bytes().chain(std::iter::repeat(0)).take(8).fold(0, |key, byte| key << 8 | u64::from(byte));
+    let mut keyed: Vec<(u64, String)> = terms.into_iter().map(|term| (first(&term), term)).collect();
+    keyed.sort_unstable();
+    keyed.dedup();
+    keyed.into_iter().map(|(_, term)| term).collect()
+}
+
+/// Whether the vocabulary takes a word.
+fn is_listed(term: &str) -> bool {
+    term.chars().nth(MAX_WORD).is_none() && !is_run(term)
+}
+
+/// Appends what a word is found by: every three characters in a row, and the shorter ends, so that any one or two characters
+/// are the beginning of some token. Where all three are paired they are left to `hx_cjk`.
+fn push_pieces(term: &str, out: &mut String) {
+    for (at, _) in term.char_indices() {
+        let piece = match term[at..].char_indices().nth(3) {
+            Some((length, _)) => &term[at..at + length],
+            None => &term[at..],
+        };
+        if !piece.chars().all(is_paired) {
+            out.push_str(piece);
+            out.push(' ');
+        }
+    }
+}
+
+/// Whether the message has words, as a person reads it, that are not told as it is stored.
+fn lacks_words(document: &Document<'_>, is_cut: bool) -> bool {
+    let slack = if is_cut { ESCAPE } else { 0 };
+    let is_plain = !is_cut && document.stored.starts_with(document.decoded.as_bytes());
+    !is_plain && (words::is_cut(document.decoded, slack) || hides_letters(document))
+}
+
+/// Whether letters stand in the message only as JSON escapes: the tokens of `messages_fts` then are not its words.
+fn hides_letters(document: &Document<'_>) -> bool {
+    if !document.stored.contains(&b'\\') {
+        return false;
+    }
+    let escapes = document.stored.windows(6).filter(|window| window.starts_with(b"\\u"));
+    let mut units = escapes.filter_map(|window| {
+        window[2..].iter().try_fold(0, |value, byte| Some(value * 16 + char::from(*byte).to_digit(16)?))
+    });
+    units.any(|unit| match char::from_u32(unit) {
+        Some(letter) => letter.is_alphanumeric() && !is_paired(letter) && document.decoded.contains(letter),
+        // Half of a pair: most of these are pictures.
+        None => {
+            document.decoded.chars().any(|letter| letter > '\u{ffff}' && letter.is_alphanumeric() && !is_paired(letter))
+        }
+    })
+}
+
+/// Text as it is, valid or not.
+fn text(bytes: &[u8]) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(ValueRef::Text(bytes))
+}

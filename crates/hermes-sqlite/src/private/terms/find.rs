@@ -1,0 +1,135 @@
+//! From a piece of a word to the words.
+
+use crate::error::Failure;
+use hermes_session::script::is_paired;
+use rusqlite::{Connection, params};
+
+/// How many pieces of a long one are asked for; the rest is left to comparing.
+const MAX_PIECES: usize = 8;
+
+/// Words of the vocabulary.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) terms: Vec<String>,
+    /// Whether there are more than were asked for.
+    pub(crate) is_cut: bool,
+}
+
+impl Terms {
+    fn new(mut terms: Vec<String>, limit: usize) -> Self {
+        let is_cut = terms.len() > limit;
+        terms.truncate(limit);
+        Self { terms, is_cut }
+    }
+}
+
+/// The words that have `piece` in them, oldest first. The piece is folded as `messages_fts` folds.
+///
+/// Words of paired scripts are not among them: [`super::super::Pairs::around`] finds the messages that have it there.
+pub(crate) fn terms_containing(connection: &Connection, piece: &str, limit: usize) -> Result<Terms, Failure> {
+    let Some(query) = query(piece) else { return Ok(Terms::default()) };
+    let mut statement = connection.prepare_cached(
+        "SELECT b.terms FROM hx_term_trigram p CROSS JOIN hx_term_block b ON b.id = p.rowid \
+         WHERE p.hx_term_trigram MATCH ?1 AND instr(b.terms, ?2) > 0",
+    )?;
+    let mut blocks = statement.query(params![query, piece])?;
+    let mut found = Vec::new();
+    while found.len() <= limit
+        && let Some(row) = blocks.next()?
+    {
+        let block = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        found.extend(block.split(' ').filter(|term| term.contains(piece)).map(str::to_owned));
+    }
+    Ok(Terms::new(found, limit))
+}
+
+/// The words that begin with `prefix`, in order. It is folded as `messages_fts` folds.
+pub(crate) fn terms_with_prefix(connection: &Connection, prefix: &str, limit: usize) -> Result<Terms, Failure> {
+    let mut statement = connection.prepare_cached(
+        "SELECT term FROM hx_term WHERE term >= ?1 AND (?2 IS NULL OR term < ?2) ORDER BY term LIMIT ?3",
+    )?;
+    let terms = statement.query_map(params![prefix, after(prefix), most(limit)], |row| row.get(0))?;
+    Ok(Terms::new(terms.collect::<Result<_, _>>()?, limit))
+}
+
+/// Messages with words that are not in the vocabulary, newest first, from before `before` on. A piece of a word may be in
+/// any of them.
+pub(crate) fn unlisted(connection: &Connection, before: Option<i64>, limit: usize) -> Result<Vec<i64>, Failure> {
+    let mut statement = connection.prepare_cached(
+        "SELECT message_id FROM hx_term_unlisted WHERE ?1 IS NULL OR message_id < ?1 ORDER BY message_id DESC LIMIT ?2",
+    )?;
+    let ids = statement.query_map(params![before, i64::try_from(limit).unwrap_or(i64::MAX)], |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// One more than is asked for tells whether there are more.
+fn most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1)
+}
+
+/// What FTS5 is asked for a piece; nothing if no word of the vocabulary can hold it.
+fn query(piece: &str) -> Option<String> {
+    let can_be_in_a_word = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
+    if !piece.bytes().all(can_be_in_a_word) || piece.chars().all(is_paired) {
+        return None;
+    }
+    let starts: Vec<usize> = piece.char_indices().map(|(at, _)| at).chain([piece.len()]).collect();
+    if starts.len() <= 3 {
+        // One or two characters: words have a token that begins with them.
+        return Some(format!("\"{piece}\" *"));
+    }
+    let pieces: Vec<&str> = starts
+        .windows(4)
+        .map(|window| &piece[window[0]..window[3]])
+        .filter(|piece| !piece.chars().all(is_paired))
+        .collect();
+    // Spread over the whole, they overlap as little as can be.
+    let step = pieces.len().div_ceil(MAX_PIECES).max(if pieces.len() > 3 { 2 } else { 1 });
+    let chosen = pieces.iter().step_by(step).chain(pieces.last());
+    let mut quoted: Vec<String> = chosen.map(|piece| format!("\"{piece}\"")).collect();
+    quoted.sort_unstable();
+    quoted.dedup();
+    Some(quoted.join(" AND "))
+}
+
+/// The first text after all that begin with `prefix`, if there is one.
+fn after(prefix: &str) -> Option<String> {
+    let mut text = prefix.to_owned();
+    while let Some(last) = text.pop() {
+        // The numbers of surrogates are no characters.
+        let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(u32::from(last) + 1) };
+        if let Some(next) = next {
+            text.push(next);
+            return Some(text);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_after_a_prefix() {
+        for (prefix, expect) in [
+            ("ab", Some("ac")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("\u{10ffff}", None),
+            ("", None),
+        ] {
+            assert_eq!(after(prefix).as_deref(), expect, "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn no_word_holds_a_blank_or_a_sign() {
+        for piece in ["", "a b", "a\"b", "大", "ไท", "a-b", "\0"] {
+            assert_eq!(query(piece), None, "{piece:?}");
+        }
+        assert_eq!(query("a").unwrap(), "\"a\" *");
+        assert_eq!(query("大a").unwrap(), "\"大a\" *");
+        assert_eq!(query("handl").unwrap(), "\"and\" AND \"han\" AND \"ndl\"");
+    }
+}

@@ -1,0 +1,147 @@
+//! Cuts a text into the tokens of SQLite's `unicode61`, as far as ASCII tells them.
+//!
+//! In ASCII a token is a run of letters and digits, and everything else ends one: no table of Unicode is needed for that. A run that
+//! touches anything beyond ASCII is handed on to SQLite itself.
+
+/// The longest word, in characters, that the vocabulary takes. Real words and the usual digests are shorter.
+pub(super) const MAX_WORD: usize = 64;
+
+/// From this length on, a run of the letters of Base64 is data and not words.
+const MIN_DATA: usize = 256;
+
+/// What was found in one text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// How many tokens it has, those beyond ASCII left out.
+    pub(super) tokens: usize,
+    /// Whether it has words that were not told: too long ones, and data.
+    pub(super) is_cut: bool,
+}
+
+const SEPARATOR: u8 = 0;
+const WORD: u8 = 1;
+/// Separates words, but belongs to Base64.
+const JOINT: u8 = 2;
+const BEYOND: u8 = 3;
+
+static CLASSES: [u8; 256] = {
+    let mut classes = [SEPARATOR; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => WORD,
+            b'+' | b'/' | b'=' | b'_' | b'-' => JOINT,
+            0x80.. => BEYOND,
+            _ => SEPARATOR,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Whether a text has words that the vocabulary does not take, or would not if they were longer by `slack`.
+pub(super) fn is_cut(text: &str, slack: usize) -> bool {
+    split_with(text.as_bytes(), slack, |_| {}, |_| {}).is_cut
+}
+
+/// Tells the words of a text as they are written: to `word` those of ASCII, to `beyond` the runs that SQLite has to cut.
+pub(super) fn split<'t>(text: &'t [u8], word: impl FnMut(&'t [u8]), beyond: impl FnMut(&'t [u8])) -> Found {
+    split_with(text, 0, word, beyond)
+}
+
+fn split_with<'t>(
+    text: &'t [u8],
+    slack: usize,
+    mut word: impl FnMut(&'t [u8]),
+    mut beyond: impl FnMut(&'t [u8]),
+) -> Found {
+    let (longest, data) = (MAX_WORD - slack, MIN_DATA - slack);
+    let mut settle = |waiting: &mut Vec<&'t [u8]>, length: usize, found: &mut Found| {
+        if length < data {
+            waiting.drain(..).for_each(&mut word);
+        } else if !waiting.is_empty() {
+            found.is_cut = true;
+            waiting.clear();
+        }
+    };
+    let mut found = Found::default();
+    // Words since `start`, of which it is not clear yet whether they are data.
+    let (mut waiting, mut start): (Vec<&[u8]>, usize) = (Vec::new(), 0);
+    let mut at = 0;
+    while at < text.len() {
+        let class = CLASSES[usize::from(text[at])];
+        if class == SEPARATOR || class == JOINT {
+            at += 1;
+            if class == SEPARATOR {
+                settle(&mut waiting, at - 1 - start, &mut found);
+                start = at;
+            }
+            continue;
+        }
+        let mut is_ascii = true;
+        let length = text[at..].iter().position(|byte| {
+            let class = CLASSES[usize::from(*byte)];
+            is_ascii &= class != BEYOND;
+            class == SEPARATOR || class == JOINT
+        });
+        let run = &text[at..at + length.unwrap_or(text.len() - at)];
+        if is_ascii {
+            found.tokens += 1;
+            if run.len() <= longest {
+                waiting.push(run);
+            } else {
+                found.is_cut = true;
+            }
+        } else {
+            settle(&mut waiting, at - start, &mut found);
+            start = at + run.len();
+            beyond(run);
+        }
+        at += run.len();
+    }
+    settle(&mut waiting, text.len() - start, &mut found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, words: &[&str], beyond: &[&str], tokens: usize, is_cut: bool) {
+        let (mut told, mut handed) = (Vec::new(), Vec::new());
+        let found = split(text.as_bytes(), |word| told.push(word), |run| handed.push(run));
+        let texts = |list: Vec<&[u8]>| -> Vec<String> {
+            list.into_iter().map(|bytes| String::from_utf8(bytes.to_vec()).unwrap()).collect()
+        };
+        assert_eq!(
+            (texts(told), texts(handed)),
+            (words.iter().map(ToString::to_string).collect(), beyond.iter().map(ToString::to_string).collect()),
+            "{text:?}"
+        );
+        assert_eq!(found, Found { tokens, is_cut }, "{text:?}");
+    }
+
+    #[test]
+    fn words_end_at_anything_but_letters_and_digits() {
+        check("", &[], &[], 0, false);
+        check("Don't src/main.rs:12\0x_y", &["Don", "t", "src", "main", "rs", "12", "x", "y"], &[], 8, false);
+    }
+
+    #[test]
+    fn what_touches_more_than_ascii_is_handed_on_whole() {
+        check("a caf\u{e9}s-b 大 c", &["a", "b", "c"], &["cafés", "大"], 3, false);
+        check("x—y", &[], &["x—y"], 0, false);
+    }
+
+    #[test]
+    fn data_and_too_long_words_are_counted_and_not_told() {
+        check(&format!("a {} b", "x".repeat(64)), &["a", &"x".repeat(64), "b"], &[], 3, false);
+        check(&format!("a {} b", "x".repeat(65)), &["a", "b"], &[], 3, true);
+        let data = "iVBORw0KGgo/".repeat(30);
+        check(&format!("a {data} b"), &["a", "b"], &[], 32, true);
+        check(&format!("{data}é {data}"), &[], &["é"], 60, true);
+        check(&format!("a {} b", "-".repeat(300)), &["a", "b"], &[], 2, false);
+        check(&"word ".repeat(100), &["word"; 100], &[], 100, false);
+    }
+}
