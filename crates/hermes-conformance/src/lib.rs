@@ -13,6 +13,7 @@ pub mod model;
 pub mod property;
 
 pub mod concurrency;
+pub mod deletion;
 pub mod functions;
 pub mod lineage;
 pub mod listing;

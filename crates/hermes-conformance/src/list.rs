@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, functions, lineage, listing, maintenance, messages, meta, requests, sessions, text, titles,
-    usage,
+    Case, concurrency, deletion, functions, lineage, listing, maintenance, messages, meta, requests, sessions, text,
+    titles, usage,
 };
 
 macro_rules! cases {
@@ -115,6 +115,12 @@ pub const CASES: &[Case] = cases![
     maintenance::what_was_written_verifies_as_sound,
     maintenance::a_backup_holds_everything,
     maintenance::a_backup_overwrites_nothing,
+    deletion::a_large_conversation_goes_as_a_whole,
+    deletion::others_write_while_much_goes,
+    deletion::a_dropped_deletion_is_whole_or_nothing,
+    deletion::prune_takes_what_was_planned,
+    deletion::prune_keeps_what_came_alive,
+    deletion::prune_of_many,
     text::nul_and_controls,
     text::text_that_looks_structured,
     text::lone_surrogates,

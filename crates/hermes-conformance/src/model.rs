@@ -12,10 +12,11 @@ mod titles;
 mod upkeep;
 
 use async_trait::async_trait;
+use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message,
     MessageId, MessageRequest, NewChild, NewMessage, NewSession, Report, Request, RequestKey, Session, SessionFilter,
-    SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, change,
+    SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Timestamp, Title, Titled, UsageUpdate, change,
     checked_meta_key, checked_prefix,
 };
 use std::any::Any;
@@ -266,6 +267,15 @@ impl SessionStore for ModelStore {
 impl Maintenance for ModelStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
         self.once(request, change::delete_conversation(id), id, |state| state.delete_conversation(id))
+    }
+
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        self.state().prune(conversations, policy, now)
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {

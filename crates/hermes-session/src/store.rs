@@ -3,6 +3,7 @@
 //! A provider answers literally; what can be composed of these calls is a function
 //! of this crate, written once. Each promise below has a case in `hermes-conformance`.
 
+use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage,
     NewSession, Report, Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
@@ -173,10 +174,29 @@ pub trait SessionStore: Send + Sync {
 pub trait Maintenance: SessionStore {
     /// Deletes the conversation that a session is part of: its chain and its delegates, with their messages and what
     /// hangs on them. Branches from it stay, as conversations without a parent.
-    //  Cases: maintenance::a_conversation_goes_as_a_whole, maintenance::branches_stay
+    ///
+    /// However large it is, others can write in between: it is gone for every reader at once, its rows follow in short steps. If the
+    /// process dies meanwhile it stays deleted, and [`Maintenance::upkeep`] takes away the rest. Its ids can be used again at once.
+    //  Cases: maintenance::a_conversation_goes_as_a_whole, maintenance::branches_stay, maintenance::a_branch_goes_alone,
+    //         maintenance::what_is_gone_can_be_made_again, deletion::a_large_conversation_goes_as_a_whole,
+    //         deletion::others_write_while_much_goes, deletion::a_dropped_deletion_is_whole_or_nothing
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
 
-    /// Does a short piece of what is outstanding (telling anew what foreign writers left, indexing old messages); whether more is left.
+    /// Deletes conversations, each as [`Maintenance::delete_conversation`] does, that may still go: `policy` is asked again in the step
+    /// that deletes, so that one in which something happened since it was selected is kept.
+    ///
+    /// A conversation is named by the session it starts with. The first ones of the list are looked at, at least one of them and as many
+    /// as a short step allows; the answer tells how many. [`retention::prune`](crate::retention::prune) goes through all.
+    //  Cases: deletion::prune_takes_what_was_planned, deletion::prune_keeps_what_came_alive, deletion::prune_of_many
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError>;
+
+    /// Does a short piece of what is outstanding (taking away what is left of deleted conversations, telling anew what foreign writers
+    /// left, indexing old messages, giving room back); whether more is left.
     //  Cases: maintenance::upkeep_comes_to_an_end
     async fn upkeep(&self) -> Result<bool, StoreError>;
 

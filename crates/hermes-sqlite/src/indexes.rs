@@ -5,7 +5,7 @@
 
 mod nul;
 
-pub(crate) use nul::{before_removal, plain, settle};
+pub(crate) use nul::{before_removal, before_removal_of, plain, settle};
 
 use crate::database::Database;
 use crate::error::Failure;

@@ -6,11 +6,14 @@
 #![warn(missing_docs)]
 
 mod backup;
+mod budget;
 mod connection;
 mod copy;
 mod database;
+mod deletion;
 mod error;
 mod filesystem;
+mod hidden;
 mod indexes;
 mod lineage;
 mod listing;
@@ -30,6 +33,7 @@ mod shape;
 mod store;
 mod titles;
 mod usage;
+mod vacuum;
 mod verify;
 mod worker;
 

@@ -1,5 +1,6 @@
 //! Operations as data, so that they can be made up, told, and done twice.
 
+use hermes_session::retention::{RetentionPolicy, prune};
 use hermes_session::{
     Conflict, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, SessionId,
     SessionPatch, StoreError, Title, UsageUpdate,
@@ -22,6 +23,7 @@ pub(super) enum Operation {
     Replace(SessionId, Vec<NewMessage>),
     RecordUsage(SessionId, UsageUpdate),
     DeleteConversation(SessionId),
+    Prune(RetentionPolicy),
 }
 
 /// A change at a time, perhaps under a key.
@@ -78,6 +80,7 @@ impl Step {
                 Outcome::of(placed(store, id, answer).await)
             }
             Operation::RecordUsage(id, update) => Outcome::of(store.record_usage(id, update, request).await),
+            Operation::Prune(policy) => Outcome::of(prune(store, policy, request.at, &mut |_, _| {}).await),
             Operation::DeleteConversation(id) => Outcome::of(store.delete_conversation(id, request).await),
         }
     }
