@@ -15,6 +15,7 @@ pub mod property;
 pub mod concurrency;
 pub mod deletion;
 pub mod functions;
+pub mod import;
 pub mod lineage;
 pub mod listing;
 pub mod maintenance;

@@ -3,10 +3,11 @@
 //! A provider answers literally; what can be composed of these calls is a function
 //! of this crate, written once. Each promise below has a case in `hermes-conformance`.
 
+use crate::import::{ImportPiece, Imported};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage,
-    NewSession, Report, Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
+    NewSession, Relation, Report, Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -194,6 +195,23 @@ pub trait Maintenance: SessionStore {
         policy: &RetentionPolicy,
         now: Timestamp,
     ) -> Result<Pruned, StoreError>;
+
+    /// Takes pieces of different sessions, from outside, as they are: times, counters, relations, bytes, and the ids of messages where they
+    /// are free, rise along the session, and are no larger than [`MAX_KEPT_ID`](crate::import::MAX_KEPT_ID); in an empty store all are.
+    ///
+    /// A session is seen by nobody before its last piece is taken, and by all afterwards. Its first piece takes the place of what an import
+    /// left that did not end. Its title gives way if another session has it ([`Title::next`]); a parent that is not there is left out, and
+    /// the session is a root then. The first pieces of the list are taken, at least a part of one and as many as a short step allows; the
+    /// answer tells what became of each of these. [`import::import`](crate::import::import) goes through a whole export.
+    //  Cases: import::*
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;
+
+    /// Makes a session without a parent the child of another one, as `relation` says; `false` if it has a parent.
+    ///
+    /// # Errors
+    /// `NotFound` if one of them is not there; `Invalid` if the parent comes from the child, or the relation is that of a root.
+    //  Cases: import::parents_may_come_later, import::a_link_is_made_once
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError>;
 
     /// Does a short piece of what is outstanding (taking away what is left of deleted conversations, telling anew what foreign writers
     /// left, indexing old messages, giving room back); whether more is left.

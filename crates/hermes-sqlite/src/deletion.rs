@@ -41,11 +41,8 @@ pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
 }
 
 /// Takes away some of what is left of a hidden session, so that another one can have its id; whether there is nothing in the way.
-pub(crate) fn clear(database: &Database, id: &SessionId) -> Result<bool, Failure> {
-    match hidden::state(database, id)? {
-        None => Ok(true),
-        Some(_) => Remover::new(database)?.one(id, &mut Budget::step()),
-    }
+pub(crate) fn clear(database: &Database, id: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
+    if hidden::is_hidden(database, id)? { Remover::new(database)?.one(id, budget) } else { Ok(true) }
 }
 
 /// Deletes the first of these conversations that may still go, as many as a step takes; whether no rows of them are left.
@@ -145,7 +142,7 @@ fn doom(database: &Database, members: &[SessionId]) -> Result<Deleted, Failure> 
 }
 
 /// Tells anew what the step has marked, as far as its time goes; the rest is for upkeep.
-fn settle(database: &Database, budget: &Budget) -> Result<(), Failure> {
+pub(crate) fn settle(database: &Database, budget: &Budget) -> Result<(), Failure> {
     while mend::step(database)? > 0 && !budget.is_spent() {}
     Ok(())
 }

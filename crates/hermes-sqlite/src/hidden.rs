@@ -34,13 +34,9 @@ impl Hidden {
     }
 }
 
-/// Whether and why a session is hidden.
-pub(crate) fn state(database: &Database, id: &SessionId) -> Result<Option<Hidden>, Failure> {
-    let state: Option<String> = database
-        .prepare_cached("SELECT state FROM hx_hidden WHERE session_id = ?")?
-        .query_row(params![id.as_str()], |row| row.get(0))
-        .optional()?;
-    Ok(state.map(|state| if state == Hidden::Coming.as_str() { Hidden::Coming } else { Hidden::Doomed }))
+/// Whether a session is hidden, for whatever reason.
+pub(crate) fn is_hidden(database: &Database, id: &SessionId) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM hx_hidden WHERE session_id = ?")?.exists(params![id.as_str()])?)
 }
 
 /// Hides a session, or says why it is hidden from now on.
@@ -64,4 +60,30 @@ pub(crate) fn doomed(database: &Database) -> Result<Option<SessionId>, Failure> 
         .query_row([], |row| row.get(0))
         .optional()?;
     Ok(id.map(SessionId::from_stored))
+}
+
+/// How far the import of a session is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Arrival {
+    /// The messages that are there.
+    pub(crate) messages: i64,
+    /// The id of the last of them.
+    pub(crate) last: i64,
+}
+
+/// How far the import of a session is; nothing if it is not being imported.
+pub(crate) fn arrival(database: &Database, id: &SessionId) -> Result<Option<Arrival>, Failure> {
+    let arrival = database
+        .prepare_cached("SELECT messages, last_message FROM hx_hidden WHERE session_id = ? AND state = 'coming'")?
+        .query_row(params![id.as_str()], |row| Ok(Arrival { messages: row.get(0)?, last: row.get(1)? }))
+        .optional()?;
+    Ok(arrival)
+}
+
+/// Notes how far the import of a session is.
+pub(crate) fn set_arrival(database: &Database, id: &SessionId, arrival: Arrival) -> Result<(), Failure> {
+    database
+        .prepare_cached("UPDATE hx_hidden SET messages = ?, last_message = ? WHERE session_id = ?")?
+        .execute(params![arrival.messages, arrival.last, id.as_str()])?;
+    Ok(())
 }

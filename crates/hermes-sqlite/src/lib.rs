@@ -14,6 +14,7 @@ mod deletion;
 mod error;
 mod filesystem;
 mod hidden;
+mod import;
 mod indexes;
 mod lineage;
 mod listing;

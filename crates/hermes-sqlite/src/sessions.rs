@@ -88,7 +88,7 @@ pub(crate) fn continuation(database: &Database, parent: &SessionId) -> Result<Op
 }
 
 /// Writes the side row. It goes in before the session, so that the trigger for foreign writers has nothing to guess.
-fn stamp(
+pub(crate) fn stamp(
     database: &Database,
     id: &SessionId,
     parent: Option<&SessionId>,
@@ -136,7 +136,7 @@ fn fill(database: &Database, known: &Session, new: &NewSession) -> Result<(), Fa
 }
 
 /// Sees that `parent` does not come from `id` itself.
-fn refuse_cycle(database: &Database, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
+pub(crate) fn refuse_cycle(database: &Database, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
     let comes_from = database
         .prepare_cached(
             "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT s.parent_session_id FROM sessions s JOIN up ON s.id = up.id \

@@ -1,19 +1,22 @@
 //! The store: each call of the contract is one job on one of the threads.
 
+use crate::budget::Budget;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::{
-    SqliteOptions, backup, connection, deletion, indexes, lineage, listing, maintenance, messages, meta, row, sessions,
-    titles, usage, verify,
+    SqliteOptions, backup, connection, deletion, import, indexes, lineage, listing, maintenance, messages, meta, row,
+    sessions, titles, usage, verify,
 };
 use async_trait::async_trait;
+use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
-    MessageRequest, NewChild, NewMessage, NewSession, Report, Request, Session, SessionFilter, SessionId, SessionPatch,
-    SessionStore, StoreError, StoreStatus, Timestamp, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
+    MessageRequest, NewChild, NewMessage, NewSession, Relation, Report, Request, Session, SessionFilter, SessionId,
+    SessionPatch, SessionStore, StoreError, StoreStatus, Timestamp, Title, Titled, UsageUpdate, checked_meta_key,
+    checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,7 +77,7 @@ impl SqliteStore {
         let work = Arc::new((id, work));
         loop {
             let work = Arc::clone(&work);
-            let job = move |database: &Database| match deletion::clear(database, &work.0)? {
+            let job = move |database: &Database| match deletion::clear(database, &work.0, &mut Budget::step())? {
                 true => (work.1)(database).map(Some),
                 false => Ok(None),
             };
@@ -274,6 +277,16 @@ impl Maintenance for SqliteStore {
             self.finish_deletions().await;
         }
         Ok(pruned)
+    }
+
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
+        let pieces = pieces.to_vec();
+        self.workers.write("import sessions", move |database| import::take(database, &pieces)).await
+    }
+
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
+        let (child, parent) = checked_link(child, parent, relation)?;
+        self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {

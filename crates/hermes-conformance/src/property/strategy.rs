@@ -1,5 +1,7 @@
 //! How operations are made up.
 
+mod lines;
+
 use super::operation::{Operation, Step};
 use crate::fixture::{at, id, json, key, source, structured, title};
 use hermes_session::retention::RetentionPolicy;
@@ -61,6 +63,9 @@ impl ReferenceStateMachine for Machine {
         if let Operation::DeleteConversation(id) = &step.operation {
             traces.made.remove(id);
         }
+        if let Operation::Import(lines) = &step.operation {
+            traces.made.extend(lines.iter().map(|(id, _)| id.clone()));
+        }
         traces.sent.extend(step.request.key.is_some().then(|| step.clone()));
         traces
     }
@@ -105,6 +110,8 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         2 => (known(), usage()).prop_map(|(id, update)| Operation::RecordUsage(id, update)),
         1 => known().prop_map(Operation::DeleteConversation),
         1 => policy().prop_map(Operation::Prune),
+        2 => lines::some(traces).prop_map(Operation::Import),
+        1 => (known(), known(), relation()).prop_map(|(child, parent, relation)| Operation::Link(child, parent, relation)),
     ]
     .boxed()
 }

@@ -33,10 +33,11 @@ const SCHEMA_11: [(&str, &str); 5] = [
 ];
 
 /// What is ours.
-const SIDE: [(&str, &str); 17] = [
+const SIDE: [(&str, &str); 18] = [
     ("table", "hx_session"),
     ("table", "hx_request"),
     ("table", "hx_state"),
+    ("table", "hx_hidden"),
     ("index", "hx_session_active"),
     ("index", "hx_session_started"),
     ("index", "hx_session_last_active"),
