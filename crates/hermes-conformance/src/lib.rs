@@ -21,6 +21,7 @@ pub mod listing;
 pub mod maintenance;
 pub mod messages;
 pub mod meta;
+pub mod pieces;
 pub mod requests;
 pub mod sessions;
 pub mod text;

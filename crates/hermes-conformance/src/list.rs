@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, requests, sessions,
-    text, titles, usage,
+    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, pieces, requests,
+    sessions, text, titles, usage,
 };
 
 macro_rules! cases {
@@ -125,13 +125,13 @@ pub const CASES: &[Case] = cases![
     import::bytes_are_kept,
     import::other_content_is_a_conflict,
     import::parents_may_come_later,
-    import::a_link_is_made_once,
+    pieces::a_link_is_made_once,
     import::a_taken_title_gives_way,
     import::bad_lines_are_told,
     import::the_agents_own_lines,
-    import::a_large_session_comes_as_a_whole,
-    import::half_an_import_is_in_nobodys_way,
-    import::ids_of_messages_are_kept_if_free,
+    pieces::a_large_session_comes_as_a_whole,
+    pieces::half_an_import_is_in_nobodys_way,
+    pieces::ids_of_messages_are_kept_if_free,
     text::nul_and_controls,
     text::text_that_looks_structured,
     text::lone_surrogates,

@@ -33,7 +33,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 14] = [
+const CASE_MODULES: [&str; 15] = [
     "sessions",
     "titles",
     "lineage",
@@ -45,6 +45,7 @@ const CASE_MODULES: [&str; 14] = [
     "maintenance",
     "deletion",
     "import",
+    "pieces",
     "text",
     "concurrency",
     "functions",

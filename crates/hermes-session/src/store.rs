@@ -203,14 +203,15 @@ pub trait Maintenance: SessionStore {
     /// left that did not end. Its title gives way if another session has it ([`Title::next`]); a parent that is not there is left out, and
     /// the session is a root then. The first pieces of the list are taken, at least a part of one and as many as a short step allows; the
     /// answer tells what became of each of these. [`import::import`](crate::import::import) goes through a whole export.
-    //  Cases: import::*
+    //  Cases: pieces::a_large_session_comes_as_a_whole, pieces::half_an_import_is_in_nobodys_way,
+    //         pieces::ids_of_messages_are_kept_if_free, import::*
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;
 
     /// Makes a session without a parent the child of another one, as `relation` says; `false` if it has a parent.
     ///
     /// # Errors
     /// `NotFound` if one of them is not there; `Invalid` if the parent comes from the child, or the relation is that of a root.
-    //  Cases: import::parents_may_come_later, import::a_link_is_made_once
+    //  Cases: import::parents_may_come_later, pieces::a_link_is_made_once
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError>;
 
     /// Does a short piece of what is outstanding (taking away what is left of deleted conversations, telling anew what foreign writers

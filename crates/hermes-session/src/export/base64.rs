@@ -22,7 +22,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let value = |byte: &u8| ALPHABET.iter().position(|digit| digit == byte).map(|place| place as u32);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let digits = text.trim_end_matches('=').as_bytes();
-    if text.len() % 4 != 0 || text.len() - digits.len() > 2 {
+    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
         return None;
     }
     for group in digits.chunks(4) {

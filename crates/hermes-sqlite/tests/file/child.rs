@@ -1,6 +1,7 @@
 //! Copies of this program that play another process.
 
 use crate::fixture::{at, id, new, user};
+use hermes_session::import::{ImportOptions, import};
 use hermes_session::{ListRequest, Maintenance as _, MessageId, RequestKey, SessionStore as _};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::Path;
@@ -41,6 +42,10 @@ async fn a_process_of_its_own() {
         "open" => println!("\nopened {}", store.status().await.unwrap().schema_version),
         "write" => write(&store, argument).await,
         "read" => read(&store).await,
+        "import" => {
+            let mut lines = std::io::BufReader::new(std::fs::File::open(argument).unwrap());
+            import(&store, &mut lines, ImportOptions::default(), &mut |_| {}).await.unwrap();
+        }
         "delete" => {
             let key = RequestKey::parse(verb).unwrap();
             store.delete_conversation(&id(argument), &at(9.0).keyed(key)).await.unwrap();

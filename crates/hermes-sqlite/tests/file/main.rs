@@ -11,6 +11,7 @@ mod damage;
 mod deletion;
 mod fixture;
 mod foreign;
+mod import;
 mod locks;
 mod modes;
 #[path = "../shared/old_schema.rs"]
