@@ -167,3 +167,17 @@ pub async fn ids_of_messages_are_kept_if_free(setup: Setup) -> CaseResult {
     assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
     Ok(())
 }
+
+/// A key whose messages are gone stays free, also when their ids come back with an import.
+pub async fn an_id_that_comes_back_revives_no_key(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = made(&*store, "s", 0).await;
+    let first = store.append(&session, &[user("one")], &keyed(1, "append")).await?;
+    store.replace(&session, &[], &request(2)).await?;
+    let whole = [Imported::Whole { title: None, parent: None }];
+    assert_eq!(store.import(&[piece("other", &[first[0].0])]).await?, whole);
+    assert_eq!(transcript(&*store, &id("other")).await[0].id, first[0]);
+    store.append(&session, &[user("one")], &keyed(3, "append")).await?;
+    assert_eq!(texts(&*store, &session).await, ["one"]);
+    Ok(())
+}
