@@ -13,12 +13,15 @@ pub mod model;
 pub mod property;
 
 pub mod concurrency;
+pub mod deletion;
 pub mod functions;
+pub mod import;
 pub mod lineage;
 pub mod listing;
 pub mod maintenance;
 pub mod messages;
 pub mod meta;
+pub mod pieces;
 pub mod requests;
 pub mod sessions;
 pub mod text;

@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, functions, lineage, listing, maintenance, messages, meta, requests, sessions, text, titles,
-    usage,
+    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, pieces, requests,
+    sessions, text, titles, usage,
 };
 
 macro_rules! cases {
@@ -117,6 +117,24 @@ pub const CASES: &[Case] = cases![
     maintenance::what_was_written_verifies_as_sound,
     maintenance::a_backup_holds_everything,
     maintenance::a_backup_overwrites_nothing,
+    deletion::a_large_conversation_goes_as_a_whole,
+    deletion::others_write_while_much_goes,
+    deletion::a_dropped_deletion_is_whole_or_nothing,
+    deletion::prune_takes_what_was_planned,
+    deletion::prune_keeps_what_came_alive,
+    deletion::prune_of_many,
+    import::an_export_comes_back_byte_by_byte,
+    import::bytes_are_kept,
+    import::other_content_is_a_conflict,
+    import::parents_may_come_later,
+    pieces::a_link_is_made_once,
+    import::a_taken_title_gives_way,
+    import::bad_lines_are_told,
+    import::the_agents_own_lines,
+    pieces::a_large_session_comes_as_a_whole,
+    pieces::half_an_import_is_in_nobodys_way,
+    pieces::ids_of_messages_are_kept_if_free,
+    pieces::an_id_that_comes_back_revives_no_key,
     text::nul_and_controls,
     text::text_that_looks_structured,
     text::lone_surrogates,

@@ -4,6 +4,7 @@
 //! what was given is checked, then the request's key is looked up, then what is missing is told, then what is in the way,
 //! and only then is anything changed.
 
+mod arrivals;
 mod kin;
 mod listing;
 mod messages;
@@ -12,11 +13,13 @@ mod titles;
 mod upkeep;
 
 use async_trait::async_trait;
+use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, IndexHealth, Lineage, ListRequest, Listing,
-    Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Report, Request,
-    RequestKey, Session, SessionFilter, SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled,
-    UsageUpdate, change, checked_meta_key, checked_prefix,
+    Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
+    Request, RequestKey, Session, SessionFilter, SessionId, SessionPatch, SessionStore, StoreError, StoreStatus,
+    Timestamp, Title, Titled, UsageUpdate, change, checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -35,6 +38,8 @@ struct State {
     sessions: BTreeMap<SessionId, Session>,
     /// The messages of each session that has any, oldest first.
     transcripts: BTreeMap<SessionId, Vec<Message>>,
+    /// The messages of sessions that are imported and not whole yet.
+    coming: BTreeMap<SessionId, Vec<Message>>,
     requests: BTreeMap<RequestKey, Applied>,
     meta: BTreeMap<String, String>,
     last_message_id: i64,
@@ -266,6 +271,25 @@ impl SessionStore for ModelStore {
 impl Maintenance for ModelStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
         self.once(request, change::delete_conversation(id), id, |state| state.delete_conversation(id))
+    }
+
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        self.state().prune(conversations, policy, now)
+    }
+
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
+        let mut state = self.state();
+        Ok(pieces.iter().map(|piece| state.import(piece)).collect())
+    }
+
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
+        let (child, parent) = checked_link(child, parent, relation)?;
+        self.state().link(&child, &parent, relation)
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {

@@ -33,7 +33,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 12] = [
+const CASE_MODULES: [&str; 15] = [
     "sessions",
     "titles",
     "lineage",
@@ -43,6 +43,9 @@ const CASE_MODULES: [&str; 12] = [
     "meta",
     "requests",
     "maintenance",
+    "deletion",
+    "import",
+    "pieces",
     "text",
     "concurrency",
     "functions",

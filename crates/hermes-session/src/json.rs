@@ -58,6 +58,11 @@ impl Json {
         Self(out)
     }
 
+    /// Takes text that is in the one spelling already, as a part of a value that was read.
+    pub(crate) fn of_spelled(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// The text, in the one spelling.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -19,6 +19,7 @@ pub mod digest;
 mod error;
 pub mod export;
 mod id;
+pub mod import;
 mod invalid;
 pub mod json;
 pub mod lineage;

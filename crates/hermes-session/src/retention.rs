@@ -1,4 +1,8 @@
-//! Retention: which conversations are old enough to go. Nothing is deleted here; a dry run and a real one use the same list.
+//! Retention: which conversations are old enough to go, and taking them away. A dry run and a real one use the same list.
+
+mod prune;
+
+pub use prune::{Pruned, prune};
 
 use crate::{
     Invalid, ListRequest, Order, PageRequest, SessionId, SessionStore, SessionSummary, Source, StoreError, Timestamp,
@@ -44,8 +48,8 @@ impl RetentionPolicy {
         self.source.as_ref()
     }
 
-    /// Whether a conversation that was last active then may go.
-    fn admits(&self, last_active: Timestamp, now: Timestamp) -> bool {
+    /// Whether a conversation that was last active then is old enough.
+    pub fn admits(&self, last_active: Timestamp, now: Timestamp) -> bool {
         // Compared as a distance: a point in time that many days ago may not exist.
         now.since(last_active) > self.older_than * SECONDS_PER_DAY
     }

@@ -3,9 +3,11 @@
 //! A provider answers literally; what can be composed of these calls is a function
 //! of this crate, written once. Each promise below has a case in `hermes-conformance`.
 
+use crate::import::{ImportPiece, Imported};
+use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage,
-    NewSession, Report, Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
+    NewSession, Relation, Report, Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -173,10 +175,47 @@ pub trait SessionStore: Send + Sync {
 pub trait Maintenance: SessionStore {
     /// Deletes the conversation that a session is part of: its chain and its delegates, with their messages and what
     /// hangs on them. Branches from it stay, as conversations without a parent.
-    //  Cases: maintenance::a_conversation_goes_as_a_whole, maintenance::branches_stay
+    ///
+    /// However large it is, others can write in between: it is gone for every reader at once, its rows follow in short steps. If the
+    /// process dies meanwhile it stays deleted, and [`Maintenance::upkeep`] takes away the rest. Its ids can be used again at once.
+    //  Cases: maintenance::a_conversation_goes_as_a_whole, maintenance::branches_stay, maintenance::a_branch_goes_alone,
+    //         maintenance::what_is_gone_can_be_made_again, deletion::a_large_conversation_goes_as_a_whole,
+    //         deletion::others_write_while_much_goes, deletion::a_dropped_deletion_is_whole_or_nothing
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
 
-    /// Does a short piece of what is outstanding (telling anew what foreign writers left, indexing old messages); whether more is left.
+    /// Deletes conversations, each as [`Maintenance::delete_conversation`] does, that may still go: `policy` is asked again in the step
+    /// that deletes, so that one in which something happened since it was selected is kept.
+    ///
+    /// A conversation is named by the session it starts with. The first ones of the list are looked at, at least one of them and as many
+    /// as a short step allows; the answer tells how many. [`retention::prune`](crate::retention::prune) goes through all.
+    //  Cases: deletion::prune_takes_what_was_planned, deletion::prune_keeps_what_came_alive, deletion::prune_of_many
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError>;
+
+    /// Takes pieces of different sessions, from outside, as they are: times, counters, relations, bytes, and the ids of messages where they
+    /// are free, rise along the session, and are no larger than [`MAX_KEPT_ID`](crate::import::MAX_KEPT_ID); in an empty store all are.
+    ///
+    /// A session is seen by nobody before its last piece is taken, and by all afterwards. Its first piece takes the place of what an import
+    /// left that did not end. Its title gives way if another session has it ([`Title::next`]); a parent that is not there is left out, and
+    /// the session is a root then. The first pieces of the list are taken, at least a part of one and as many as a short step allows; the
+    /// answer tells what became of each of these. [`import::import`](crate::import::import) goes through a whole export.
+    //  Cases: pieces::a_large_session_comes_as_a_whole, pieces::half_an_import_is_in_nobodys_way,
+    //         pieces::ids_of_messages_are_kept_if_free, pieces::an_id_that_comes_back_revives_no_key, import::*
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;
+
+    /// Makes a session without a parent the child of another one, as `relation` says; `false` if it has a parent.
+    ///
+    /// # Errors
+    /// `NotFound` if one of them is not there; `Invalid` if the parent comes from the child, or the relation is that of a root.
+    //  Cases: import::parents_may_come_later, pieces::a_link_is_made_once
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError>;
+
+    /// Does a short piece of what is outstanding (taking away what is left of deleted conversations, telling anew what foreign writers
+    /// left, indexing old messages, giving room back); whether more is left.
     //  Cases: maintenance::upkeep_comes_to_an_end
     async fn upkeep(&self) -> Result<bool, StoreError>;
 

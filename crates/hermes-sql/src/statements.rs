@@ -11,13 +11,15 @@ pub const SET_COUNTS: &str = "UPDATE sessions SET message_count = ?, tool_call_c
 pub const INSERT_SESSION: &str = "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, \
      parent_session_id, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// Adds a message. The values in the order of the columns.
-pub const INSERT_MESSAGE: &str = "INSERT INTO messages (session_id, timestamp, role, content, tool_call_id, tool_calls, \
-     tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \
-     codex_message_items) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+/// Makes a session with all that is told of it but its parent, its title and its counts: in the order of the columns.
+pub const IMPORT_SESSION: &str = "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, started_at, \
+     ended_at, end_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, \
+     api_call_count, estimated_cost_usd, actual_cost_usd, cost_status, cost_source, pricing_version, billing_provider, \
+     billing_base_url, billing_mode, handoff_state, handoff_platform, handoff_error) \
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// Adds a message under an id, or under the next one if that is NULL. The id first, then as in [`INSERT_MESSAGE`].
-pub const INSERT_MESSAGE_AS: &str = "INSERT INTO messages (id, session_id, timestamp, role, content, tool_call_id, tool_calls, \
+/// Adds a message. The values in the order of the columns; without an id it gets the next one.
+pub const INSERT_MESSAGE: &str = "INSERT INTO messages (id, session_id, timestamp, role, content, tool_call_id, tool_calls, \
      tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \
      codex_message_items) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
@@ -58,7 +60,7 @@ pub const REMEMBER_REQUEST: &str =
 
 /// A remembered request: fingerprint, answer, and whether the messages it made are still there.
 pub const REQUEST: &str = "SELECT fingerprint, answer, \
-     message_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id) FROM hx_request WHERE request_key = ?";
+     message_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.session_id = hx_request.session_id) FROM hx_request WHERE request_key = ?";
 
 /// Forgets a request.
 pub const FORGET_REQUEST: &str = "DELETE FROM hx_request WHERE request_key = ?";

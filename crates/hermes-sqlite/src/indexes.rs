@@ -12,6 +12,7 @@ mod health;
 mod inline;
 mod layout;
 mod nul;
+mod own;
 mod pending;
 mod rebuild;
 mod script;
@@ -20,8 +21,8 @@ mod step;
 pub(crate) use compact::view;
 pub(crate) use health::{broken, despite_indexes};
 pub(crate) use layout::{Kind, Layout};
-pub(crate) use nul::{before_removal, plain, settle};
-pub(crate) use pending::{backlog, holds as is_pending, is_behind, reserve};
+pub(crate) use nul::{plain, settle};
+pub(crate) use pending::{backlog, holds as is_pending, is_behind, note, reserve};
 pub(crate) use rebuild::{
     Progress, heal, is_needed as needs_rebuild, start as start_rebuild, step as rebuild_step,
     wants_start as wants_rebuild,
@@ -30,6 +31,7 @@ pub(crate) use step::fill;
 
 use crate::database::Database;
 use crate::error::Failure;
+use hermes_session::SessionId;
 
 /// One of the two indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +79,21 @@ pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
     database.execute_batch(pending::TABLE)?;
     database.execute_batch(health::TABLE)?;
     database.execute_batch(&compact::views())?;
+    own::lay_ground(database)?;
     Ok(was_there)
+}
+
+/// Makes messages ready to be taken away.
+pub(crate) fn before_removal_of(database: &Database, messages: &[i64]) -> Result<(), Failure> {
+    nul::before_removal_of(database, messages)?;
+    own::remove(database, messages)
+}
+
+/// Makes the messages of a session ready to be taken away.
+pub(crate) fn before_removal(database: &Database, session: &SessionId) -> Result<(), Failure> {
+    let mut statement = database.prepare_cached("SELECT id FROM messages WHERE session_id = ?")?;
+    let messages: Vec<i64> = statement.query_map([session.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    before_removal_of(database, &messages)
 }
 
 /// Makes both indexes anew, compact and empty; what is in the file is to be indexed.

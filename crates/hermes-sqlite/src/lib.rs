@@ -6,13 +6,17 @@
 #![warn(missing_docs)]
 
 mod backup;
+mod budget;
 mod checkpoint;
 mod chores;
 mod connection;
 mod copy;
 mod database;
+mod deletion;
 mod error;
 mod filesystem;
+mod hidden;
+mod import;
 mod indexes;
 mod lineage;
 mod listing;
@@ -25,7 +29,7 @@ mod notice;
 mod optimize;
 mod options;
 mod place;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the indexing step and the search are to call it"))]
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the search is to ask it"))]
 mod private;
 mod queue;
 mod readers;
@@ -38,6 +42,7 @@ mod shrink;
 mod store;
 mod titles;
 mod usage;
+mod vacuum;
 mod verify;
 mod worker;
 mod writer;

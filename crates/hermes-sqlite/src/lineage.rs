@@ -2,6 +2,7 @@
 
 use crate::database::Database;
 use crate::error::Failure;
+use crate::hidden::seen;
 use crate::requests::once;
 use crate::row::{existing, require, session, time};
 use crate::{messages, sessions, titles};
@@ -16,15 +17,16 @@ use rusqlite::params;
 pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failure> {
     require(database, id)?;
     // UNION, not UNION ALL: a cycle that a foreign writer left ends here.
-    let mut statement = database.prepare_cached(
+    let mut statement = database.prepare_cached(concat!(
         "WITH RECURSIVE family(id) AS (
              SELECT ?1
              UNION SELECT s.parent_session_id FROM family f JOIN sessions s ON s.id = f.id WHERE s.parent_session_id IS NOT NULL
              UNION SELECT s.id FROM family f JOIN sessions s ON s.parent_session_id = f.id
          )
          SELECT s.id, s.parent_session_id, h.relation, s.started_at
-         FROM family f JOIN sessions s ON s.id = f.id LEFT JOIN hx_session h ON h.session_id = s.id",
-    )?;
+         FROM family f JOIN sessions s ON s.id = f.id LEFT JOIN hx_session h ON h.session_id = s.id WHERE ",
+        seen!()
+    ))?;
     let mut rows = statement.query(params![id.as_str()])?;
     let mut links = Vec::new();
     while let Some(row) = rows.next()? {

@@ -189,7 +189,8 @@ pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Coun
     const JOINED: &str = "FROM hx_session h JOIN sessions r ON r.id = h.session_id";
     let sessions = format!("{JOINED} WHERE 1");
     let messages = if *filter == SessionFilter::default() {
-        count("SELECT count(*) FROM messages", "", "")?
+        const HIDDEN: &str = "SELECT count(*) FROM messages WHERE session_id IN (SELECT session_id FROM hx_hidden)";
+        count(&format!("SELECT (SELECT count(*) FROM messages) - ({HIDDEN})"), "", "")?
     } else {
         count(
             &format!("SELECT count(*) FROM messages WHERE session_id IN (SELECT h.session_id {sessions}"),

@@ -1,37 +1,10 @@
-//! Deleting conversations, and what the store says of itself.
+//! What is done now and then, and what the store says of itself.
 
 use crate::database::Database;
 use crate::error::Failure;
-use crate::requests::once;
-use crate::{connection, indexes, lineage, mend, optimize, schema};
-use hermes_session::{Deleted, Request, SessionId, StoreStatus, change};
-use hermes_sql::statements;
-use rusqlite::params;
+use crate::{connection, deletion, indexes, mend, optimize, schema, vacuum};
+use hermes_session::StoreStatus;
 use std::path::Path;
-
-pub(crate) fn delete_conversation(database: &Database, id: &SessionId, request: &Request) -> Result<Deleted, Failure> {
-    once(database, request, id, &change::delete_conversation(id), || {
-        let members = lineage::read(database, id)?.conversation(id);
-        // Members may refer to each other in any direction; what counts is that all refer to something at the end.
-        database.pragma_update(None, "defer_foreign_keys", true)?;
-        let mut deleted = Deleted { sessions: 0, messages: 0 };
-        for member in &members {
-            indexes::before_removal(database, member)?;
-            deleted.messages +=
-                database.prepare_cached(statements::DELETE_MESSAGES)?.execute(params![member.as_str()])? as u64;
-        }
-        for member in members.iter().rev() {
-            // What is left below is a conversation of its own: a branch. It stays, without a parent.
-            database
-                .prepare_cached("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?")?
-                .execute(params![member.as_str()])?;
-            deleted.sessions +=
-                database.prepare_cached("DELETE FROM sessions WHERE id = ?")?.execute(params![member.as_str()])? as u64;
-        }
-        mend::all(database)?;
-        Ok(deleted)
-    })
-}
 
 /// Opens the file once more in the way in which `database` has it open, for reading on a connection that has cached nothing.
 pub(crate) fn open_again(database: &Database, path: &Path) -> Result<Database, Failure> {
@@ -44,7 +17,11 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
     if schema::lacks_card(database)? {
         schema::add_card(database)?;
     }
-    Ok(mend::step(database)? > 0 || indexes::fill(database)? || indexes::heal(database)?)
+    Ok(!deletion::step(database)?
+        || mend::step(database)? > 0
+        || indexes::fill(database)?
+        || indexes::heal(database)?
+        || vacuum::step(database)?)
 }
 
 pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {

@@ -177,7 +177,8 @@ fn parent_in_conversation(database: &Database, id: &SessionId) -> Result<Option<
     let found: Option<(String, String)> = database
         .prepare_cached(
             "SELECT h.relation, p.id FROM hx_session h JOIN sessions s ON s.id = h.session_id \
-             JOIN sessions p ON p.id = s.parent_session_id WHERE h.session_id = ?",
+             JOIN sessions p ON p.id = s.parent_session_id JOIN hx_session seen ON seen.session_id = p.id \
+             WHERE h.session_id = ?",
         )?
         .query_row(params![id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;

@@ -6,10 +6,11 @@ use crate::requests::once;
 use crate::row::{Row, require};
 use crate::{indexes, mend};
 use hermes_session::{
-    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError, Timestamp,
-    Window, change, preview,
+    Content, Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError,
+    Timestamp, Window, change, preview,
 };
 use hermes_sql::{columns, decode, statements, stored};
+use rusqlite::types::Value;
 use rusqlite::{OptionalExtension as _, params};
 
 pub(crate) fn append(
@@ -59,49 +60,66 @@ fn insert(
     messages: &[NewMessage],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
-    if messages.is_empty() {
-        return Ok(Vec::new());
-    }
     // Where the indexes wait, ids are drawn first, so that the triggers know to leave these messages alone.
-    let is_deferred = database.layout().is_deferred();
+    let is_deferred = database.layout().is_deferred() && !messages.is_empty();
     let mut reserved = match is_deferred {
         true => Some(indexes::reserve(database, messages.len())?.first),
         false => None,
     };
-    let mut statement = database.prepare_cached(statements::INSERT_MESSAGE_AS)?;
-    let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
     let mut ids = Vec::with_capacity(messages.len());
     for NewMessage { body, timestamp } in messages {
-        statement.execute(params![
-            reserved,
-            id.as_str(),
-            timestamp.unwrap_or(now).seconds(),
-            body.role.as_str(),
-            body.content.as_ref().map(stored::encode),
-            body.tool_call_id,
-            json(&body.tool_calls),
-            body.tool_name,
-            body.token_count,
-            body.finish_reason,
-            body.reasoning,
-            body.reasoning_content,
-            json(&body.reasoning_details),
-            json(&body.codex_reasoning_items),
-            json(&body.codex_message_items),
-        ])?;
-        ids.push(MessageId(database.last_insert_rowid()));
+        ids.push(put(database, id, reserved.map(MessageId), body, timestamp.unwrap_or(now))?);
         reserved = reserved.map(|id| id + 1);
     }
     if is_deferred {
         return Ok(ids);
     }
-    let has_nul = |message: &NewMessage| {
-        message.body.content.as_ref().is_some_and(|content| stored::encode(content).contains('\0'))
-    };
-    if let Some(first) = ids.first().filter(|_| messages.iter().any(has_nul)) {
+    if let Some(first) = ids.first().filter(|_| messages.iter().any(|message| has_nul(&message.body))) {
         indexes::settle(database, id, *first)?;
     }
     Ok(ids)
+}
+
+/// Puts one message into the table, under the id that it should have or the next one. One that [`has_nul`] has to be settled in the indexes
+/// before anybody else sees it.
+pub(crate) fn put(
+    database: &Database,
+    session: &SessionId,
+    id: Option<MessageId>,
+    body: &MessageBody,
+    timestamp: Timestamp,
+) -> Result<MessageId, Failure> {
+    let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
+    let content = body.content.as_ref().map(|content| match content {
+        Content::Bytes(bytes) => Value::Blob(bytes.clone()),
+        content => Value::Text(stored::encode(content).into_owned()),
+    });
+    database.prepare_cached(statements::INSERT_MESSAGE)?.execute(params![
+        id.map(|id| id.0),
+        session.as_str(),
+        timestamp.seconds(),
+        body.role.as_str(),
+        content,
+        body.tool_call_id,
+        json(&body.tool_calls),
+        body.tool_name,
+        body.token_count,
+        body.finish_reason,
+        body.reasoning,
+        body.reasoning_content,
+        json(&body.reasoning_details),
+        json(&body.codex_reasoning_items),
+        json(&body.codex_message_items),
+    ])?;
+    Ok(MessageId(database.last_insert_rowid()))
+}
+
+/// Whether the stored form of a message holds a NUL.
+pub(crate) fn has_nul(body: &MessageBody) -> bool {
+    body.content.as_ref().is_some_and(|content| match content {
+        Content::Bytes(bytes) => bytes.contains(&0),
+        content => stored::encode(content).contains('\0'),
+    })
 }
 
 pub(crate) fn replace(

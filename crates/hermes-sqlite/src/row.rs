@@ -2,6 +2,7 @@
 
 use crate::database::Database;
 use crate::error::Failure;
+use crate::hidden::seen;
 use hermes_session::{Session, SessionId, StoreError, Timestamp};
 use hermes_sql::{Cell, SqlRow, columns, decode};
 use rusqlite::types::ValueRef;
@@ -27,8 +28,9 @@ impl SqlRow for Row<'_, '_> {
 pub(crate) fn session(database: &Database, id: &SessionId) -> Result<Option<Session>, Failure> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT {}, h.relation FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
-            columns::SESSION
+            "SELECT {}, h.relation FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE s.id = ? AND {}",
+            columns::SESSION,
+            seen!()
         )
     });
     let found = database
@@ -45,7 +47,8 @@ pub(crate) fn existing(database: &Database, id: &SessionId) -> Result<Session, F
 
 /// Sees that a session is there.
 pub(crate) fn require(database: &Database, id: &SessionId) -> Result<(), Failure> {
-    match database.prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?.exists(params![id.as_str()])? {
+    let mut statement = database.prepare_cached(concat!("SELECT 1 FROM sessions s WHERE s.id = ? AND ", seen!()))?;
+    match statement.exists(params![id.as_str()])? {
         true => Ok(()),
         false => Err(StoreError::no_session(id).into()),
     }

@@ -2,6 +2,7 @@
 
 use crate::database::Database;
 use crate::error::Failure;
+use crate::hidden::seen;
 use crate::requests::once;
 use crate::row::{existing, require, session};
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
@@ -56,7 +57,7 @@ pub(crate) fn insert(database: &Database, new: &NewSession, now: Timestamp) -> R
 fn relation_to_parent(database: &Database, new: &NewSession) -> Result<Relation, Failure> {
     let Some(parent) = &new.parent_session_id else { return Ok(Relation::Root) };
     let end_reason: Option<Option<String>> = database
-        .prepare_cached("SELECT end_reason FROM sessions WHERE id = ?")?
+        .prepare_cached(concat!("SELECT s.end_reason FROM sessions s WHERE s.id = ? AND ", seen!()))?
         .query_row(params![parent.as_str()], |row| row.get(0))
         .optional()?;
     let Some(end_reason) = end_reason else { return Err(StoreError::no_session(parent).into()) };
@@ -87,7 +88,7 @@ pub(crate) fn continuation(database: &Database, parent: &SessionId) -> Result<Op
 }
 
 /// Writes the side row. It goes in before the session, so that the trigger for foreign writers has nothing to guess.
-fn stamp(
+pub(crate) fn stamp(
     database: &Database,
     id: &SessionId,
     parent: Option<&SessionId>,
@@ -135,7 +136,7 @@ fn fill(database: &Database, known: &Session, new: &NewSession) -> Result<(), Fa
 }
 
 /// Sees that `parent` does not come from `id` itself.
-fn refuse_cycle(database: &Database, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
+pub(crate) fn refuse_cycle(database: &Database, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
     let comes_from = database
         .prepare_cached(
             "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT s.parent_session_id FROM sessions s JOIN up ON s.id = up.id \
@@ -199,8 +200,11 @@ pub(crate) fn reopen(database: &Database, id: &SessionId, request: &Request) -> 
 
 pub(crate) fn ids_with_prefix(database: &Database, prefix: &str, limit: u32) -> Result<Vec<SessionId>, Failure> {
     // The prefix bounds a range of the key: no ids beyond it are looked at.
-    let mut statement = database
-        .prepare_cached("SELECT id FROM sessions WHERE id >= ?1 AND (?2 IS NULL OR id < ?2) ORDER BY id LIMIT ?3")?;
+    let mut statement = database.prepare_cached(concat!(
+        "SELECT s.id FROM sessions s WHERE s.id >= ?1 AND (?2 IS NULL OR s.id < ?2) AND ",
+        seen!(),
+        " ORDER BY s.id LIMIT ?3"
+    ))?;
     let ids = statement.query_map(params![prefix, after_prefix(prefix), limit], |row| row.get::<_, String>(0))?;
     Ok(ids.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)
 }

@@ -1,21 +1,27 @@
 //! The store: each call of the contract is one job on one of the threads.
 
+use crate::budget::Budget;
 use crate::chores::Background;
 use crate::database::Database;
+use crate::error::Failure;
 use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, backup, connection, indexes, lineage, listing, maintenance, messages, meta, optimize, row, sessions,
-    titles, usage, verify,
+    SqliteOptions, backup, connection, deletion, import, indexes, lineage, listing, maintenance, messages, meta,
+    optimize, row, sessions, titles, usage, verify,
 };
 use async_trait::async_trait;
+use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
-    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Report, Request, Session, SessionFilter, SessionId,
-    SessionPatch, SessionStore, StoreError, StoreStatus, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
+    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Session, SessionFilter,
+    SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Timestamp, Title, Titled, UsageUpdate,
+    checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Up to so many rows a read counts as short.
 const SHORT: u32 = 1_000;
@@ -49,18 +55,46 @@ impl SqliteStore {
         let notices = opened.notices.iter().map(Notice::to_string).collect();
         Ok(Self { path: path.to_owned(), workers, notices })
     }
+
+    /// Makes a session of this id, once nothing is left of a deleted one that had it. What is left goes in steps, so that others can
+    /// write in between.
+    async fn make<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        id: SessionId,
+        work: impl Fn(&Database) -> Result<T, Failure> + Send + Sync + 'static,
+    ) -> Result<T, StoreError> {
+        let work = Arc::new((id, work));
+        loop {
+            let work = Arc::clone(&work);
+            let job = move |database: &Database| match deletion::clear(database, &work.0, &mut Budget::step())? {
+                true => (work.1)(database).map(Some),
+                false => Ok(None),
+            };
+            if let Some(made) = self.workers.write(op, job).await? {
+                return Ok(made);
+            }
+        }
+    }
+
+    /// Takes away what is left of deleted conversations. They are deleted whatever comes of it: what fails here is upkeep's.
+    async fn finish_deletions(&self) {
+        while let Ok(false) = self.workers.write("delete a conversation", deletion::step).await {}
+    }
 }
 
 #[async_trait]
 impl SessionStore for SqliteStore {
     async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
         let (session, request) = (session.clone().checked()?, request.clone());
-        self.workers.write("create a session", move |database| sessions::create(database, &session, &request)).await
+        let id = session.id.clone();
+        self.make("create a session", id, move |database| sessions::create(database, &session, &request)).await
     }
 
     async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
         let (session, request) = (session.clone().checked()?, request.clone());
-        self.workers.write("ensure a session", move |database| sessions::ensure(database, &session, &request)).await
+        let id = session.id.clone();
+        self.make("ensure a session", id, move |database| sessions::ensure(database, &session, &request)).await
     }
 
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
@@ -102,8 +136,9 @@ impl SessionStore for SqliteStore {
     ) -> Result<Option<Title>, StoreError> {
         let (parent, child, messages, request) =
             (parent.clone(), child.clone(), NewMessage::checked_all(messages)?, request.clone());
+        let id = child.id.clone();
         let work = move |database: &Database| lineage::split(database, &parent, &child, &messages, &request);
-        self.workers.write("carry a session on", work).await
+        self.make("carry a session on", id, work).await
     }
 
     async fn branch(
@@ -113,9 +148,9 @@ impl SessionStore for SqliteStore {
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
         let (parent, child, request) = (parent.clone(), child.clone(), request.clone());
-        self.workers
-            .write("branch a session", move |database| lineage::branch(database, &parent, &child, &request))
-            .await
+        let id = child.id.clone();
+        let work = move |database: &Database| lineage::branch(database, &parent, &child, &request);
+        self.make("branch a session", id, work).await
     }
 
     async fn append(
@@ -209,8 +244,37 @@ impl SessionStore for SqliteStore {
 impl Maintenance for SqliteStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
         let (id, request) = (id.clone(), request.clone());
-        let work = move |database: &Database| maintenance::delete_conversation(database, &id, &request);
-        self.workers.write("delete a conversation", work).await
+        let work = move |database: &Database| deletion::begin(database, &id, &request);
+        let (deleted, is_over) = self.workers.write("delete a conversation", work).await?;
+        if !is_over {
+            self.finish_deletions().await;
+        }
+        Ok(deleted)
+    }
+
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        let (conversations, policy) = (conversations.to_vec(), policy.clone());
+        let work = move |database: &Database| deletion::prune(database, &conversations, &policy, now);
+        let (pruned, is_over) = self.workers.write("prune conversations", work).await?;
+        if !is_over {
+            self.finish_deletions().await;
+        }
+        Ok(pruned)
+    }
+
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
+        let pieces = pieces.to_vec();
+        self.workers.write("import sessions", move |database| import::take(database, &pieces)).await
+    }
+
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
+        let (child, parent) = checked_link(child, parent, relation)?;
+        self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {

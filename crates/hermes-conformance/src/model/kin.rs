@@ -2,6 +2,7 @@
 
 use super::{Life, State};
 use hermes_session::lineage::{settings_of_branch, settings_of_continuation};
+use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
     Conflict, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, NewSession, Relation, Session, SessionId,
     StoreError, Timestamp, Title,
@@ -75,6 +76,34 @@ impl State {
             Life::Session(session) | Life::Messages { session, .. } => gone.contains(session),
         });
         Ok(Deleted { sessions: gone.len() as u64, messages })
+    }
+
+    pub(super) fn prune(
+        &mut self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        let mut pruned = Pruned { looked_at: conversations.len() as u64, ..Pruned::default() };
+        for id in conversations.iter() {
+            let Some(first) = self.sessions.get(id) else { continue };
+            let links = self.links();
+            let members = links.conversation(id);
+            let is_idle = |member: &SessionId| {
+                let member = &self.sessions[member];
+                member.ended_at.is_some() && policy.admits(self.last_active(member), now)
+            };
+            let is_meant = policy.source().is_none_or(|only| *only == first.source);
+            if !is_meant || links.conversation_root(id) != *id || !members.iter().all(is_idle) {
+                pruned.kept += 1;
+                continue;
+            }
+            let deleted = self.delete_conversation(id)?;
+            pruned.conversations += 1;
+            pruned.sessions += deleted.sessions;
+            pruned.messages += deleted.messages;
+        }
+        Ok(pruned)
     }
 
     /// Every session's place.

@@ -97,7 +97,7 @@ impl State {
         }
     }
 
-    fn last_active(&self, session: &Session) -> Timestamp {
+    pub(super) fn last_active(&self, session: &Session) -> Timestamp {
         let said = self.transcripts.get(&session.id).into_iter().flatten().map(|message| message.timestamp);
         said.fold(session.started_at, Timestamp::max)
     }

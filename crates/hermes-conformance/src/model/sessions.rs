@@ -31,6 +31,7 @@ impl State {
             handoff: HandoffColumns::default(),
             faults: Vec::new(),
         };
+        self.coming.remove(&session.id);
         self.sessions.insert(session.id.clone(), session);
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! Operations as data, so that they can be made up, told, and done twice.
 
+use hermes_session::import::{ImportError, ImportOptions, import};
+use hermes_session::retention::{RetentionPolicy, prune};
 use hermes_session::{
-    Conflict, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, SessionId,
-    SessionPatch, StoreError, Title, UsageUpdate,
+    Conflict, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Relation, Request,
+    SessionId, SessionPatch, StoreError, Title, UsageUpdate,
 };
 use std::fmt::Debug;
 
@@ -22,6 +24,10 @@ pub(super) enum Operation {
     Replace(SessionId, Vec<NewMessage>),
     RecordUsage(SessionId, UsageUpdate),
     DeleteConversation(SessionId),
+    Prune(RetentionPolicy),
+    /// The lines of an export, each with the session it is for.
+    Import(Vec<(SessionId, String)>),
+    Link(SessionId, SessionId, Relation),
 }
 
 /// A change at a time, perhaps under a key.
@@ -78,6 +84,16 @@ impl Step {
                 Outcome::of(placed(store, id, answer).await)
             }
             Operation::RecordUsage(id, update) => Outcome::of(store.record_usage(id, update, request).await),
+            Operation::Prune(policy) => Outcome::of(prune(store, policy, request.at, &mut |_, _| {}).await),
+            Operation::Import(lines) => {
+                let text: String = lines.iter().map(|(_, line)| line.as_str()).collect();
+                let outcome = import(store, &mut text.as_bytes(), ImportOptions::default(), &mut |_| {}).await;
+                Outcome::of(outcome.map_err(|error| match error {
+                    ImportError::Store(error) => error,
+                    other => panic!("text in memory can be read: {other}"),
+                }))
+            }
+            Operation::Link(child, parent, relation) => Outcome::of(store.link(child, parent, *relation).await),
             Operation::DeleteConversation(id) => Outcome::of(store.delete_conversation(id, request).await),
         }
     }

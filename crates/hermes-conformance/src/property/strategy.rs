@@ -1,7 +1,10 @@
 //! How operations are made up.
 
+mod lines;
+
 use super::operation::{Operation, Step};
 use crate::fixture::{at, id, json, key, source, structured, title};
+use hermes_session::retention::RetentionPolicy;
 use hermes_session::{
     Content, EndReason, Json, MessageBody, NewChild, NewMessage, NewSession, Relation, Request, RequestKey, Role,
     SessionId, SessionPatch, Timestamp, Title, UsageMode, UsageUpdate,
@@ -60,6 +63,9 @@ impl ReferenceStateMachine for Machine {
         if let Operation::DeleteConversation(id) = &step.operation {
             traces.made.remove(id);
         }
+        if let Operation::Import(lines) = &step.operation {
+            traces.made.extend(lines.iter().map(|(id, _)| id.clone()));
+        }
         traces.sent.extend(step.request.key.is_some().then(|| step.clone()));
         traces
     }
@@ -103,8 +109,18 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         2 => (known(), batch()).prop_map(|(id, batch)| Operation::Replace(id, batch)),
         2 => (known(), usage()).prop_map(|(id, update)| Operation::RecordUsage(id, update)),
         1 => known().prop_map(Operation::DeleteConversation),
+        1 => policy().prop_map(Operation::Prune),
+        2 => lines::some(traces).prop_map(Operation::Import),
+        1 => (known(), known(), relation()).prop_map(|(child, parent, relation)| Operation::Link(child, parent, relation)),
     ]
     .boxed()
+}
+
+/// A few seconds without activity are enough: no operation takes place more than two minutes from another.
+fn policy() -> impl Strategy<Value = RetentionPolicy> {
+    let source = option::weighted(0.3, select(&["cli", "unknown"][..]).prop_map(source));
+    (0..20_i32, source)
+        .prop_map(|(seconds, source)| RetentionPolicy::new(f64::from(seconds) * 2.5 / 86_400.0, source).unwrap())
 }
 
 fn any_title() -> impl Strategy<Value = Title> {

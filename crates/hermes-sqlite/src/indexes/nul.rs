@@ -29,14 +29,26 @@ pub(crate) fn settle(database: &Database, session: &SessionId, first: MessageId)
     Ok(())
 }
 
-/// Makes the messages of a session ready to be taken away, whichever SQLite has indexed them.
-pub(crate) fn before_removal(database: &Database, session: &SessionId) -> Result<(), Failure> {
-    for row in with_nul(database, session, MessageId(i64::MIN))? {
-        let read = row.text.split('\0').next().unwrap_or_default();
-        if row.trigrams == Some(trigrams(read)) && row.trigrams != Some(trigrams(&row.text)) {
-            database
-                .prepare_cached("UPDATE messages_fts_trigram_content SET c0 = ? WHERE id = ?")?
-                .execute(params![read, row.id])?;
+/// Cuts the text that the index keeps to what was read of it, if that was only up to the NUL.
+fn cut(database: &Database, row: &Row) -> Result<(), Failure> {
+    let read = row.text.split('\0').next().unwrap_or_default();
+    if row.trigrams == Some(trigrams(read)) && row.trigrams != Some(trigrams(&row.text)) {
+        database
+            .prepare_cached("UPDATE messages_fts_trigram_content SET c0 = ? WHERE id = ?")?
+            .execute(params![read, row.id])?;
+    }
+    Ok(())
+}
+
+/// Makes messages ready to be taken away, whichever SQLite has indexed them.
+pub(crate) fn before_removal_of(database: &Database, messages: &[i64]) -> Result<(), Failure> {
+    if !keeps_text(database)? {
+        return Ok(());
+    }
+    let mut statement = database.prepare_cached(&format!("{WITH_NUL} WHERE m.id = ? AND {HAS_NUL}"))?;
+    for id in messages {
+        for row in statement.query_map([id], read_row)? {
+            cut(database, &row?)?;
         }
     }
     Ok(())
@@ -50,23 +62,32 @@ struct Row {
     trigrams: Option<u64>,
 }
 
-/// The rows of the index that hold a NUL, of one session from a message on. None where the index is missing or keeps no text of its own.
-fn with_nul(database: &Database, session: &SessionId, first: MessageId) -> Result<Vec<Row>, Failure> {
-    let keeps_text = database
+/// Messages beside what the index keeps of them; conditions on `m` follow.
+const WITH_NUL: &str = "SELECT c.id, c.c0, d.sz FROM messages m JOIN messages_fts_trigram_content c ON c.id = m.id \
+     JOIN messages_fts_trigram_docsize d ON d.id = m.id";
+const HAS_NUL: &str = "instr(CAST(m.content AS BLOB), x'00') > 0 AND instr(CAST(c.c0 AS BLOB), x'00') > 0";
+
+/// Whether the index keeps the text itself.
+fn keeps_text(database: &Database) -> Result<bool, Failure> {
+    let kept = database
         .prepare_cached("SELECT count(*) = 2 FROM sqlite_schema WHERE name IN ('messages_fts_trigram_content', 'messages_fts_trigram_docsize')")?
         .query_row([], |row| row.get::<_, bool>(0))?;
-    if !keeps_text {
+    Ok(kept)
+}
+
+fn read_row(row: &rusqlite::Row<'_>) -> Result<Row, rusqlite::Error> {
+    let sizes: Vec<u8> = row.get(2)?;
+    Ok(Row { id: row.get(0)?, text: crate::row::text(row, 1)?.unwrap_or_default(), trigrams: first_number(&sizes) })
+}
+
+/// The rows of the index that hold a NUL, of one session from a message on. None where the index is missing or keeps no text of its own.
+fn with_nul(database: &Database, session: &SessionId, first: MessageId) -> Result<Vec<Row>, Failure> {
+    if !keeps_text(database)? {
         return Ok(Vec::new());
     }
-    let mut statement = database.prepare_cached(
-        "SELECT c.id, c.c0, d.sz FROM messages m JOIN messages_fts_trigram_content c ON c.id = m.id \
-         JOIN messages_fts_trigram_docsize d ON d.id = m.id \
-         WHERE m.session_id = ? AND m.id >= ? AND instr(CAST(m.content AS BLOB), x'00') > 0 AND instr(CAST(c.c0 AS BLOB), x'00') > 0",
-    )?;
-    let rows = statement.query_map(params![session.as_str(), first.0], |row| {
-        let sizes: Vec<u8> = row.get(2)?;
-        Ok(Row { id: row.get(0)?, text: crate::row::text(row, 1)?.unwrap_or_default(), trigrams: first_number(&sizes) })
-    })?;
+    let mut statement =
+        database.prepare_cached(&format!("{WITH_NUL} WHERE m.session_id = ? AND m.id >= ? AND {HAS_NUL}"))?;
+    let rows = statement.query_map(params![session.as_str(), first.0], read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -43,6 +43,22 @@ pub(crate) fn reserve(database: &Database, count: usize) -> Result<Range, Failur
     Ok(range)
 }
 
+/// Notes a message that gets an id of somebody's choice.
+pub(crate) fn note(database: &Database, id: i64) -> Result<(), Failure> {
+    let before = database
+        .prepare_cached("SELECT first, last FROM hx_pending WHERE first <= ? ORDER BY first DESC LIMIT 1")?
+        .query_row([id], |row| Ok(Range { first: row.get(0)?, last: row.get(1)? }))
+        .optional()?;
+    match before {
+        Some(range) if range.last >= id => 0,
+        Some(range) if range.last == id - 1 => {
+            database.prepare_cached("UPDATE hx_pending SET last = ? WHERE first = ?")?.execute([id, range.first])?
+        }
+        _ => database.prepare_cached("INSERT INTO hx_pending (first, last) VALUES (?1, ?1)")?.execute([id])?,
+    };
+    Ok(())
+}
+
 /// The range of the newest messages.
 pub(super) fn newest(database: &Database) -> Result<Option<Range>, Failure> {
     Ok(database

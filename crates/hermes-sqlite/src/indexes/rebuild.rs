@@ -4,7 +4,7 @@
 //! goes on everybody may write; what is changed behind the watermark is brought over by triggers, what comes after it follows.
 
 use super::step::{STEP, Text, add_compact};
-use super::{INDEXES, Index, Kind, Layout, compact, health, pending, text};
+use super::{INDEXES, Index, Kind, Layout, compact, health, own, pending, text};
 use crate::database::Database;
 use crate::error::Failure;
 use rusqlite::{OptionalExtension as _, params};
@@ -63,6 +63,7 @@ pub(crate) fn start(database: &Database) -> Result<(), Failure> {
         compact::create_table(database, index, built(index))?;
     }
     set_watermark(database, i64::MIN)?;
+    own::restart(database)?;
     Ok(database.execute_batch(&sync_triggers())?)
 }
 

@@ -1,7 +1,7 @@
 //! Indexing after the acknowledgement, in short steps.
 
 use super::pending::{self, Range};
-use super::{INDEXES, Index, Kind, compact, health, plain, rebuild, text};
+use super::{INDEXES, Index, Kind, compact, health, own, plain, rebuild, text};
 use crate::database::Database;
 use crate::error::Failure;
 use rusqlite::params;
@@ -24,8 +24,9 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     {
         return Ok(false);
     }
+    let start = Instant::now();
     database.execute_batch("SAVEPOINT fill")?;
-    let outcome = fill_for(database, STEP);
+    let outcome = fill_for(database, start).and_then(|more| Ok(more || own::fill(database, start)?));
     match outcome {
         Ok(more) => {
             database.execute_batch("RELEASE fill")?;
@@ -39,27 +40,27 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     }
 }
 
-fn fill_for(database: &Database, time: Duration) -> Result<bool, Failure> {
-    let start = Instant::now();
+fn fill_for(database: &Database, start: Instant) -> Result<bool, Failure> {
     let building = rebuild::watermark(database)?;
     while let Some(range) = pending::newest(database)? {
         let texts = read(database, range)?;
         let up_to = if texts.len() < BATCH as usize { range.last } else { texts[texts.len() - 1].id };
         let mut done = up_to;
         for message in &texts {
+            own::again(database, message.id)?;
             for index in INDEXES {
                 add(database, index, index.table(), message)?;
                 if building.is_some_and(|edge| message.id <= edge) {
                     rebuild::add(database, index, message)?;
                 }
             }
-            if start.elapsed() > time {
+            if start.elapsed() > STEP {
                 done = if message.id == texts[texts.len() - 1].id { up_to } else { message.id };
                 break;
             }
         }
         pending::done(database, range, done)?;
-        if start.elapsed() > time {
+        if start.elapsed() > STEP {
             return pending::is_behind(database);
         }
     }

@@ -77,9 +77,9 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
 /// Whether a file that says it is in use has what that takes: a schema we know, and our side tables.
 fn is_complete(connection: &Connection) -> Result<bool, rusqlite::Error> {
     let side: i64 = connection
-        .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'hx_pending', 'schema_version')")?
+        .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'hx_pending', 'hx_hidden', 'schema_version')")?
         .query_row([], |row| row.get(0))?;
-    Ok(side == 5 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
+    Ok(side == 6 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
 }
 
 /// The agent's schema version; it has one row, or by its own mistake several or none.

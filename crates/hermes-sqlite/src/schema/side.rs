@@ -40,6 +40,12 @@ CREATE TABLE IF NOT EXISTS hx_state (
     key TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS hx_hidden (
+    session_id TEXT NOT NULL PRIMARY KEY,
+    state TEXT NOT NULL,
+    messages INTEGER NOT NULL DEFAULT 0,
+    last_message INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
 ";
 
 /// Holds all that a list shows of a session. In the table itself those columns lie behind the system prompt, so that reading one walks

@@ -22,7 +22,7 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
     let mut tallies = tally(database, check)?;
     let takes_back = database.shape().in_transcript() != "1";
     let mut statement =
-        database.prepare("SELECT id, coalesce(message_count, 0), coalesce(tool_call_count, 0) FROM sessions NOT INDEXED WHERE id IS NOT NULL")?;
+        database.prepare("SELECT id, coalesce(message_count, 0), coalesce(tool_call_count, 0) FROM sessions NOT INDEXED WHERE id IS NOT NULL AND id NOT IN (SELECT session_id FROM hx_hidden)")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let Some(id) = text(row, 0)? else { continue };

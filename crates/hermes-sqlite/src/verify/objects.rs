@@ -33,13 +33,22 @@ const SCHEMA_11: [(&str, &str); 5] = [
 ];
 
 /// What is ours.
-const SIDE: [(&str, &str); 20] = [
+const SIDE: [(&str, &str); 29] = [
+    ("table", "hx_again"),
+    ("trigger", "hx_message_edited"),
+    ("table", "hx_term"),
+    ("table", "hx_term_block"),
+    ("table", "hx_term_trigram"),
+    ("table", "hx_term_unlisted"),
+    ("table", "hx_cjk"),
+    ("table", "hx_doclen"),
     ("table", "hx_pending"),
     ("view", "hx_message_text"),
     ("view", "hx_cjk_text"),
     ("table", "hx_session"),
     ("table", "hx_request"),
     ("table", "hx_state"),
+    ("table", "hx_hidden"),
     ("index", "hx_session_active"),
     ("index", "hx_session_started"),
     ("index", "hx_session_last_active"),

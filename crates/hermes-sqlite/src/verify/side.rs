@@ -21,11 +21,13 @@ struct Side {
 
 pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure> {
     surplus(database, check)?;
+    hidden(database, check)?;
     let mut places = Places::default();
     let unsettled = unsettled(database, &mut places)?;
     let mut statement = database.prepare(
         "SELECT s.id, h.session_id IS NULL, h.relation, h.started_at IS NOT s.started_at, h.root, h.tip, h.last_active, h.active, h.preview, \
-         coalesce(h.dirty, 0) FROM sessions s NOT INDEXED LEFT JOIN hx_session h ON h.session_id = s.id WHERE typeof(s.id) = 'text'",
+         coalesce(h.dirty, 0) FROM sessions s NOT INDEXED LEFT JOIN hx_session h ON h.session_id = s.id WHERE typeof(s.id) = 'text' \
+         AND s.id NOT IN (SELECT session_id FROM hx_hidden)",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -76,6 +78,20 @@ fn surplus(database: &Database, check: &mut Check) -> Result<(), Failure> {
     while let Some(row) = rows.next()? {
         let id = text(row, 0)?.unwrap_or_default();
         check.problem(format!("hx_session {id}"), "is beside a session that is not there");
+    }
+    Ok(())
+}
+
+/// What is deleted or imported in steps, and not done yet.
+fn hidden(database: &Database, check: &mut Check) -> Result<(), Failure> {
+    let mut statement = database.prepare("SELECT session_id, state FROM hx_hidden")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let what = match text(row, 1)?.as_deref() {
+            Some("coming") => "is imported in part, and hidden until the import is run again",
+            _ => "was deleted; upkeep takes away what is left of it",
+        };
+        check.note(format!("hx_hidden {}", text(row, 0)?.unwrap_or_default()), what);
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Copies of this program that play another process.
 
 use crate::fixture::{at, id, new, user};
-use hermes_session::{ListRequest, Maintenance as _, MessageId, Optimizing, SessionStore as _};
+use hermes_session::import::{ImportOptions, import};
+use hermes_session::{ListRequest, Maintenance as _, MessageId, Optimizing, RequestKey, SessionStore as _};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -47,6 +48,14 @@ async fn a_process_of_its_own() {
         }
         "append" => append(&store, argument).await,
         "descriptors" => crate::log::use_it(store, path.as_ref()).await,
+        "import" => {
+            let mut lines = std::io::BufReader::new(std::fs::File::open(argument).unwrap());
+            import(&store, &mut lines, ImportOptions::default(), &mut |_| {}).await.unwrap();
+        }
+        "delete" => {
+            let key = RequestKey::parse(verb).unwrap();
+            store.delete_conversation(&id(argument), &at(9.0).keyed(key)).await.unwrap();
+        }
         other => panic!("{other}?"),
     }
 }

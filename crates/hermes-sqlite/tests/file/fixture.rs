@@ -27,6 +27,12 @@ impl File {
         SqliteStore::open(&self.path(), &SqliteOptions { wait, ..SqliteOptions::default() })
     }
 
+    /// Opens it such that nothing is done unasked.
+    pub(crate) fn open_idle(&self) -> SqliteStore {
+        let options = SqliteOptions { background: false, ..SqliteOptions::default() };
+        SqliteStore::open(&self.path(), &options).unwrap()
+    }
+
     /// The file as a foreign program has it: SQLite with its defaults and foreign keys on.
     pub(crate) fn foreign(&self) -> Connection {
         std::fs::create_dir_all(self.path().parent().unwrap()).unwrap();

@@ -44,5 +44,6 @@ mod peer;
 mod process;
 mod releases;
 mod samples;
+mod steps;
 mod structured;
 mod views;

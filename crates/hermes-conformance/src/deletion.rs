@@ -1,0 +1,211 @@
+//! Deleting much, and pruning.
+
+use crate::fixture::{assert_not_found, at, id, keyed, made, new_session, request, source, stored, texts, title, user};
+use crate::{CaseResult, Setup};
+use hermes_session::retention::{Pruned, RetentionPolicy, plan, prune};
+use hermes_session::{
+    Counts, Deleted, EndReason, ListRequest, Maintenance, NewChild, NewMessage, Relation, SessionFilter, SessionId,
+    StoreError,
+};
+use std::future::Future as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+
+const DAY: f64 = 86_400.0;
+/// More messages than any provider should take in one step.
+const MANY: usize = 3_000;
+
+/// A chain of two, titled, with many messages in the first; a delegate; a branch; a stranger.
+async fn large(store: &dyn Maintenance) -> Result<(), StoreError> {
+    made(store, "stranger", 0).await;
+    made(store, "root", 0).await;
+    store.set_title(&id("root"), Some(&title("plan")), &request(1)).await?;
+    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} with words 大别山"))).collect();
+    store.append(&id("root"), &batch, &keyed(1, "append")).await?;
+    store.create(&new_session("helper").child_of(id("root"), Relation::Delegate), &request(2)).await?;
+    store.branch(&id("helper"), &NewChild::new(id("branch")), &request(3)).await?;
+    store.split(&id("root"), &NewChild::new(id("tip")), &[user("tip")], &request(4)).await?;
+    Ok(())
+}
+
+async fn end(store: &dyn Maintenance, name: &str, seconds: f64) -> Result<(), StoreError> {
+    store.end(&id(name), &EndReason::parse("cli_close")?, &request(seconds)).await.map(drop)
+}
+
+/// Nothing of a large conversation is left, and all that it held is free.
+pub async fn a_large_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    large(&*store).await?;
+    let deleted = store.delete_conversation(&id("tip"), &keyed(5, "delete")).await?;
+    assert_eq!(deleted, Deleted { sessions: 3, messages: MANY as u64 + 1 });
+    let counts = store.counts(&SessionFilter::default()).await?;
+    assert_eq!(counts, Counts { conversations: 2, sessions: 2, messages: 0 });
+    assert_eq!(stored(&*store, &id("branch")).await.parent_session_id, None);
+    assert_eq!(store.delete_conversation(&id("tip"), &keyed(6, "delete")).await?, deleted, "it is the same request");
+    store.set_title(&id("stranger"), Some(&title("plan")), &request(7)).await?;
+    store.append(&id("stranger"), &[user("hello")], &keyed(7, "append")).await?;
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// While a large conversation goes, readers no longer see it, and others can write, take its ids and its titles.
+pub async fn others_write_while_much_goes(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    large(&*store).await?;
+    let (other, is_over) = (setup.store().await, Arc::new(AtomicBool::new(false)));
+    let (deleter, done) = (Arc::clone(&store), Arc::clone(&is_over));
+    let deletion = tokio::spawn(async move {
+        let deleted = deleter.delete_conversation(&id("helper"), &request(5)).await;
+        done.store(true, Ordering::SeqCst);
+        deleted
+    });
+    while other.session(&id("tip")).await?.is_some() {
+        tokio::task::yield_now().await;
+    }
+    let (mut written, mut rounds) = (0, 0);
+    loop {
+        // What is found out after the flag was seen holds for the end as well.
+        let was_over = is_over.load(Ordering::SeqCst);
+        other.append(&id("stranger"), &[user("meanwhile")], &request(6)).await?;
+        written += 1;
+        for gone in ["tip", "helper"] {
+            assert_eq!(other.session(&id(gone)).await?, None);
+            assert_not_found(other.lineage(&id(gone)).await, &id(gone));
+            assert_not_found(other.append(&id(gone), &[user("x")], &request(6)).await, &id(gone));
+        }
+        assert_eq!(other.ids_with_prefix("t", 9).await?, []);
+        let counts = other.counts(&SessionFilter::default()).await?;
+        assert_eq!((counts.sessions - u64::from(rounds > 0), counts.messages), (2, written));
+        if rounds == 0 {
+            made(&*other, "root", 7).await;
+            let fresh = stored(&*other, &id("root")).await;
+            assert_eq!((fresh.started_at, fresh.message_count, fresh.title), (at(7), 0, None));
+            assert!(texts(&*other, &id("root")).await.is_empty());
+            other.set_title(&id("stranger"), Some(&title("plan")), &request(7)).await?;
+        }
+        rounds += 1;
+        if was_over {
+            break;
+        }
+    }
+    assert_eq!(deletion.await.unwrap()?, Deleted { sessions: 3, messages: MANY as u64 + 1 });
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// A deletion whose future is dropped has happened or not; upkeep ends what was begun, and a repeated request answers for it.
+pub async fn a_dropped_deletion_is_whole_or_nothing(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    large(&*store).await?;
+    {
+        let (tip, delete) = (id("tip"), keyed(5, "delete"));
+        let mut deletion = std::pin::pin!(store.delete_conversation(&tip, &delete));
+        // It is asked for once, and then nobody listens any more.
+        let _: Poll<_> = deletion.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    }
+    let deleted = store.delete_conversation(&id("tip"), &keyed(6, "delete")).await?;
+    assert_eq!(deleted, Deleted { sessions: 3, messages: MANY as u64 + 1 });
+    while store.upkeep().await? {}
+    assert_eq!(store.counts(&SessionFilter::default()).await?.sessions, 2);
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// Pruning deletes the conversations that the plan names, tells how far it is, and leaves nothing for a second run.
+pub async fn prune_takes_what_was_planned(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    for (name, day) in [("old", 1.0), ("recent", 99.0), ("active", 1.0), ("from-cron", 1.0)] {
+        let tag = if name == "from-cron" { "cron" } else { "cli" };
+        let new = hermes_session::NewSession { source: source(tag), ..new_session(name) };
+        store.create(&new, &request(0)).await?;
+        store.append(&id(name), &[user(name), user("more")], &request(day * DAY)).await?;
+    }
+    made(&*store, "root", 0).await;
+    store.append(&id("root"), &[user("root")], &request(1)).await?;
+    store.split(&id("root"), &NewChild::new(id("tip")), &[user("summary")], &request(2.0 * DAY)).await?;
+    store.branch(&id("tip"), &NewChild::new(id("branch")), &request(2.0 * DAY)).await?;
+    for name in ["old", "recent", "from-cron"] {
+        end(&*store, name, 99.0 * DAY).await?;
+    }
+    let (now, policy) = (at(100.0 * DAY), RetentionPolicy::new(90.0, Some(source("cli")))?);
+    let planned: Vec<SessionId> =
+        plan(&*store, &policy, now).await?.into_iter().map(|found| found.conversation).collect();
+    assert_eq!(planned, crate::fixture::ids(&["old", "root"]));
+    let mut told = Vec::new();
+    let pruned = prune(&*store, &policy, now, &mut |done, total| told.push((done, total))).await?;
+    assert_eq!(pruned, Pruned { looked_at: 2, conversations: 2, sessions: 3, messages: 4, kept: 0 });
+    assert_eq!(told.last(), Some(&(2, 2)));
+    assert!(told.is_sorted(), "{told:?}");
+    let listing = store.list(&ListRequest::default()).await?;
+    let mut left = crate::fixture::row_ids(&listing);
+    left.sort_unstable();
+    assert_eq!(left, ["active", "branch", "from-cron", "recent"]);
+    assert_eq!(prune(&*store, &policy, now, &mut |_, _| {}).await?, Pruned::default());
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// What was selected and came to life again before its turn is kept, as a whole; what is gone by then is no matter.
+pub async fn prune_keeps_what_came_alive(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let names = ["reopened", "said", "delegated", "carried", "joined", "gone", "idle"];
+    for name in names {
+        made(&*store, name, 0).await;
+        store.append(&id(name), &[user(name)], &request(1)).await?;
+        end(&*store, name, 2.0).await?;
+    }
+    let (now, policy) = (at(100.0 * DAY), RetentionPolicy::new(90.0, None)?);
+    assert_eq!(plan(&*store, &policy, now).await?.len(), names.len());
+    let late = 99.0 * DAY;
+    store.reopen(&id("reopened"), &request(late)).await?;
+    store.append(&id("said"), &[user("again")], &request(late)).await?;
+    store.create(&new_session("worker").child_of(id("delegated"), Relation::Delegate), &request(3)).await?;
+    store.split(&id("carried"), &NewChild::new(id("on")), &[user("on")], &request(late)).await?;
+    end(&*store, "on", late).await?;
+    store.delete_conversation(&id("gone"), &request(late)).await?;
+    // Named by a session that is not its first any more: nobody asked for the whole.
+    store.delete_conversation(&id("joined"), &request(late)).await?;
+    store.create(&new_session("joined").child_of(id("idle"), Relation::Delegate), &request(1)).await?;
+    end(&*store, "joined", 2.0).await?;
+    let list = names.map(id);
+    let (mut left, mut sum) = (&list[..], Pruned::default());
+    while !left.is_empty() {
+        let step = store.prune(left, &policy, now).await?;
+        assert!((1..=left.len() as u64).contains(&step.looked_at), "{step:?}");
+        left = &left[step.looked_at as usize..];
+        sum.conversations += step.conversations;
+        sum.sessions += step.sessions;
+        sum.kept += step.kept;
+    }
+    assert_eq!((sum.conversations, sum.sessions, sum.kept), (1, 2, 5));
+    for name in ["reopened", "said", "delegated", "worker", "carried", "on"] {
+        assert!(store.session(&id(name)).await?.is_some(), "{name}");
+    }
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// A thousand small conversations and a large one go in one run, while somebody writes.
+pub async fn prune_of_many(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    large(&*store).await?;
+    end(&*store, "tip", 5.0).await?;
+    end(&*store, "helper", 5.0).await?;
+    for n in 0..1_000 {
+        let name = format!("small-{n:04}");
+        made(&*store, &name, 0).await;
+        end(&*store, &name, 1.0).await?;
+    }
+    let (now, policy) = (at(100.0 * DAY), RetentionPolicy::new(90.0, None)?);
+    let pruner = Arc::clone(&store);
+    let pruning = tokio::spawn(async move { prune(&*pruner, &policy, now, &mut |_, _| {}).await });
+    while !pruning.is_finished() {
+        store.append(&id("stranger"), &[user("x")], &request(6)).await?;
+    }
+    let pruned = pruning.await.unwrap()?;
+    assert_eq!((pruned.conversations, pruned.sessions, pruned.messages), (1_001, 1_003, MANY as u64 + 1));
+    assert_eq!((pruned.looked_at, pruned.kept), (1_001, 0));
+    assert_eq!(store.counts(&SessionFilter::default()).await?.sessions, 2);
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Importing piece by piece: what a store does with each.
+
+use crate::fixture::{
+    assert_invalid, assert_not_found, at, id, ids, keyed, made, request, row_ids, source, stored, texts, title,
+    transcript, user,
+};
+use crate::import::{exported, imported, told};
+use crate::{CaseResult, Setup};
+use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
+use hermes_session::{
+    Counts, HandoffColumns, ListRequest, Message, MessageBody, MessageId, MessageRequest, NewChild, NewMessage,
+    Relation, Role, Session, SessionFilter, Usage,
+};
+use std::sync::Arc;
+
+/// More messages than any provider should take in one step.
+const MANY: usize = 2_500;
+
+/// A whole session with messages of these ids.
+fn piece(name: &str, numbers: &[i64]) -> ImportPiece {
+    let session = id(name);
+    let message = |number: &i64| Message {
+        id: MessageId(*number),
+        session_id: id(name),
+        timestamp: at(1),
+        body: MessageBody::new(Role::User, format!("{name} {number}")),
+        faults: Vec::new(),
+    };
+    let session = Session {
+        id: session,
+        source: source("cli"),
+        user_id: None,
+        model: None,
+        model_config: None,
+        system_prompt: None,
+        parent_session_id: None,
+        relation: Relation::Root,
+        started_at: at(0),
+        ended_at: None,
+        end_reason: None,
+        message_count: numbers.len() as i64,
+        tool_call_count: 0,
+        usage: Usage::default(),
+        title: None,
+        handoff: HandoffColumns::default(),
+        faults: Vec::new(),
+    };
+    ImportPiece { session, start: 0, messages: numbers.iter().map(message).collect(), is_last: true }
+}
+
+/// A session without a parent gets one; it has one then.
+pub async fn a_link_is_made_once(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    for name in ["a", "b", "c"] {
+        made(&*store, name, 0).await;
+    }
+    store.append(&id("c"), &[user("c")], &request(9)).await?;
+    store.split(&id("c"), &NewChild::new(id("c2")), &[], &request(10)).await?;
+    assert!(store.link(&id("b"), &id("a"), Relation::Continuation).await?);
+    assert!(store.link(&id("c"), &id("b"), Relation::Delegate).await?);
+    assert!(!store.link(&id("c"), &id("a"), Relation::Branch).await?);
+    assert_eq!(stored(&*store, &id("c")).await.parent_session_id, Some(id("b")));
+    assert_invalid(store.link(&id("a"), &id("c2"), Relation::Branch).await, "parent session");
+    assert_invalid(store.link(&id("a"), &id("a"), Relation::Branch).await, "parent session");
+    assert_invalid(store.link(&id("a"), &id("b"), Relation::Root).await, "parent session");
+    assert_not_found(store.link(&id("x"), &id("a"), Relation::Branch).await, &id("x"));
+    assert_not_found(store.link(&id("a"), &id("x"), Relation::Branch).await, &id("x"));
+    assert_eq!(store.lineage(&id("a")).await?.conversation(&id("c2")), ids(&["a", "b", "c", "c2"]));
+    let listing = store.list(&ListRequest::default()).await?;
+    assert_eq!((row_ids(&listing), listing.rows[0].last_active), (vec!["b"], at(10)));
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// A session of many messages comes in pieces and is seen when it is whole, while others write; an import that was given up is begun anew.
+pub async fn a_large_session_comes_as_a_whole(setup: Setup) -> CaseResult {
+    let (from, to) = (setup.store().await, setup.store_named("copy").await);
+    made(&*from, "large", 0).await;
+    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n}\0"))).collect();
+    from.append(&id("large"), &batch, &request(1)).await?;
+    from.set_title(&id("large"), Some(&title("large")), &request(1)).await?;
+    let text = exported(&*from).await?;
+    // The first part of an import that nobody ends.
+    let whole = ImportPiece {
+        session: stored(&*from, &id("large")).await,
+        start: 0,
+        messages: transcript(&*from, &id("large")).await,
+        is_last: true,
+    };
+    let first = ImportPiece { messages: whole.messages[..150].to_vec(), is_last: false, ..whole.clone() };
+    assert!(matches!(to.import(&[first]).await?[..], [Imported::Partly(1..)]));
+    for handle in [&to, &setup.store_named("copy").await] {
+        assert_eq!(handle.session(&id("large")).await?, None);
+        assert_not_found(handle.messages(&id("large"), &MessageRequest::first(9)).await, &id("large"));
+        assert_eq!(handle.counts(&SessionFilter::default()).await?, Counts::default());
+        assert!(handle.titled("large").await?.is_empty() && handle.ids_with_prefix("l", 9).await?.is_empty());
+        assert!(handle.verify().await?.is_sound());
+    }
+    made(&*to, "other", 0).await;
+    let (importer, lines) = (Arc::clone(&to), text.clone());
+    let importing = tokio::spawn(async move { imported(&*importer, &lines).await });
+    let mut written = 0;
+    while !importing.is_finished() {
+        to.append(&id("other"), &[user("meanwhile")], &request(2)).await?;
+        written += 1;
+        if let Some(session) = to.session(&id("large")).await? {
+            assert_eq!(texts(&*to, &id("large")).await.len() as i64, session.message_count);
+        }
+    }
+    assert_eq!(told(&importing.await.unwrap()), ([1, MANY as u64, 0, 0, 0], vec![]));
+    assert_eq!(texts(&*to, &id("large")).await, texts(&*from, &id("large")).await);
+    assert_eq!(texts(&*to, &id("other")).await.len(), written);
+    assert!(to.verify().await?.is_sound());
+    // A piece that does not fit to what is there changes nothing.
+    let (before, stray) = (exported(&*to).await?, ImportPiece { start: 5, ..whole.clone() });
+    assert_eq!(to.import(&[whole, stray]).await?, [Imported::Exists, Imported::Exists]);
+    assert_eq!(exported(&*to).await?, before);
+    Ok(())
+}
+
+/// What is half imported gives way to whoever makes a session of that id.
+pub async fn half_an_import_is_in_nobodys_way(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = Session { title: Some("t".into()), ..piece("s", &[1]).session };
+    let first = ImportPiece { session: session.clone(), is_last: false, ..piece("s", &[1, 2]) };
+    assert_eq!(store.import(&[first]).await?, [Imported::Partly(2)]);
+    made(&*store, "s", 5).await;
+    store.set_title(&id("s"), Some(&title("t")), &keyed(6, "title")).await?;
+    store.append(&id("s"), &[user("mine")], &request(7)).await?;
+    let rest = ImportPiece { session, start: 2, ..piece("s", &[3]) };
+    assert_eq!(store.import(&[rest]).await?, [Imported::Exists]);
+    assert_eq!(texts(&*store, &id("s")).await, ["mine"]);
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// Ids of messages are kept where they are free and rise; the order is kept always, and no id is given twice.
+pub async fn ids_of_messages_are_kept_if_free(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let whole = [Imported::Whole { title: None, parent: None }];
+    assert_eq!(store.import(&[piece("free", &[10, 20, 30])]).await?, whole);
+    assert_eq!(store.import(&[piece("lower", &[1, 2])]).await?, whole);
+    assert_eq!(store.import(&[piece("taken", &[19, 20, 21])]).await?, whole);
+    assert_eq!(store.import(&[piece("falling", &[50, 45, 60])]).await?, whole);
+    assert_eq!(store.import(&[piece("absurd", &[0, -7, i64::MAX, MAX_KEPT_ID.0 + 1])]).await?, whole);
+    let mut all = Vec::new();
+    for (name, first) in
+        [("free", &[10, 20, 30][..]), ("lower", &[1, 2]), ("taken", &[19]), ("falling", &[50]), ("absurd", &[])]
+    {
+        let messages = transcript(&*store, &id(name)).await;
+        let numbers: Vec<i64> = messages.iter().map(|message| message.id.0).collect();
+        assert!(numbers.is_sorted() && numbers.starts_with(first), "{name}: {numbers:?}");
+        let said: Vec<_> = messages.iter().map(|message| message.body.plain_text().into_owned()).collect();
+        let expected = match name {
+            "falling" => vec!["falling 50", "falling 45", "falling 60"],
+            "taken" => vec!["taken 19", "taken 20", "taken 21"],
+            _ => said.iter().map(String::as_str).collect(),
+        };
+        assert_eq!(said, expected);
+        all.extend(numbers);
+    }
+    let highest = all.iter().max().copied().unwrap();
+    assert!(highest <= MAX_KEPT_ID.0);
+    let next = store.append(&id("free"), &[user("next")], &request(9)).await?;
+    assert!(next[0].0 > highest);
+    all.sort_unstable();
+    assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
+    Ok(())
+}
+
+/// A key whose messages are gone stays free, also when their ids come back with an import.
+pub async fn an_id_that_comes_back_revives_no_key(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = made(&*store, "s", 0).await;
+    let first = store.append(&session, &[user("one")], &keyed(1, "append")).await?;
+    store.replace(&session, &[], &request(2)).await?;
+    let whole = [Imported::Whole { title: None, parent: None }];
+    assert_eq!(store.import(&[piece("other", &[first[0].0])]).await?, whole);
+    assert_eq!(transcript(&*store, &id("other")).await[0].id, first[0]);
+    store.append(&session, &[user("one")], &keyed(3, "append")).await?;
+    assert_eq!(texts(&*store, &session).await, ["one"]);
+    Ok(())
+}

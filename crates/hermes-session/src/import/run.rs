@@ -1,0 +1,243 @@
+//! Line by line into a store.
+
+use super::compare::{Comparison, compare};
+use super::line::{Line, Parsed};
+use super::link::{Waiting, link_all};
+use super::report::{FindingKind, ImportError, ImportReport};
+use super::{ImportPiece, Imported};
+use crate::{Maintenance, Message, Relation, Session, SessionId, StoreError};
+use std::io::BufRead;
+
+/// A session with more messages than this, or more text, goes in pieces of this size; smaller ones go together.
+const PIECE_MESSAGES: usize = 200;
+const PIECE_BYTES: usize = 256 << 10;
+/// How many small sessions wait at most.
+const PIECES: usize = 64;
+
+/// How to import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ImportOptions {
+    /// Whether to stop at the first line that can't be read.
+    pub is_strict: bool,
+}
+
+/// How far an import is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Lines that were read.
+    pub lines: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Messages that were imported.
+    pub messages: u64,
+}
+
+/// Imports the sessions of an export (ours, or the agent's own lines), one per line.
+///
+/// * A session that is there already with the same content is skipped. One that is there with other content is told as a conflict and left
+///   as it is. The ids of messages are no content.
+/// * Parents may come after their children. A session whose parent is nowhere becomes a conversation of its own, and that is told.
+/// * A title that another session has gives way to the next free one of its lineage, and that is told.
+/// * A line that can't be read is told, and the others are imported, unless the options say to stop there.
+///
+/// No more is held in memory than a line and a few small sessions. A session is seen when it is whole. After an error, or a
+/// kill, it can be run again from the start, and ends as if nothing had happened.
+///
+/// # Errors
+/// If the input or the store fails; what was imported by then stays.
+pub async fn import(
+    store: &dyn Maintenance,
+    input: &mut (dyn BufRead + Send),
+    options: ImportOptions,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<ImportReport, ImportError> {
+    let mut run = Run { store, report: ImportReport::default(), small: Vec::new(), held: 0, waiting: Vec::new() };
+    let (mut bytes, mut done) = (Vec::new(), Progress::default());
+    loop {
+        bytes.clear();
+        let size =
+            input.read_until(b'\n', &mut bytes).map_err(|source| ImportError::Read { line: done.lines + 1, source })?;
+        if size == 0 {
+            break;
+        }
+        done.lines += 1;
+        done.bytes += size as u64;
+        if !bytes.trim_ascii().is_empty() {
+            let line = Line::read(&bytes);
+            // A long line is held once from here on.
+            if bytes.capacity() > PIECE_BYTES {
+                bytes = Vec::new();
+            }
+            let parsed = line.as_ref().map_err(Clone::clone).and_then(Line::parse);
+            match parsed {
+                Ok(parsed) => run.take(done.lines, parsed).await?,
+                Err(error) if options.is_strict => {
+                    run.flush().await?;
+                    return Err(ImportError::Bad { line: done.lines, what: error.to_string() });
+                }
+                Err(error) => run.report.find(done.lines, None, FindingKind::Bad, error.to_string()),
+            }
+        }
+        progress(Progress { messages: run.report.messages, ..done });
+    }
+    run.flush().await?;
+    link_all(store, run.waiting, &mut run.report).await?;
+    run.report.findings.sort_by_key(|finding| finding.line);
+    progress(Progress { messages: run.report.messages, ..done });
+    Ok(run.report)
+}
+
+/// A piece and the line it comes from.
+struct Sent {
+    line: u64,
+    piece: ImportPiece,
+    /// The parent that the line names, and what the session is to it, if the line tells.
+    parent: Option<SessionId>,
+    relation: Option<Relation>,
+}
+
+struct Run<'a> {
+    store: &'a dyn Maintenance,
+    report: ImportReport,
+    /// Small sessions that go together, and the messages in them.
+    small: Vec<Sent>,
+    held: usize,
+    waiting: Vec<Waiting>,
+}
+
+impl Run<'_> {
+    /// Takes a session.
+    async fn take(&mut self, line: u64, parsed: Parsed<'_>) -> Result<(), StoreError> {
+        let id = &parsed.session.id;
+        if self.small.iter().any(|sent| sent.piece.session.id == *id) {
+            self.flush().await?;
+        }
+        match compare(self.store, &parsed).await? {
+            Comparison::New => {}
+            Comparison::Same => {
+                self.report.skipped += 1;
+                return Ok(());
+            }
+            Comparison::WithoutParent => {
+                self.report.skipped += 1;
+                let Parsed { session, relation, .. } = parsed;
+                self.wait(line, &session, session.parent_session_id.as_ref(), relation);
+                return Ok(());
+            }
+            Comparison::Other(what) => {
+                self.report.find(line, Some(id), FindingKind::Conflict, what);
+                return Ok(());
+            }
+        }
+        for what in &parsed.lost {
+            self.report.find(line, Some(id), FindingKind::Column, what.clone());
+        }
+        let sent = |piece| {
+            let parent = parsed.session.parent_session_id.clone();
+            Sent { line, piece, parent, relation: parsed.relation }
+        };
+        let (mut place, total) = (0, parsed.messages.len());
+        let (first, end) = self.piece(&parsed, place);
+        if end == total {
+            self.held += end;
+            self.small.push(sent(first));
+            if self.small.len() >= PIECES || self.held >= PIECE_MESSAGES {
+                self.flush().await?;
+            }
+            return Ok(());
+        }
+        self.flush().await?;
+        let mut next = (first, end);
+        loop {
+            let (piece, end) = next;
+            if !self.send(vec![sent(piece)]).await? || end == total {
+                return Ok(());
+            }
+            place = end;
+            next = self.piece(&parsed, place);
+        }
+    }
+
+    /// The piece that begins with the message at `place`, and the place where it ends.
+    fn piece(&self, parsed: &Parsed<'_>, place: usize) -> (ImportPiece, usize) {
+        let (mut end, mut bytes, mut scratch) = (place, 0, Vec::new());
+        let mut messages: Vec<Message> = Vec::new();
+        while end < parsed.messages.len() && messages.len() < PIECE_MESSAGES && bytes < PIECE_BYTES {
+            bytes += parsed.messages.size(end);
+            messages.extend(parsed.messages.read(end, &mut scratch));
+            end += 1;
+        }
+        let mut session = parsed.session.clone();
+        if parsed.relation.is_none() {
+            // What it is to its parent is told when all its siblings are there.
+            session.parent_session_id = None;
+        }
+        let is_last = end == parsed.messages.len();
+        (ImportPiece { session, start: place as u64, messages, is_last }, end)
+    }
+
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        self.held = 0;
+        let small = std::mem::take(&mut self.small);
+        self.send(small).await.map(drop)
+    }
+
+    /// Sends pieces of different sessions until all are taken; whether the last of them was.
+    async fn send(&mut self, mut sent: Vec<Sent>) -> Result<bool, StoreError> {
+        let mut is_taken = true;
+        while !sent.is_empty() {
+            let pieces: Vec<ImportPiece> = sent.iter().map(|sent| sent.piece.clone()).collect();
+            let outcomes = self.store.import(&pieces).await?;
+            for outcome in outcomes {
+                let Sent { line, piece, parent: wanted, relation } = &mut sent[0];
+                match outcome {
+                    Imported::Partly(taken) => {
+                        let taken = usize::try_from(taken).unwrap_or(usize::MAX).min(piece.messages.len());
+                        piece.messages.drain(..taken);
+                        piece.start += taken as u64;
+                        if !piece.messages.is_empty() || piece.is_last {
+                            break;
+                        }
+                        is_taken = true;
+                    }
+                    Imported::Whole { title, parent } => {
+                        is_taken = true;
+                        self.report.sessions += 1;
+                        self.report.messages += piece.start + piece.messages.len() as u64;
+                        let (line, relation, session) = (*line, *relation, &piece.session);
+                        if title != session.title {
+                            let what = match &title {
+                                Some(title) => format!("its title is taken; it has the title {title:?}"),
+                                None => "its title is taken; it has none".to_owned(),
+                            };
+                            self.report.find(line, Some(&session.id), FindingKind::Title, what);
+                        }
+                        if parent.is_none() {
+                            self.wait(line, session, wanted.as_ref(), relation);
+                        }
+                    }
+                    Imported::Exists => {
+                        is_taken = false;
+                        let what = "somebody else made it or wrote to it meanwhile".to_owned();
+                        self.report.find(*line, Some(&piece.session.id), FindingKind::Conflict, what);
+                    }
+                }
+                sent.remove(0);
+            }
+        }
+        Ok(is_taken)
+    }
+
+    /// Remembers a session that has no parent and should have.
+    fn wait(&mut self, line: u64, session: &Session, parent: Option<&SessionId>, relation: Option<Relation>) {
+        if let Some(parent) = parent {
+            self.waiting.push(Waiting {
+                line,
+                child: session.id.clone(),
+                parent: parent.clone(),
+                relation,
+                started_at: session.started_at,
+            });
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Deleting conversations, however large, without holding the lock for long.
+//!
+//! The first step hides the whole conversation, frees its titles and cuts its branches loose: from then on it is deleted, and a
+//! request that is sent again answers so. The rows follow in steps, each a transaction of its own. If the process dies
+//! in between, the next upkeep of any process goes on.
+
+use crate::budget::Budget;
+use crate::database::Database;
+use crate::error::Failure;
+use crate::hidden::{self, Hidden};
+use crate::requests::once;
+use crate::row::time;
+use crate::{indexes, lineage, mend};
+use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::{Deleted, Request, SessionId, StoreError, Timestamp, change};
+use rusqlite::{OptionalExtension as _, params};
+
+/// How many messages are made ready to go at once.
+const BATCH: u32 = 16;
+
+/// Deletes a conversation, and as much of its rows as a step takes; whether no more are left.
+pub(crate) fn begin(database: &Database, id: &SessionId, request: &Request) -> Result<(Deleted, bool), Failure> {
+    let mut budget = Budget::step();
+    let deleted = once(database, request, id, &change::delete_conversation(id), || {
+        doom(database, &lineage::read(database, id)?.conversation(id))
+    })?;
+    let is_over = Remover::new(database)?.all(&mut budget)?;
+    settle(database, &budget)?;
+    Ok((deleted, is_over))
+}
+
+/// Takes away some of what was deleted before; whether no more is left.
+pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
+    if hidden::doomed(database)?.is_none() {
+        return Ok(true);
+    }
+    let mut budget = Budget::step();
+    let is_over = Remover::new(database)?.all(&mut budget)?;
+    settle(database, &budget)?;
+    Ok(is_over)
+}
+
+/// Takes away some of what is left of a hidden session, so that another one can have its id; whether there is nothing in the way.
+pub(crate) fn clear(database: &Database, id: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
+    if hidden::is_hidden(database, id)? { Remover::new(database)?.one(id, budget) } else { Ok(true) }
+}
+
+/// Deletes the first of these conversations that may still go, as many as a step takes; whether no rows of them are left.
+pub(crate) fn prune(
+    database: &Database,
+    conversations: &[SessionId],
+    policy: &RetentionPolicy,
+    now: Timestamp,
+) -> Result<(Pruned, bool), Failure> {
+    let (mut budget, remover) = (Budget::step(), Remover::new(database)?);
+    let (mut pruned, mut is_over) = (Pruned::default(), true);
+    for id in conversations {
+        if pruned.looked_at > 0 && !budget.spend() {
+            break;
+        }
+        pruned.looked_at += 1;
+        match fate(database, id, policy, now)? {
+            Fate::Gone => {}
+            Fate::Stays => pruned.kept += 1,
+            Fate::Goes(members) => {
+                let deleted = doom(database, &members)?;
+                pruned.conversations += 1;
+                pruned.sessions += deleted.sessions;
+                pruned.messages += deleted.messages;
+                for member in &members {
+                    is_over &= remover.one(member, &mut budget)?;
+                }
+            }
+        }
+    }
+    settle(database, &budget)?;
+    Ok((pruned, is_over))
+}
+
+/// What becomes of a conversation that was to be pruned when it was looked at last.
+enum Fate {
+    /// It is not there any more.
+    Gone,
+    /// Something happened in it, or it is part of another one now.
+    Stays,
+    /// It goes with these sessions.
+    Goes(Vec<SessionId>),
+}
+
+fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Timestamp) -> Result<Fate, Failure> {
+    let lineage = match lineage::read(database, id) {
+        Err(Failure::Store(StoreError::NotFound(_))) => return Ok(Fate::Gone),
+        lineage => lineage?,
+    };
+    if lineage.conversation_root(id) != *id {
+        return Ok(Fate::Stays);
+    }
+    let members = lineage.conversation(id);
+    for member in &members {
+        let found = database
+            .prepare_cached(
+                "SELECT s.source, s.ended_at, s.started_at, h.last_active, h.dirty FROM sessions s \
+                 JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
+            )?
+            .query_row(params![member.as_str()], |row| {
+                let times = (time(row, 1)?, time(row, 2)?, time(row, 3)?);
+                Ok((crate::row::text(row, 0)?, times, row.get::<_, i64>(4)?))
+            })
+            .optional()?;
+        // A member that can't be read may be active.
+        let Some((source, (Some(_), Some(_), Some(mut last_active)), dirty)) = found else { return Ok(Fate::Stays) };
+        if dirty & 1 != 0 {
+            last_active = last_active.max(mend::last_active(database, member)?.unwrap_or(last_active));
+        }
+        let is_meant = member != id || policy.source().is_none_or(|only| Some(only.as_str()) == source.as_deref());
+        if !is_meant || !policy.admits(last_active, now) {
+            return Ok(Fate::Stays);
+        }
+    }
+    Ok(Fate::Goes(members))
+}
+
+/// Makes sessions vanish: nobody finds them any more, and what they held is free.
+fn doom(database: &Database, members: &[SessionId]) -> Result<Deleted, Failure> {
+    let run = |sql: &str, id: &SessionId| database.prepare_cached(sql)?.execute(params![id.as_str()]);
+    let mut messages = 0_i64;
+    for member in members {
+        messages += database
+            .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
+            .query_row(params![member.as_str()], |row| row.get::<_, i64>(0))?;
+        hidden::hide(database, member, Hidden::Doomed)?;
+        run("UPDATE sessions SET title = NULL, parent_session_id = NULL WHERE id = ?", member)?;
+        run("DELETE FROM hx_session WHERE session_id = ?", member)?;
+        run("DELETE FROM hx_request WHERE session_id = ?", member)?;
+    }
+    for member in members {
+        // What is left below is a conversation of its own: a branch. It stays, without a parent.
+        run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", member)?;
+        run("UPDATE hx_session SET dirty = dirty | 2, root = session_id, active = last_active WHERE root = ?", member)?;
+    }
+    Ok(Deleted { sessions: members.len() as u64, messages: u64::try_from(messages).unwrap_or(0) })
+}
+
+/// Tells anew what the step has marked, as far as its time goes; the rest is for upkeep.
+pub(crate) fn settle(database: &Database, budget: &Budget) -> Result<(), Failure> {
+    while mend::step(database)? > 0 && !budget.is_spent() {}
+    Ok(())
+}
+
+/// Takes away the rows of hidden sessions.
+struct Remover<'a> {
+    database: &'a Database,
+    /// What removes the rows of other tables that would hold a session back.
+    before: Vec<String>,
+}
+
+impl<'a> Remover<'a> {
+    fn new(database: &'a Database) -> Result<Self, Failure> {
+        // The first tables of the agent's chat topics refer to a session without saying what becomes of the row when it goes.
+        let mut referring = database.prepare_cached(
+            "SELECT t.name, f.\"from\" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f \
+             WHERE t.type = 'table' AND f.\"table\" = 'sessions' AND f.on_delete IN ('NO ACTION', 'RESTRICT') \
+             AND t.name NOT IN ('sessions', 'messages')",
+        )?;
+        let quoted = |name: String| format!("\"{}\"", name.replace('"', "\"\""));
+        let before = referring.query_map([], |row| {
+            Ok(format!("DELETE FROM {} WHERE {} = ?", quoted(row.get(0)?), quoted(row.get(1)?)))
+        })?;
+        Ok(Self { database, before: before.collect::<Result<_, _>>()? })
+    }
+
+    /// Removes doomed sessions; whether all are gone.
+    fn all(&self, budget: &mut Budget) -> Result<bool, Failure> {
+        while let Some(id) = hidden::doomed(self.database)? {
+            if !self.one(&id, budget)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes the messages of a session, then the session; whether it is gone.
+    fn one(&self, id: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
+        let database = self.database;
+        let mut some = database.prepare_cached("SELECT id FROM messages WHERE session_id = ? LIMIT ?")?;
+        // One statement for many rows: with each, FTS5 puts on disk what it has in hand.
+        let mut delete = database.prepare_cached(
+            "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE session_id = ? LIMIT ?)",
+        )?;
+        loop {
+            if budget.is_spent() {
+                return Ok(false);
+            }
+            let rows = some.query_map(params![id.as_str(), BATCH], |row| row.get(0))?;
+            let messages: Vec<i64> = rows.collect::<Result<_, _>>()?;
+            if messages.is_empty() {
+                self.session(id)?;
+                budget.spend();
+                return Ok(true);
+            }
+            indexes::before_removal_of(database, &messages)?;
+            delete.execute(params![id.as_str(), BATCH])?;
+            for _ in messages {
+                budget.spend();
+            }
+        }
+    }
+
+    /// Removes a session without messages.
+    fn session(&self, id: &SessionId) -> Result<(), Failure> {
+        let run = |sql: &str| self.database.prepare_cached(sql)?.execute(params![id.as_str()]);
+        for sql in &self.before {
+            run(sql)?;
+        }
+        // The agent may have made a child since.
+        run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?")?;
+        // The trigger forgets the keys of a session that goes; that of the deletion itself lives on.
+        run("UPDATE hx_request SET session_id = '' WHERE session_id = ?")?;
+        run("DELETE FROM sessions WHERE id = ?")?;
+        run("UPDATE hx_request SET session_id = ? WHERE session_id = ''")?;
+        hidden::show(self.database, id)
+    }
+}

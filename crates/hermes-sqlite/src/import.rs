@@ -1,0 +1,215 @@
+//! Sessions from outside, in pieces: hidden until they are whole.
+
+use crate::budget::Budget;
+use crate::database::Database;
+use crate::error::Failure;
+use crate::hidden::{self, Arrival, Hidden};
+use crate::row::require;
+use crate::{deletion, indexes, mend, messages, sessions, titles};
+use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
+use hermes_session::{Json, Message, MessageId, Relation, Session, SessionId, Timestamp, Title};
+use hermes_sql::statements;
+use rusqlite::{OptionalExtension as _, params};
+
+/// Takes as many pieces as a step allows; what became of each.
+pub(crate) fn take(database: &Database, pieces: &[ImportPiece]) -> Result<Vec<Imported>, Failure> {
+    let mut budget = Budget::step();
+    let mut outcomes = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let outcome = take_one(database, piece, &mut budget)?;
+        let is_taken =
+            !matches!(outcome, Imported::Partly(taken) if taken < piece.messages.len() as u64 || piece.is_last);
+        outcomes.push(outcome);
+        if !is_taken || !budget.spend() {
+            break;
+        }
+    }
+    deletion::settle(database, &budget)?;
+    Ok(outcomes)
+}
+
+fn take_one(database: &Database, piece: &ImportPiece, budget: &mut Budget) -> Result<Imported, Failure> {
+    let id = &piece.session.id;
+    if piece.start == 0 {
+        // An import that was killed may have left a part of it.
+        if !deletion::clear(database, id, budget)? {
+            return Ok(Imported::Partly(0));
+        }
+        if database.prepare_cached("SELECT 1 FROM sessions WHERE id = ?")?.exists(params![id.as_str()])? {
+            return Ok(Imported::Exists);
+        }
+        begin(database, &piece.session)?;
+    }
+    let Some(arrival) = hidden::arrival(database, id)?.filter(|arrival| arrival.messages == piece.start as i64) else {
+        return Ok(Imported::Exists);
+    };
+    let arrival = add(database, id, &piece.messages, arrival, budget)?;
+    let taken = arrival.messages as u64 - piece.start;
+    if taken < piece.messages.len() as u64 || !piece.is_last {
+        hidden::set_arrival(database, id, arrival)?;
+        return Ok(Imported::Partly(taken));
+    }
+    let there: i64 = database
+        .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
+        .query_row(params![id.as_str()], |row| row.get(0))?;
+    if there != arrival.messages {
+        // The agent sees a session before it is whole, and has written to this one.
+        return Ok(Imported::Exists);
+    }
+    show(database, &piece.session)
+}
+
+/// Makes the session, hidden.
+fn begin(database: &Database, session: &Session) -> Result<(), Failure> {
+    let (id, usage) = (&session.id, &session.usage);
+    hidden::hide(database, id, Hidden::Coming)?;
+    database.prepare_cached(statements::IMPORT_SESSION)?.execute(params![
+        id.as_str(),
+        session.source.as_str(),
+        session.user_id,
+        session.model,
+        session.model_config.as_ref().map(Json::as_str),
+        session.system_prompt,
+        session.started_at.seconds(),
+        session.ended_at.map(Timestamp::seconds),
+        session.end_reason.as_ref().map(|reason| reason.as_str()),
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+        usage.api_call_count,
+        usage.estimated_cost_usd,
+        usage.actual_cost_usd,
+        usage.cost_status,
+        usage.cost_source,
+        usage.pricing_version,
+        usage.billing_provider,
+        usage.billing_base_url,
+        usage.billing_mode,
+        session.handoff.state,
+        session.handoff.platform,
+        session.handoff.error,
+    ])?;
+    // The trigger for foreign writers has stamped it; what is hidden has no row there.
+    database.prepare_cached("DELETE FROM hx_session WHERE session_id = ?")?.execute(params![id.as_str()])?;
+    Ok(())
+}
+
+/// Adds messages, as many as a step allows.
+fn add(
+    database: &Database,
+    session: &SessionId,
+    messages: &[Message],
+    mut arrival: Arrival,
+    budget: &mut Budget,
+) -> Result<Arrival, Failure> {
+    let (mut first, mut has_nul) = (None, false);
+    let is_deferred = database.layout().is_deferred();
+    for message in messages {
+        let wanted = Some(message.id).filter(|id| id.0 > arrival.last && *id <= MAX_KEPT_ID);
+        let wanted = match wanted {
+            Some(id) if is_taken(database, id)? => None,
+            wanted => wanted,
+        };
+        // Where the indexes wait, they have to know the id beforehand.
+        let wanted = match wanted {
+            _ if !is_deferred => wanted,
+            Some(id) => indexes::note(database, id.0).map(|()| Some(id))?,
+            None => Some(MessageId(indexes::reserve(database, 1)?.first)),
+        };
+        let id = messages::put(database, session, wanted, &message.body, message.timestamp)?;
+        first.get_or_insert(id);
+        has_nul |= messages::has_nul(&message.body);
+        arrival = Arrival { messages: arrival.messages + 1, last: id.0 };
+        if !budget.spend() {
+            break;
+        }
+    }
+    if let Some(first) = first.filter(|_| has_nul && !is_deferred) {
+        indexes::settle(database, session, first)?;
+    }
+    Ok(arrival)
+}
+
+fn is_taken(database: &Database, id: MessageId) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([id.0])?)
+}
+
+/// Shows a session that is whole.
+fn show(database: &Database, session: &Session) -> Result<Imported, Failure> {
+    let id = &session.id;
+    let title = free_title(database, session)?;
+    let parent = match &session.parent_session_id {
+        Some(parent) if parent != id && require(database, parent).is_ok() => Some(parent),
+        _ => None,
+    };
+    let relation = if parent.is_some() { session.relation } else { Relation::Root };
+    let is_second = relation == Relation::Continuation
+        && parent.map(|parent| sessions::continuation(database, parent)).transpose()?.flatten().is_some();
+    // Before its side row is there: a parent that changes would have the whole conversation looked at again.
+    database
+        .prepare_cached(
+            "UPDATE sessions SET parent_session_id = ?, title = ?, message_count = ?, tool_call_count = ? WHERE id = ?",
+        )?
+        .execute(params![
+            parent.map(SessionId::as_str),
+            title,
+            session.message_count,
+            session.tool_call_count,
+            id.as_str()
+        ])?;
+    sessions::stamp(database, id, parent, relation, session.started_at)?;
+    hidden::show(database, id)?;
+    mend::summary(database, id)?;
+    if is_second {
+        // Which of the two is the tip is told by their starts.
+        database
+            .prepare_cached("UPDATE hx_session SET dirty = dirty | 2 WHERE session_id = ?")?
+            .execute(params![id.as_str()])?;
+    }
+    Ok(Imported::Whole { title, parent: parent.cloned() })
+}
+
+/// The title that a session comes with, or the next free one if another session has it.
+fn free_title(database: &Database, session: &Session) -> Result<Option<String>, Failure> {
+    let Some(title) = &session.title else { return Ok(None) };
+    let holder: Option<String> = database
+        .prepare_cached(statements::TITLE_HOLDER)?
+        .query_row(params![title, session.id.as_str()], |row| row.get(0))
+        .optional()?;
+    if holder.is_none() {
+        return Ok(Some(title.clone()));
+    }
+    match Title::clean(title) {
+        Ok(Some(base)) => Ok(Some(titles::next(database, &session.id, &base)?.as_str().to_owned())),
+        Ok(None) | Err(_) => Ok(None),
+    }
+}
+
+/// Gives a session that has no parent one; whether it had none.
+pub(crate) fn link(
+    database: &Database,
+    child: &SessionId,
+    parent: &SessionId,
+    relation: Relation,
+) -> Result<bool, Failure> {
+    require(database, child)?;
+    require(database, parent)?;
+    let has_parent = database
+        .prepare_cached("SELECT 1 FROM sessions WHERE id = ? AND parent_session_id IS NOT NULL")?
+        .exists(params![child.as_str()])?;
+    if has_parent {
+        return Ok(false);
+    }
+    sessions::refuse_cycle(database, child, Some(parent))?;
+    database
+        .prepare_cached("UPDATE sessions SET parent_session_id = ? WHERE id = ?")?
+        .execute(params![parent.as_str(), child.as_str()])?;
+    // The trigger has marked all that changes its place with it.
+    database
+        .prepare_cached("UPDATE hx_session SET relation = ?, origin = ? WHERE session_id = ?")?
+        .execute(params![relation.as_str(), parent.as_str(), child.as_str()])?;
+    deletion::settle(database, &Budget::step())?;
+    Ok(true)
+}
