@@ -144,6 +144,17 @@ mod tests {
     }
 
     #[test]
+    fn scripts_are_paired_from_their_first_to_their_last() {
+        for character in "अ๛ກༀ႟ᄀᇿក៿ᥐ᪭ᬀ᱉⺀⿕々〇〡〩〱〵ぁㄅㄱㆿㇰㇿ㐀䶿一鿿ꀀꥠꦀꨀꫝꯀ가힣豈舘･ﾟￜ𛀀𛄟𠀀𪛖".chars()
+        {
+            assert!(is_paired(character), "{character}");
+        }
+        for character in "aéжאعაⴀ—。、「　ＡＺ０🚀𝐀\u{feff}".chars() {
+            assert!(!is_paired(character), "{character}");
+        }
+    }
+
+    #[test]
     fn one_form_for_all_widths_and_compositions() {
         check("ｶﾞｷﾞ･ﾊﾟ", &["ガギ・パ"]);
         check("か\u{3099}", &["が"]);

@@ -1,6 +1,6 @@
 //! `hx_term`: each distinct token of `messages_fts` once; `hx_term_trigram`: an index of pieces, over blocks of words.
 //!
-//! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is a hundredth of the text.
+//! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is small beside the text.
 //! Words are only ever added; one whose messages are gone costs its room and no more.
 //!
 //! Left out are words of paired scripts, with or without Latin letters, which `hx_cjk` finds, and words that are too long and data such as Base64, of which
@@ -91,8 +91,7 @@ fn list(connection: &Connection, terms: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The words that the vocabulary does not have. Most of a batch are there, and are asked for in one statement: one for each
-/// would take twice as long.
+/// The words that the vocabulary does not have. Most of a batch are there; one statement for all is much quicker than one for each.
 fn missing(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Failure> {
     if terms.is_empty() {
         return Ok(Vec::new());
