@@ -40,7 +40,7 @@ pub(crate) fn health(database: &Database) -> Result<IndexHealth, Failure> {
     if database.layout().is_torn() {
         return Ok(IndexHealth::Broken { why: "a table of the indexes is missing".to_owned() });
     }
-    Ok(match indexes::backlog(database)? {
+    Ok(match indexes::backlog(database)?.max(indexes::own_backlog(database)?) {
         0 => IndexHealth::Whole,
         messages => IndexHealth::Behind { messages },
     })

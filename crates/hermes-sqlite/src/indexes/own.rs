@@ -99,6 +99,32 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
     }
 }
 
+/// The messages that should be in and are not, by what is kept of each: its length.
+pub(crate) fn lacking(database: &Database) -> Result<Vec<i64>, Failure> {
+    let Some(edge) = watermark(database)? else { return Ok(Vec::new()) };
+    let lengths = private::Lengths::load(database)?;
+    let mut statement = database.prepare(
+        "SELECT id FROM messages NOT INDEXED WHERE id <= ? AND id NOT IN (SELECT id FROM hx_again) ORDER BY id",
+    )?;
+    let mut rows = statement.query([edge])?;
+    let mut lacking = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        if lengths.get(id).is_none() && !super::pending::is_noted(database, id)? {
+            lacking.push(id);
+        }
+    }
+    Ok(lacking)
+}
+
+/// How many messages are still to be put in.
+pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
+    let count: i64 = database
+        .prepare_cached("SELECT (SELECT count(*) FROM messages WHERE id > ?) + (SELECT count(*) FROM hx_again)")?
+        .query_row([watermark(database)?.unwrap_or(i64::MIN)], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
 /// Takes messages out, before they are deleted.
 pub(super) fn remove(database: &Database, messages: &[i64]) -> Result<(), Failure> {
     let mut statement = database.prepare_cached(&ONE)?;
@@ -162,4 +188,92 @@ fn with_documents(
         .map(|(message, decoded)| Document { id: message.id, stored: &message.whole, decoded })
         .collect();
     work(&documents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteOptions;
+    use crate::connection::open_writer;
+    use std::ops::ControlFlow;
+
+    /// A file with one session.
+    fn file() -> (tempfile::TempDir, Database) {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap();
+        let database = opened.writer.unwrap();
+        database.execute_batch("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)").unwrap();
+        (folder, database)
+    }
+
+    /// A message that a foreign writer adds.
+    fn say(database: &Database, text: &str) -> i64 {
+        let sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 2.0)";
+        database.execute(sql, [text]).unwrap();
+        database.last_insert_rowid()
+    }
+
+    fn words(database: &Database, piece: &str) -> Vec<String> {
+        private::terms_containing(database, piece, 10).unwrap().terms
+    }
+
+    fn with(database: &Database, text: &str) -> Vec<i64> {
+        let mut found = Vec::new();
+        private::Pairs::of(text)
+            .unwrap()
+            .candidates(database, None, |id| {
+                found.push(id);
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+        found
+    }
+
+    fn settle(database: &Database) {
+        while fill(database, Instant::now()).unwrap() {}
+    }
+
+    #[test]
+    fn what_others_add_change_and_take_away_is_followed() {
+        let (_folder, database) = file();
+        let (first, second) = (say(&database, "the quick 大别山"), say(&database, "lazy 项目"));
+        settle(&database);
+        assert_eq!(words(&database, "uic"), ["quick"]);
+        assert_eq!((with(&database, "别山"), with(&database, "项")), (vec![first], vec![second]));
+        assert!(lacking(&database).unwrap().is_empty() && backlog(&database).unwrap() == 0);
+        database.execute("UPDATE messages SET content = 'sleepy 汉字' WHERE id = ?", [second]).unwrap();
+        assert_eq!(backlog(&database).unwrap(), 1);
+        settle(&database);
+        assert_eq!((words(&database, "leep"), with(&database, "汉字")), (vec!["sleepy".to_owned()], vec![second]));
+        remove(&database, &[first]).unwrap();
+        assert_eq!(with(&database, "别山"), Vec::<i64>::new());
+        assert_eq!(lacking(&database).unwrap(), [first]);
+    }
+
+    #[test]
+    fn a_message_below_the_watermark_is_looked_at_again() {
+        let (_folder, database) = file();
+        say(&database, "one");
+        database.execute("UPDATE messages SET id = 100", []).unwrap();
+        settle(&database);
+        database
+            .execute_batch("INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (7, 'a', 'user', 'late 汉字', 2.0)")
+            .unwrap();
+        again(&database, 7).unwrap();
+        settle(&database);
+        assert_eq!((words(&database, "late"), with(&database, "汉字")), (vec!["late".to_owned()], vec![7]));
+    }
+
+    #[test]
+    fn they_are_made_anew_from_nothing() {
+        let (_folder, database) = file();
+        let only = say(&database, "汉字 word");
+        settle(&database);
+        database.execute_batch("DELETE FROM hx_term; DELETE FROM hx_doclen;").unwrap();
+        assert_eq!(lacking(&database).unwrap(), [only]);
+        restart(&database).unwrap();
+        settle(&database);
+        assert_eq!((words(&database, "wor"), with(&database, "汉字")), (vec!["word".to_owned()], vec![only]));
+        assert!(lacking(&database).unwrap().is_empty());
+    }
 }

@@ -100,3 +100,8 @@ pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
         .query_row([], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }
+
+/// Whether a message is to be indexed.
+pub(super) fn is_noted(database: &Database, id: i64) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM hx_pending WHERE first <= ?1 AND last >= ?1")?.exists([id])?)
+}

@@ -11,40 +11,39 @@ use rusqlite::config::DbConfig;
 /// How many rows go in one step; a row of an index is up to a page.
 const ROWS: i64 = 1_000;
 
-/// The tables, what a row of them is known by, and the shadow of it that holds nearly all if it is an index.
-const PARTS: [(&str, &str, &str); 6] = [
-    ("hx_term_trigram", "id", "_data"),
-    ("hx_cjk", "id", "_data"),
-    ("hx_term", "term", ""),
-    ("hx_term_block", "id", ""),
-    ("hx_term_unlisted", "message_id", ""),
-    ("hx_doclen", "block", ""),
+/// The tables, and what a row of them is known by. Of an index, that is the table that holds nearly all of it.
+const PARTS: [(&str, &str); 6] = [
+    ("hx_term_trigram", "id"),
+    ("hx_cjk", "id"),
+    ("hx_term", "term"),
+    ("hx_term_block", "id"),
+    ("hx_term_unlisted", "message_id"),
+    ("hx_doclen", "block"),
 ];
+/// Those that are indexes of FTS5.
+const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
+
+/// Whether anything is in them. An index that is empty keeps two rows of its own.
+const IS_FILLED: &str = "SELECT EXISTS (SELECT 1 FROM hx_term) OR EXISTS (SELECT 1 FROM hx_term_block) \
+     OR EXISTS (SELECT 1 FROM hx_doclen) OR EXISTS (SELECT 1 FROM hx_term_unlisted) \
+     OR EXISTS (SELECT 1 FROM hx_term_trigram_data WHERE id > 10) OR EXISTS (SELECT 1 FROM hx_cjk_data WHERE id > 10)";
 
 /// Takes away some more of what was there; whether there is more. To be called until there is none, in a transaction each time, with nothing
 /// added between.
 pub(crate) fn clear_step(connection: &Connection) -> Result<bool, Failure> {
     connection.execute_batch(TABLES)?;
-    for (table, key, shadow) in PARTS {
+    for (table, key) in PARTS {
         let old = format!("{table}_old");
         if !exists(connection, &old)? {
             continue;
         }
-        let rows = format!("{old}{shadow}");
-        let deleted = if exists(connection, &rows)? {
-            connection
-                .execute(&format!("DELETE FROM {rows} WHERE {key} IN (SELECT {key} FROM {rows} LIMIT ?)"), [ROWS])?
-        } else {
-            0
-        };
-        if deleted == 0 {
+        let some = format!("DELETE FROM {old} WHERE {key} IN (SELECT {key} FROM {old} LIMIT ?)");
+        if connection.execute(&some, [ROWS])? == 0 {
             connection.execute_batch(&format!("DROP TABLE {old}"))?;
         }
         return Ok(true);
     }
-    let is_filled = connection
-        .prepare("SELECT EXISTS (SELECT 1 FROM hx_term) OR EXISTS (SELECT 1 FROM hx_doclen) OR EXISTS (SELECT 1 FROM hx_term_unlisted)")?
-        .query_row([], |row| row.get(0))?;
+    let is_filled = connection.prepare(IS_FILLED)?.query_row([], |row| row.get(0))?;
     if is_filled {
         set_aside(connection)?;
     }
@@ -61,9 +60,17 @@ fn set_aside(connection: &Connection) -> Result<(), Failure> {
     let legacy = DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE;
     let before = connection.db_config(legacy)?;
     connection.set_db_config(legacy, true)?;
-    let renamed = PARTS
-        .iter()
-        .try_for_each(|(table, ..)| connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO {table}_old")));
+    let renamed = PARTS.iter().try_for_each(|(table, _)| {
+        if !INDEXES.contains(table) {
+            return connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO {table}_old"));
+        }
+        // What it is kept in moves out as a plain table: half of an index is none, and a check of the file would say so.
+        connection.execute_batch(&format!(
+            "ALTER TABLE {table}_data RENAME TO {table}_old;
+             CREATE TABLE {table}_data (id INTEGER PRIMARY KEY, block BLOB);
+             DROP TABLE {table};"
+        ))
+    });
     connection.set_db_config(legacy, before)?;
     renamed?;
     connection.execute_batch(TABLES)?;

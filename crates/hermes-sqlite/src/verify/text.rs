@@ -32,6 +32,9 @@ pub(super) fn look(database: &Database, check: &mut Check, told: &[String]) -> R
             check.problem(format!("table {}", index.table()), format!("can't be compared with the messages: {error}"));
         }
     }
+    for id in indexes::lacking(database)? {
+        check.problem(format!("hx_doclen {id}"), "is a message that our own indexes do not have");
+    }
     Ok(())
 }
 
@@ -138,7 +141,7 @@ fn compare_inline(database: &Database, check: &mut Check, table: &str) -> Result
 /// Messages that are still to be indexed, and indexes that stand aside.
 pub(super) fn backlog(database: &Database, check: &mut Check) -> Result<(), Failure> {
     check.looked_at = indexes::INDEXES.len() as u64;
-    let behind = indexes::backlog(database)?;
+    let behind = indexes::backlog(database)?.max(indexes::own_backlog(database)?);
     if behind > 0 {
         check.note("table messages", format!("has {behind} messages that are still to be indexed"));
     }
