@@ -12,8 +12,9 @@ pub(crate) use state::Moment;
 
 use crate::place::beside;
 use line::{Line, Waited};
+use rustix::fs::OFlags;
 use state::{Holder, Stage, State};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,12 @@ use std::time::{Duration, Instant};
 
 /// Those who hold SQLite's lock without a turn in the queue.
 const OUTSIDER: &str = "a program that takes no part in the queue (the Python agent, sqlite3 or the like)";
+
+/// Whoever has been at it for so long stands still, or does what should not take so long. Writers then go by SQLite's lock alone, which it may not
+/// even hold.
+const STUCK: Duration = Duration::from_secs(5);
+/// How often whoever waits looks at least whether that is so.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The deadline passed before it was our turn.
 #[derive(Debug)]
@@ -37,6 +44,7 @@ pub(crate) struct Queue {
     turn: Option<Turn>,
     /// What we know by ourselves, for where there is no line.
     own: State,
+    stuck: Duration,
 }
 
 /// A turn that is ours.
@@ -44,25 +52,62 @@ struct Turn {
     /// Nothing where there is no line.
     file: Option<Arc<File>>,
     state: State,
+    /// Who may have SQLite's lock if we do not get it.
+    other: Option<String>,
+}
+
+/// How the file was locked.
+enum Locked {
+    /// It is.
+    Yes(Arc<File>),
+    /// It can't be had at all.
+    Never,
+    /// Somebody stands still in their turn.
+    Stuck(Option<String>),
 }
 
 impl Queue {
     /// The line for a store.
     pub(crate) fn of(store: &Path) -> Self {
         let store = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
-        Self { path: beside(&store, ".queue"), file: None, line: Line::new(), turn: None, own: State::default() }
+        Self {
+            path: beside(&store, ".queue"),
+            file: None,
+            line: Line::new(),
+            turn: None,
+            own: State::default(),
+            stuck: STUCK,
+        }
     }
 
     /// Waits for our turn, which is ours until [`Queue::leave`]. `op` is what it is for, as a verb.
     pub(crate) fn enter(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
-        debug_assert!(self.turn.is_none(), "one turn at a time");
-        let file = self.lock(deadline)?;
-        let now = Moment::now();
-        let mut state = file.as_ref().map_or_else(|| self.own.clone(), |file| State::read(file, now));
-        state.holder = Some(Holder { process: std::process::id(), since: now, stage: Stage::Writing, op: op.into() });
-        self.turn = Some(Turn { file, state });
-        self.tell();
+        let locked = self.lock(deadline, None)?;
+        self.begin(op, locked);
         Ok(())
+    }
+
+    /// The same, but takes no notice of a turn that does not end: SQLite's lock alone decides then.
+    pub(crate) fn enter_or_pass(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
+        let locked = self.lock(deadline, Some(self.stuck))?;
+        self.begin(op, locked);
+        Ok(())
+    }
+
+    fn begin(&mut self, op: &str, locked: Locked) {
+        debug_assert!(self.turn.is_none(), "one turn at a time");
+        let now = Moment::now();
+        let (file, mut state, other) = match locked {
+            Locked::Yes(file) => {
+                let state = State::read(&file, now);
+                (Some(file), state, Some(OUTSIDER.to_owned()))
+            }
+            Locked::Never => (None, self.own.clone(), None),
+            Locked::Stuck(holder) => (None, self.own.clone(), holder),
+        };
+        state.holder = Some(Holder { process: std::process::id(), since: now, stage: Stage::Writing, op: op.into() });
+        self.turn = Some(Turn { file, state, other });
+        self.tell();
     }
 
     /// Says that our turn has to wait for somebody outside, or no longer.
@@ -73,10 +118,9 @@ impl Queue {
         }
     }
 
-    /// Who has SQLite's lock if it is taken in our turn.
-    pub(crate) fn outsider(&self) -> Option<String> {
-        let in_line = self.turn.as_ref().is_some_and(|turn| turn.file.is_some());
-        in_line.then(|| OUTSIDER.to_owned())
+    /// Who has SQLite's lock if it is taken in our turn, as far as that can be told.
+    pub(crate) fn other(&self) -> Option<String> {
+        self.turn.as_ref()?.other.clone()
     }
 
     /// Takes in that SQLite's lock was ours from `start` until now, and which message was the newest before and after.
@@ -125,29 +169,39 @@ impl Queue {
 
     /// Writes down what the others should know.
     fn tell(&self) {
-        if let Some(Turn { file: Some(file), state }) = &self.turn {
+        if let Some(Turn { file: Some(file), state, .. }) = &self.turn {
             state.write(file);
         }
     }
 
-    /// Locks the file; nothing if it can't be had at all.
-    fn lock(&mut self, deadline: Instant) -> Result<Option<Arc<File>>, Late> {
-        let Some(file) = self.open() else { return Ok(None) };
+    /// Locks the file, unless whoever has it has been at it for longer than `stuck`.
+    fn lock(&mut self, deadline: Instant, stuck: Option<Duration>) -> Result<Locked, Late> {
+        let Some(file) = self.open() else { return Ok(Locked::Never) };
         if !self.line.is_waiting() {
             match file.try_lock() {
-                Ok(()) => return Ok(Some(file)),
-                Err(TryLockError::Error(_)) => return Ok(None),
+                Ok(()) => return Ok(Locked::Yes(file)),
+                Err(TryLockError::Error(_)) => return Ok(Locked::Never),
                 Err(TryLockError::WouldBlock) => {}
             }
         }
-        match self.line.wait(&file, deadline) {
-            Waited::Granted => Ok(Some(file)),
-            Waited::Failed => Ok(None),
-            Waited::Late => Err(Late { holder: holder(&State::read(&file, Moment::now())) }),
+        loop {
+            let look = stuck.map_or(deadline, |stuck| deadline.min(Instant::now() + stuck.min(LOOK)));
+            match self.line.wait(&file, look) {
+                Waited::Granted => return Ok(Locked::Yes(file)),
+                Waited::Failed => return Ok(Locked::Never),
+                Waited::Late => {}
+            }
+            let (state, now) = (State::read(&file, Moment::now()), Moment::now());
+            if stuck.is_some_and(|stuck| state.holder.as_ref().is_some_and(|holder| holder.is_stuck(stuck, now))) {
+                return Ok(Locked::Stuck(holder(&state)));
+            }
+            if Instant::now() >= deadline {
+                return Err(Late { holder: holder(&state) });
+            }
         }
     }
 
-    /// The file, which all of us have to mean: one that was removed is opened anew.
+    /// The file, which all of us have to mean: one that was removed is opened anew. Nothing is written into what can't be ours.
     fn open(&mut self) -> Option<Arc<File>> {
         let place = std::fs::metadata(&self.path).ok().map(|found| (found.dev(), found.ino()));
         let ours = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|found| (found.dev(), found.ino()));
@@ -155,9 +209,13 @@ impl Queue {
             if self.file.take().is_some() {
                 self.line = Line::new();
             }
-            let opened =
-                OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(&self.path);
-            self.file = opened.ok().map(Arc::new);
+            let mut options = OpenOptions::new();
+            options.create(true).truncate(false).read(true).write(true).mode(0o600);
+            options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+            let is_ours =
+                |found: &Metadata| found.is_file() && found.nlink() == 1 && found.len() <= state::LENGTH as u64;
+            let opened = options.open(&self.path).ok();
+            self.file = opened.filter(|file| file.metadata().is_ok_and(|found| is_ours(&found))).map(Arc::new);
         }
         self.file.clone()
     }

@@ -43,7 +43,7 @@ pub(crate) fn prepare(
     // that one still keeps the change whole; at worst a copy is made twice.
     queue.enter("bring the store into use", deadline).map_err(|late| Failure::Late { holder: late.holder })?;
     let outcome = bring_into_use(database, path, &state);
-    let holder = queue.outsider();
+    let holder = queue.other();
     queue.leave();
     outcome.map_err(|failure| if failure.is_passing() { Failure::Late { holder } } else { failure })
 }

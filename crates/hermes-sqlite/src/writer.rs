@@ -141,7 +141,7 @@ impl Writer {
             return Vec::new();
         }
         let Some(deadline) = jobs.iter().map(|job| job.asked() + self.settings.wait).min() else { return jobs };
-        if let Err(late) = self.queue.enter(jobs[0].op(), deadline) {
+        if let Err(late) = self.queue.enter_or_pass(jobs[0].op(), deadline) {
             return self.refuse_late(jobs, &|| Failure::Late { holder: late.holder.clone() });
         }
         if let Some(orders) = orders {
@@ -150,7 +150,7 @@ impl Writer {
         let start = match self.begin(deadline) {
             Ok(start) => start,
             Err(error) => {
-                let holder = self.queue.outsider();
+                let holder = self.queue.other();
                 self.queue.leave();
                 if !is_busy(&error) {
                     jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));

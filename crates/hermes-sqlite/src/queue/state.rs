@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const MAGIC: &[u8; 8] = b"hxqueue\x01";
 /// The whole record; the last eight bytes are a sum over the others.
-const LENGTH: usize = 128;
+pub(super) const LENGTH: usize = 128;
 const OP: std::ops::Range<usize> = 64..120;
 
 /// A time of the clock that all processes share.
@@ -48,6 +48,13 @@ pub(crate) struct Holder {
     pub(crate) stage: Stage,
     /// What it does, as a verb.
     pub(crate) op: String,
+}
+
+impl Holder {
+    /// Whether it has been at it for longer than it should. Who waits for somebody outside is in the same case as everybody else.
+    pub(crate) fn is_stuck(&self, limit: Duration, now: Moment) -> bool {
+        self.stage == Stage::Writing && now.since(self.since) >= limit
+    }
 }
 
 /// The record.

@@ -88,3 +88,42 @@ fn without_the_file_there_is_no_line() {
     one.used(Moment(Moment::now().0 - 600_000_000), None, None);
     assert!(one.rest().is_some(), "for its own part");
 }
+
+#[test]
+fn a_turn_that_does_not_end_is_passed_by_writers_alone() {
+    let (_folder, store) = folder();
+    let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
+    let some_day = Instant::now() + Duration::from_secs(60);
+    two.stuck = Duration::from_millis(20);
+    one.enter("append messages", soon()).unwrap();
+    two.enter_or_pass("set a title", some_day).unwrap();
+    let other = two.other().unwrap();
+    assert!(other.starts_with(&format!("process {} (", std::process::id())), "{other}");
+    two.leave();
+    assert!(two.enter("bring the store into use", soon()).is_err(), "only those who can go by SQLite's lock");
+    // Who waits for somebody outside is passed by nobody.
+    one.wait_for_outsider(true);
+    assert!(two.enter_or_pass("set a title", soon() + Duration::from_millis(100)).is_err());
+    one.leave();
+    two.enter_or_pass("set a title", some_day).unwrap();
+    assert_eq!(two.other().as_deref(), Some(OUTSIDER), "in line again");
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone() {
+    let (folder, store) = folder();
+    let mut queue = Queue::of(&store);
+    let other = folder.path().join("other");
+    for make in [
+        |other: &Path, name: &Path| std::os::unix::fs::symlink(other, name),
+        |other: &Path, name: &Path| std::fs::hard_link(other, name),
+        |other: &Path, name: &Path| std::fs::copy(other, name).map(drop),
+    ] {
+        std::fs::write(&other, "somebody's ".repeat(20)).unwrap();
+        make(&other, &queue.path).unwrap();
+        queue.enter("write", soon()).unwrap();
+        queue.leave();
+        assert_eq!(std::fs::read_to_string(&queue.path).unwrap(), "somebody's ".repeat(20));
+        std::fs::remove_file(&queue.path).unwrap();
+    }
+}

@@ -222,6 +222,9 @@ async fn without_a_log_sqlite_brings_commits_to_disk_itself() {
     };
     drop(place.start(settings(nothing)));
     assert_eq!(set("DELETE").as_deref(), Some("delete"));
+    let workers = place.start(Settings { synchronous: Synchronous::Normal, ..settings(nothing) });
+    assert_eq!(synchronous(&workers).await, 2, "whatever is asked for");
+    drop(workers);
     let workers = place.start(settings(nothing));
     assert_eq!(synchronous(&workers).await, 2);
     // An agent that opens the file gives it a log.
