@@ -140,7 +140,7 @@ async fn half_a_session_is_hidden_from_every_reader() {
     let session = origin.session(&id("m-large")).await.unwrap().unwrap();
     let messages = origin.messages(&id("m-large"), &hermes_session::MessageRequest::first(10)).await.unwrap();
     let piece = hermes_session::import::ImportPiece { session, start: 0, messages, is_last: false };
-    assert_eq!(store.import(&[piece]).await.unwrap(), [Imported::Partly(10)]);
+    assert!(matches!(store.import(&[piece]).await.unwrap()[..], [Imported::Partly(1..)]));
     drop(store);
     for mode in [0o600, 0o400] {
         use std::os::unix::fs::PermissionsExt as _;
