@@ -6,6 +6,7 @@ mod backup;
 mod demo;
 mod list;
 mod notices;
+mod optimize;
 mod places;
 mod show;
 mod terminal;
@@ -214,7 +215,8 @@ fn nothing_asked_is_help() {
     Commands:
       demo      Shows what this program does, on sample conversations in a folder of
                 their own
-      sessions  Lists and reads sessions, verifies and backs up their store
+      sessions  Lists and reads sessions; verifies, backs up and optimizes their
+                store
       help      Print this message or the help of the given subcommand(s)
 
     Options:

@@ -43,8 +43,8 @@ fn an_adopted_file_tells_where_its_copy_is() {
          DROP TRIGGER hx_message_gone; DROP TRIGGER messages_fts_update; PRAGMA user_version = 0",
     );
     assert_snapshot!(home.see(&["sessions", "verify"]), @r#"
-    ✓ file           38 pages
-    ✓ schema         34 objects
+    ✓ file           51 pages
+    ✓ schema         46 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions
@@ -55,8 +55,7 @@ fn an_adopted_file_tells_where_its_copy_is() {
       · hx_session cron_job1 is to be told anew: preview and times
       · hx_session tool_1 is to be told anew: preview and times
     ✓ index backlog  2 indexes, 1 note
-      · table messages_fts was looked through up to message 0; 0 behind it are still
-        to be put in
+      · table messages has 6 messages that are still to be indexed
     The store is sound.
     --- stderr
     note: the store is in use by hermes now; a copy of it as it was is kept in [HOME]/state.db.backup-v11

@@ -9,8 +9,8 @@ const VERIFY: [&str; 2] = ["sessions", "verify"];
 #[test]
 fn a_sound_store() {
     assert_snapshot!(several().see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✓ schema         34 objects
+    ✓ file           51 pages
+    ✓ schema         46 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions
@@ -20,7 +20,7 @@ fn a_sound_store() {
     --- exit 0
     "#);
     assert_snapshot!(Home::with_store().see(&["sessions", "verify", "--json"]), @r#"
-    {"schema": 1, "sound": true, "checks": [{"name": "file", "looked_at": 38, "things": "pages", "problems": 0, "notes": 0, "findings": []}, {"name": "schema", "looked_at": 34, "things": "objects", "problems": 0, "notes": 0, "findings": []}, {"name": "indexes", "looked_at": 0, "things": "messages", "problems": 0, "notes": 0, "findings": []}, {"name": "counters", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "relations", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "side tables", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "index backlog", "looked_at": 2, "things": "indexes", "problems": 0, "notes": 0, "findings": []}]}
+    {"schema": 1, "sound": true, "checks": [{"name": "file", "looked_at": 51, "things": "pages", "problems": 0, "notes": 0, "findings": []}, {"name": "schema", "looked_at": 46, "things": "objects", "problems": 0, "notes": 0, "findings": []}, {"name": "indexes", "looked_at": 0, "things": "messages", "problems": 0, "notes": 0, "findings": []}, {"name": "counters", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "relations", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "side tables", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "index backlog", "looked_at": 2, "things": "indexes", "problems": 0, "notes": 0, "findings": []}]}
     --- exit 0
     "#);
 }
@@ -30,8 +30,8 @@ fn counters_that_do_not_add_up() {
     let home = several();
     home.damage("UPDATE sessions SET message_count = 40 WHERE id LIKE '2025%'");
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✓ schema         34 objects
+    ✓ file           51 pages
+    ✓ schema         46 objects
     ✓ indexes        6 messages
     ✗ counters       5 sessions, 3 problems
       ✗ sessions 20250305_091523_a1b2c3 has message_count 40, not 2
@@ -58,8 +58,8 @@ fn an_index_that_is_missing() {
     let home = several();
     home.damage("DROP TABLE messages_fts");
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✗ schema         34 objects, 1 problem
+    ✓ file           51 pages
+    ✗ schema         46 objects, 1 problem
       ✗ table messages_fts is missing
     ✗ indexes        6 messages, 1 problem
       ✗ table messages_fts can't be compared with the messages: no such table:
@@ -80,19 +80,20 @@ fn a_trigger_that_is_missing_and_what_it_missed() {
     let home = several();
     home.damage(
         "DROP TRIGGER messages_fts_trigram_insert;
-         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('tool_1', 'assistant', 'unheard', 1800000000.0);
+         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('tool_1', 'assistant', '没人听到', 1800000000.0);
          UPDATE sessions SET message_count = 2 WHERE id = 'tool_1'",
     );
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✗ schema         34 objects, 1 problem
+    ✓ file           51 pages
+    ✗ schema         46 objects, 1 problem
       ✗ trigger messages_fts_trigram_insert is missing
     ✗ indexes        7 messages, 1 problem
       ✗ messages_fts_trigram 7 is a message that the index does not have
     ✓ counters       5 sessions
     ✓ relations      5 sessions
     ✓ side tables    5 sessions
-    ✓ index backlog  2 indexes
+    ✓ index backlog  2 indexes, 1 note
+      · table messages has a message that is still to be indexed
     --- stderr
     error: the store has 2 problems
     hint: the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it
@@ -104,20 +105,20 @@ fn a_trigger_that_is_missing_and_what_it_missed() {
 fn what_is_outstanding_is_no_problem() {
     let home = several();
     home.damage(
-        "INSERT INTO hx_state VALUES ('index:messages_fts', '2'); DELETE FROM messages_fts WHERE rowid > 3;
+        "INSERT INTO hx_pending VALUES (4, 5);
+         INSERT INTO messages_fts(messages_fts, rowid, content) SELECT 'delete', id, content || '  ' FROM messages WHERE id IN (4, 5);
          UPDATE messages SET content = 'Run it' WHERE session_id = 'cron_job1'",
     );
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✓ schema         34 objects
+    ✓ file           51 pages
+    ✓ schema         46 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions
     ✓ side tables    5 sessions, 1 note
       · hx_session cron_job1 is to be told anew: preview and times
     ✓ index backlog  2 indexes, 1 note
-      · table messages_fts was looked through up to message 2; 2 behind it are still
-        to be put in
+      · table messages has 2 messages that are still to be indexed
     The store is sound.
     --- exit 0
     "#);
