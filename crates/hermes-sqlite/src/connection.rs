@@ -30,8 +30,10 @@ fn wait_for_lock(tries: i32) -> bool {
     if left.is_zero() {
         return false;
     }
-    // Short naps first, because most locks are held for less than a millisecond; odd lengths, so that waiters do not march in step.
-    let nap = Duration::from_micros(200 * 2_u64.pow(tries.clamp(0, 6) as u32) + u64::from(std::process::id() % 97));
+    // Short naps for a while, because most locks are held for a few milliseconds at most, and the agent takes the next one at once; of
+    // us only the first in line is here. Odd lengths, so that waiters do not march in step.
+    let nap =
+        Duration::from_micros(200 * 2_u64.pow((tries / 16).clamp(0, 6) as u32) + u64::from(std::process::id() % 97));
     std::thread::sleep(nap.min(left));
     true
 }

@@ -338,12 +338,16 @@ fn repeatable(error: &rusqlite::Error) -> Failure {
 /// # Errors
 /// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
 fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
-    database.execute_batch("SAVEPOINT job")?;
+    database.prepare_cached("SAVEPOINT job")?.execute([])?;
     let succeeded = job.run(database);
     if database.is_autocommit() {
         return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
     }
-    database.execute_batch(if succeeded { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" })
+    if !succeeded {
+        database.execute_batch("ROLLBACK TO job")?;
+    }
+    database.prepare_cached("RELEASE job")?.execute([])?;
+    Ok(())
 }
 
 fn roll_back(database: &Database) {

@@ -125,10 +125,11 @@ END;
 CREATE TRIGGER IF NOT EXISTS hx_message_said AFTER INSERT ON messages BEGIN
     UPDATE hx_session SET
         last_active = CASE WHEN typeof(new.timestamp) = 'real' THEN max(last_active, new.timestamp) ELSE last_active END,
+        active = CASE WHEN root = session_id AND typeof(new.timestamp) = 'real' THEN max(active, new.timestamp) ELSE active END,
         dirty = dirty | (preview = '' AND new.role = 'user')
         WHERE session_id = new.session_id;
     UPDATE hx_session SET active = new.timestamp
-        WHERE session_id = (SELECT root FROM hx_session WHERE session_id = new.session_id)
+        WHERE session_id = (SELECT root FROM hx_session WHERE session_id = new.session_id AND root <> session_id)
         AND active < new.timestamp AND typeof(new.timestamp) = 'real';
 END;
 CREATE TRIGGER IF NOT EXISTS hx_message_changed AFTER UPDATE ON messages BEGIN
