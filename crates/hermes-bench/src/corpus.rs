@@ -1,15 +1,13 @@
-//! Reads a corpus (JSONL, a session with its messages per line) and puts it into a store by its ordinary calls.
+//! Reads a corpus (JSONL, a session with its messages per line) and puts it into a store.
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
+use hermes_session::import::{ImportOptions, import};
 use hermes_session::*;
 use hermes_sqlite::SqliteStore;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-
-/// How many messages go in together; the store takes any number, but a lock should be short.
-const BATCH: usize = 50;
 
 /// The sessions of a corpus, one after the other.
 pub(crate) fn sessions(path: &Path) -> Result<impl Iterator<Item = Result<Value, Anything>>, Anything> {
@@ -17,22 +15,21 @@ pub(crate) fn sessions(path: &Path) -> Result<impl Iterator<Item = Result<Value,
     Ok(lines.map(|line| Ok(serde_json::from_str(&line?)?)))
 }
 
-/// Loads the corpus and tells how fast: until all is acknowledged, and until all is indexed and the file closed.
+/// Imports the corpus and tells how fast: until all is acknowledged, and until all is indexed and the file closed.
 pub(crate) async fn load(file: &str, path: &Path) -> Result<Value, Anything> {
     let store = crate::open(file)?;
     let watch = Stopwatch::start();
-    let (mut session_count, mut message_count) = (0, 0);
-    for session in sessions(path)? {
-        message_count += load_session(&store, &session?).await?;
-        session_count += 1;
+    let mut lines = BufReader::new(std::fs::File::open(path)?);
+    let report = import(&store, &mut lines, ImportOptions { is_strict: true }, &mut |_| {}).await?;
+    if report.conflicts + report.skipped > 0 {
+        return Err(format!("not all was imported: {report:?}").into());
     }
     let seconds = watch.seconds();
     crate::settle(store).await?;
-    let seconds_settled = watch.seconds();
+    let (seconds_settled, messages) = (watch.seconds(), report.messages as f64);
     Ok(json!({
-        "sessions": session_count, "messages": message_count, "seconds": seconds, "seconds_settled": seconds_settled,
-        "cpu_seconds": watch.cpu_seconds(), "per_second": f64::from(message_count) / seconds,
-        "per_second_settled": f64::from(message_count) / seconds_settled,
+        "sessions": report.sessions, "messages": report.messages, "seconds": seconds, "seconds_settled": seconds_settled,
+        "cpu_seconds": watch.cpu_seconds(), "per_second": messages / seconds, "per_second_settled": messages / seconds_settled,
     }))
 }
 
@@ -50,36 +47,6 @@ pub(crate) async fn create(store: &SqliteStore, session: &Value) -> Result<Sessi
     };
     store.create(&new, &Request::at(time(&session["started_at"]).ok_or("a session without a start")?)).await?;
     Ok(id)
-}
-
-async fn load_session(store: &SqliteStore, session: &Value) -> Result<u32, Anything> {
-    let text = |key: &str| session[key].as_str().map(str::to_owned);
-    let id = create(store, session).await?;
-    let started = Request::at(time(&session["started_at"]).ok_or("a session without a start")?);
-    let messages: Vec<NewMessage> =
-        session["messages"].as_array().into_iter().flatten().map(message).collect::<Result<_, _>>()?;
-    for batch in messages.chunks(BATCH) {
-        store.append(&id, batch, &started).await?;
-    }
-    let usage = UsageUpdate {
-        input_tokens: session["input_tokens"].as_i64(),
-        output_tokens: session["output_tokens"].as_i64(),
-        cache_read_tokens: session["cache_read_tokens"].as_i64(),
-        cache_write_tokens: session["cache_write_tokens"].as_i64(),
-        reasoning_tokens: session["reasoning_tokens"].as_i64(),
-        api_call_count: session["api_call_count"].as_i64(),
-        estimated_cost_usd: session["estimated_cost_usd"].as_f64(),
-        billing_provider: text("billing_provider"),
-        ..UsageUpdate::default()
-    };
-    store.record_usage(&id, &usage, &started).await?;
-    if let Some(title) = text("title").map(|title| Title::parse(&title)).transpose()? {
-        store.allocate_title(&id, &title, &started).await?;
-    }
-    if let (Some(ended), Some(reason)) = (time(&session["ended_at"]), text("end_reason")) {
-        store.end(&id, &EndReason::parse(reason)?, &Request::at(ended)).await?;
-    }
-    Ok(u32::try_from(messages.len())?)
 }
 
 fn time(value: &Value) -> Option<Timestamp> {

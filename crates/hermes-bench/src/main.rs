@@ -19,7 +19,7 @@ use std::error::Error;
 use std::path::Path;
 
 const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
-                     appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE IDS | optimize FILE | threads FILE";
+                     appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE";
 
 /// Whatever went wrong: a bench stops at it.
 type Anything = Box<dyn Error + Send + Sync>;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Anything> {
         ["appender", file, bodies, name, seconds, pause] => {
             runtime.block_on(appender::run(file, Path::new(bodies), name, seconds.parse()?, pause.parse()?))?
         }
-        ["prune", file, ids] => runtime.block_on(prune::run(file, Path::new(ids)))?,
+        ["prune", file, now, days] => runtime.block_on(prune::run(file, now.parse()?, days.parse()?))?,
         ["optimize", file] => runtime.block_on(optimize::run(file))?,
         ["threads", file] => threads::run(&runtime, file)?,
         _ => return Err(USAGE.into()),
