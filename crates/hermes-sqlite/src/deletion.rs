@@ -15,8 +15,11 @@ use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{Deleted, Request, SessionId, StoreError, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 
-/// How many messages are made ready to go at once.
-const BATCH: u32 = 16;
+/// How many messages go in one statement: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out of the
+/// agent's indexes may take a millisecond or two.
+fn batch(database: &Database) -> u32 {
+    if database.layout().is_compact() { 128 } else { 16 }
+}
 
 /// Deletes a conversation, and as much of its rows as a step takes; whether no more are left.
 pub(crate) fn begin(database: &Database, id: &SessionId, request: &Request) -> Result<(Deleted, bool), Failure> {
@@ -53,7 +56,7 @@ pub(crate) fn prune(
     now: Timestamp,
 ) -> Result<(Pruned, bool), Failure> {
     let (mut budget, remover) = (Budget::step(), Remover::new(database)?);
-    let (mut pruned, mut is_over) = (Pruned::default(), true);
+    let mut pruned = Pruned::default();
     for id in conversations {
         if pruned.looked_at > 0 && !budget.spend() {
             break;
@@ -67,12 +70,10 @@ pub(crate) fn prune(
                 pruned.conversations += 1;
                 pruned.sessions += deleted.sessions;
                 pruned.messages += deleted.messages;
-                for member in &members {
-                    is_over &= remover.one(member, &mut budget)?;
-                }
             }
         }
     }
+    let is_over = remover.all(&mut budget)?;
     settle(database, &budget)?;
     Ok((pruned, is_over))
 }
@@ -169,40 +170,61 @@ impl<'a> Remover<'a> {
         Ok(Self { database, before: before.collect::<Result<_, _>>()? })
     }
 
-    /// Removes doomed sessions; whether all are gone.
+    /// Removes doomed sessions; whether all are gone. Their messages go first, of many sessions at once.
     fn all(&self, budget: &mut Budget) -> Result<bool, Failure> {
-        while let Some(id) = hidden::doomed(self.database)? {
-            if !self.one(&id, budget)? {
+        const SOME: &str = "SELECT m.id FROM hx_hidden h CROSS JOIN messages m ON m.session_id = h.session_id \
+             WHERE h.state <> 'coming' LIMIT ?1";
+        let database = self.database;
+        let mut some = database.prepare_cached(SOME)?;
+        if !self
+            .messages(budget, |batch| Ok(some.query_map([batch], |row| row.get(0))?.collect::<Result<_, _>>()?))?
+        {
+            return Ok(false);
+        }
+        while let Some(id) = hidden::doomed(database)? {
+            if budget.is_spent() {
                 return Ok(false);
             }
+            self.session(&id)?;
+            budget.spend();
         }
         Ok(true)
     }
 
     /// Removes the messages of a session, then the session; whether it is gone.
     fn one(&self, id: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
-        let database = self.database;
-        let mut some = database.prepare_cached("SELECT id FROM messages WHERE session_id = ? LIMIT ?")?;
-        // One statement for many rows: with each, FTS5 puts on disk what it has in hand.
-        let mut delete = database.prepare_cached(
-            "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE session_id = ? LIMIT ?)",
-        )?;
+        let mut some = self.database.prepare_cached("SELECT id FROM messages WHERE session_id = ? LIMIT ?")?;
+        let next =
+            |batch| Ok(some.query_map(params![id.as_str(), batch], |row| row.get(0))?.collect::<Result<_, _>>()?);
+        if !self.messages(budget, next)? {
+            return Ok(false);
+        }
+        self.session(id)?;
+        budget.spend();
+        Ok(true)
+    }
+
+    /// Removes the messages that `next` gives, until it gives none; whether it came to that.
+    fn messages(
+        &self,
+        budget: &mut Budget,
+        mut next: impl FnMut(u32) -> Result<Vec<i64>, Failure>,
+    ) -> Result<bool, Failure> {
+        let (database, batch) = (self.database, batch(self.database));
         loop {
             if budget.is_spent() {
                 return Ok(false);
             }
-            let rows = some.query_map(params![id.as_str(), BATCH], |row| row.get(0))?;
-            let messages: Vec<i64> = rows.collect::<Result<_, _>>()?;
+            let messages = next(batch)?;
             if messages.is_empty() {
-                self.session(id)?;
-                budget.spend();
                 return Ok(true);
             }
             indexes::before_removal_of(database, &messages)?;
-            delete.execute(params![id.as_str(), BATCH])?;
-            for _ in messages {
-                budget.spend();
-            }
+            let list = messages.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+            database
+                .prepare_cached("DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))")?
+                .execute([format!("[{list}]")])?;
+            messages.iter().for_each(|_| _ = budget.spend());
         }
     }
 
