@@ -9,8 +9,8 @@ const VERIFY: [&str; 2] = ["sessions", "verify"];
 #[test]
 fn a_sound_store() {
     assert_snapshot!(several().see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✓ schema         34 objects
+    ✓ file           39 pages
+    ✓ schema         35 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions
@@ -20,7 +20,7 @@ fn a_sound_store() {
     --- exit 0
     "#);
     assert_snapshot!(Home::with_store().see(&["sessions", "verify", "--json"]), @r#"
-    {"schema": 1, "sound": true, "checks": [{"name": "file", "looked_at": 38, "things": "pages", "problems": 0, "notes": 0, "findings": []}, {"name": "schema", "looked_at": 34, "things": "objects", "problems": 0, "notes": 0, "findings": []}, {"name": "indexes", "looked_at": 0, "things": "messages", "problems": 0, "notes": 0, "findings": []}, {"name": "counters", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "relations", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "side tables", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "index backlog", "looked_at": 2, "things": "indexes", "problems": 0, "notes": 0, "findings": []}]}
+    {"schema": 1, "sound": true, "checks": [{"name": "file", "looked_at": 39, "things": "pages", "problems": 0, "notes": 0, "findings": []}, {"name": "schema", "looked_at": 35, "things": "objects", "problems": 0, "notes": 0, "findings": []}, {"name": "indexes", "looked_at": 0, "things": "messages", "problems": 0, "notes": 0, "findings": []}, {"name": "counters", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "relations", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "side tables", "looked_at": 0, "things": "sessions", "problems": 0, "notes": 0, "findings": []}, {"name": "index backlog", "looked_at": 2, "things": "indexes", "problems": 0, "notes": 0, "findings": []}]}
     --- exit 0
     "#);
 }
@@ -30,8 +30,8 @@ fn counters_that_do_not_add_up() {
     let home = several();
     home.damage("UPDATE sessions SET message_count = 40 WHERE id LIKE '2025%'");
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✓ schema         34 objects
+    ✓ file           39 pages
+    ✓ schema         35 objects
     ✓ indexes        6 messages
     ✗ counters       5 sessions, 3 problems
       ✗ sessions 20250305_091523_a1b2c3 has message_count 40, not 2
@@ -58,8 +58,8 @@ fn an_index_that_is_missing() {
     let home = several();
     home.damage("DROP TABLE messages_fts");
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✗ schema         34 objects, 1 problem
+    ✓ file           39 pages
+    ✗ schema         35 objects, 1 problem
       ✗ table messages_fts is missing
     ✗ indexes        6 messages, 1 problem
       ✗ table messages_fts can't be compared with the messages: no such table:
@@ -84,8 +84,8 @@ fn a_trigger_that_is_missing_and_what_it_missed() {
          UPDATE sessions SET message_count = 2 WHERE id = 'tool_1'",
     );
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✗ schema         34 objects, 1 problem
+    ✓ file           39 pages
+    ✗ schema         35 objects, 1 problem
       ✗ trigger messages_fts_trigram_insert is missing
     ✗ indexes        7 messages, 1 problem
       ✗ messages_fts_trigram 7 is a message that the index does not have
@@ -108,8 +108,8 @@ fn what_is_outstanding_is_no_problem() {
          UPDATE messages SET content = 'Run it' WHERE session_id = 'cron_job1'",
     );
     assert_snapshot!(home.see(&VERIFY), @r#"
-    ✓ file           38 pages
-    ✓ schema         34 objects
+    ✓ file           39 pages
+    ✓ schema         35 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
     ✓ relations      5 sessions
