@@ -135,6 +135,7 @@ pub const CASES: &[Case] = cases![
     pieces::half_an_import_is_in_nobodys_way,
     pieces::ids_of_messages_are_kept_if_free,
     pieces::an_id_that_comes_back_revives_no_key,
+    pieces::two_continuations_may_come,
     text::nul_and_controls,
     text::text_that_looks_structured,
     text::lone_surrogates,

@@ -1,15 +1,15 @@
 //! Importing piece by piece: what a store does with each.
 
 use crate::fixture::{
-    assert_invalid, assert_not_found, at, id, ids, keyed, made, request, row_ids, source, stored, texts, title,
-    transcript, user,
+    assert_invalid, assert_not_found, at, conflict, id, ids, keyed, made, request, row_ids, source, stored, texts,
+    title, transcript, user,
 };
 use crate::import::{exported, imported, told};
 use crate::{CaseResult, Setup};
 use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
 use hermes_session::{
-    Counts, HandoffColumns, ListRequest, Maintenance, Message, MessageBody, MessageId, MessageRequest, NewChild,
-    NewMessage, Relation, Role, Session, SessionFilter, Usage,
+    Conflict, Counts, HandoffColumns, ListRequest, Maintenance, Message, MessageBody, MessageId, MessageRequest,
+    NewChild, NewMessage, Relation, Role, Session, SessionFilter, Usage,
 };
 use std::sync::Arc;
 
@@ -197,5 +197,28 @@ pub async fn an_id_that_comes_back_revives_no_key(setup: Setup) -> CaseResult {
     assert_eq!(transcript(&*store, &id("other")).await[0].id, first[0]);
     store.append(&session, &[user("one")], &keyed(3, "append")).await?;
     assert_eq!(texts(&*store, &session).await, ["one"]);
+    Ok(())
+}
+
+/// Two sessions that carry one on, as a foreign writer may have left them, both come; the later one is where it goes on, in any order.
+pub async fn two_continuations_may_come(setup: Setup) -> CaseResult {
+    for order in [["a", "z"], ["z", "a"]] {
+        let store = setup.store_named(order[0]).await;
+        let root = made(&*store, "root", 0).await;
+        for name in order {
+            let start = if name == "a" { 9 } else { 5 };
+            let session = Session {
+                parent_session_id: Some(root.clone()),
+                relation: Relation::Continuation,
+                started_at: at(start),
+                ..piece(name, &[]).session
+            };
+            sent(&*store, ImportPiece { session, ..piece(name, &[]) }).await;
+        }
+        let again = conflict(store.split(&root, &NewChild::new(id("x")), &[], &request(10)).await);
+        assert_eq!(again, Conflict::AlreadySplit { parent: root.clone(), continuation: id("a") });
+        assert_eq!(row_ids(&store.list(&ListRequest::default()).await?), ["a"]);
+        assert!(store.verify().await?.is_sound());
+    }
     Ok(())
 }

@@ -124,7 +124,8 @@ struct Tally(BTreeMap<SessionId, Group>);
 
 #[derive(Debug)]
 struct Group {
-    members: BTreeSet<SessionId>,
+    /// By id. A list, because most have one: with hundreds of thousands of conversations a tree for each is most of the memory.
+    members: Vec<SessionId>,
     /// The first session's; nothing as long as that was not seen.
     source: Option<Source>,
     is_active: bool,
@@ -135,14 +136,15 @@ struct Group {
 impl Tally {
     fn add(&mut self, row: &SessionSummary) {
         let group = self.0.entry(row.conversation.clone()).or_insert_with(|| Group {
-            members: BTreeSet::new(),
+            members: Vec::with_capacity(1),
             source: None,
             is_active: false,
             messages: 0,
             last_active: row.last_active,
         });
-        if !group.members.insert(row.id.clone()) {
-            return;
+        match group.members.binary_search(&row.id) {
+            Ok(_) => return,
+            Err(place) => group.members.insert(place, row.id.clone()),
         }
         if row.id == row.conversation {
             group.source = Some(row.source.clone());
@@ -160,7 +162,7 @@ impl Tally {
         };
         let candidate = |(conversation, group): (SessionId, Group)| Candidate {
             conversation,
-            members: group.members.into_iter().collect(),
+            members: group.members,
             messages: group.messages,
             last_active: group.last_active,
         };

@@ -204,7 +204,8 @@ pub trait Maintenance: SessionStore {
     /// the session is a root then. The first pieces of the list are taken, at least a part of one and as many as a short step allows; the
     /// answer tells what became of each of these. [`import::import`](crate::import::import) goes through a whole export.
     //  Cases: pieces::a_large_session_comes_as_a_whole, pieces::half_an_import_is_in_nobodys_way,
-    //         pieces::ids_of_messages_are_kept_if_free, pieces::an_id_that_comes_back_revives_no_key, import::*
+    //         pieces::ids_of_messages_are_kept_if_free, pieces::an_id_that_comes_back_revives_no_key,
+    //         pieces::two_continuations_may_come, import::*
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;
 
     /// Makes a session without a parent the child of another one, as `relation` says; `false` if it has a parent.

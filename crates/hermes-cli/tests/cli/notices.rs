@@ -37,7 +37,7 @@ fn every_command_tells_what_opening_did() {
 fn an_adopted_file_tells_where_its_copy_is() {
     let home = several();
     home.damage(
-        "DROP TABLE hx_session; DROP TABLE hx_request; DROP TABLE hx_state;
+        "DROP TABLE hx_session; DROP TABLE hx_request; DROP TABLE hx_state; DROP TABLE hx_hidden;
          DROP INDEX hx_sessions_card; DROP TRIGGER hx_session_born; DROP TRIGGER hx_session_gone; DROP TRIGGER hx_session_moved;
          DROP TRIGGER hx_session_restarted; DROP TRIGGER hx_message_said; DROP TRIGGER hx_message_changed;
          DROP TRIGGER hx_message_gone; DROP TRIGGER messages_fts_update; PRAGMA user_version = 0",

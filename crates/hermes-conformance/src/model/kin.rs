@@ -116,12 +116,13 @@ impl State {
         }))
     }
 
-    /// The session that carries on this one.
+    /// The session that carries on this one; of two that an import brought, the later one.
     pub(super) fn continuation(&self, id: &SessionId) -> Option<&SessionId> {
         let carries_on = |session: &&Session| {
             session.relation == Relation::Continuation && session.parent_session_id.as_ref() == Some(id)
         };
-        self.sessions.values().find(carries_on).map(|session| &session.id)
+        let children = self.sessions.values().filter(carries_on);
+        children.max_by_key(|session| (session.started_at, &session.id)).map(|session| &session.id)
     }
 
     /// A session is carried on once.

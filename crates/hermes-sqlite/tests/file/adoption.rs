@@ -129,7 +129,7 @@ fn an_adoption_that_is_killed_never_happened() {
 /// Whoever drops a table of ours takes nothing away that can't be told anew.
 #[tokio::test]
 async fn side_tables_that_were_dropped_come_back() {
-    for table in ["hx_session", "hx_request", "hx_state", "hx_pending"] {
+    for table in ["hx_session", "hx_request", "hx_state", "hx_pending", "hx_hidden"] {
         let file = File::new();
         let store = file.open();
         store.create(&crate::fixture::new("a"), &crate::fixture::at(1.0)).await.unwrap();
