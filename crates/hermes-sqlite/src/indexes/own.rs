@@ -10,15 +10,19 @@ use crate::private::{self, Document};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, params};
 use std::sync::LazyLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Under this key stands up to which message the indexes are filled.
 const KEY: &str = "own:filled";
 /// Under this key stands that they are to be emptied first.
 const EMPTYING: &str = "own:emptying";
 
-/// How many messages go in at once.
-const BATCH: i64 = 100;
+/// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
+const BATCH: i64 = 400;
+/// How much text goes in at once, but for a message that is longer by itself.
+const BYTES: usize = 600_000;
+/// A batch is begun in the first part of a step only, so that the step ends in time.
+const BEGIN: Duration = Duration::from_millis(25);
 
 /// The messages that are to be looked at again, and the trigger that notes what others change.
 pub(super) const TABLES: &str = "
@@ -69,6 +73,9 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
         database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([EMPTYING])?;
     }
     loop {
+        if start.elapsed() > BEGIN {
+            return Ok(true);
+        }
         let again = read(database, &AGAIN, i64::MIN)?;
         if again.is_empty() {
             break;
@@ -78,14 +85,14 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
         for message in &again {
             done.execute([message.id])?;
         }
-        if start.elapsed() > STEP {
-            return Ok(true);
-        }
     }
     // What is noted for messages that are gone.
     database.prepare_cached("DELETE FROM hx_again")?.execute([])?;
     let mut edge = watermark(database)?.unwrap_or(i64::MIN);
     loop {
+        if start.elapsed() > BEGIN {
+            return Ok(true);
+        }
         let next = read(database, &NEXT, edge)?;
         let Some(last) = next.last() else { return Ok(false) };
         edge = last.id;
@@ -93,9 +100,6 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
         database
             .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
             .execute(params![KEY, edge.to_string()])?;
-        if start.elapsed() > STEP {
-            return Ok(true);
-        }
     }
 }
 
@@ -168,8 +172,17 @@ impl Stored {
 
 fn read(database: &Database, sql: &str, edge: i64) -> Result<Vec<Stored>, Failure> {
     let mut statement = database.prepare_cached(sql)?;
-    let rows = statement.query_map([edge], Stored::new)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = statement.query([edge])?;
+    let (mut messages, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let message = Stored::new(row)?;
+        bytes += message.whole.len();
+        messages.push(message);
+        if bytes > BYTES {
+            break;
+        }
+    }
+    Ok(messages)
 }
 
 fn with_documents(
