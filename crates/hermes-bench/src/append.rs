@@ -27,18 +27,19 @@ pub(crate) async fn run(file: &str, corpus: &Path, count: usize) -> Result<Value
     let mut samples = Vec::with_capacity(count);
     let whole = Stopwatch::start();
     for (id, message) in &messages {
-        let one = Stopwatch::start();
+        let one = std::time::Instant::now();
         let at = message.timestamp.ok_or("a message without a time")?;
         store.append(id, std::slice::from_ref(message), &Request::at(at)).await?;
-        samples.push(one.seconds() * 1e3);
+        samples.push(one.elapsed().as_secs_f64() * 1e3);
     }
-    let (seconds, cpu) = (whole.seconds(), whole.cpu_seconds());
+    let (seconds, cpu, user) = (whole.seconds(), whole.cpu_seconds(), whole.user_seconds());
     crate::settle(store).await?;
     let (seconds_settled, cpu_settled) = (whole.seconds(), whole.cpu_seconds());
     let count = count as f64;
     Ok(json!({
         "acknowledged": percentiles(samples),
         "cpu_ms": cpu * 1e3 / count,
+        "user_ms": user * 1e3 / count,
         "cpu_settled_ms": cpu_settled * 1e3 / count,
         "per_second": count / seconds,
         "per_second_settled": count / seconds_settled,
