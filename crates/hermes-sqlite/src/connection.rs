@@ -82,6 +82,8 @@ fn prepare(database: Database, path: &Path, deadline: Instant) -> Result<Opened,
     // Acknowledged means on disk. With a log, the writer sees to it itself.
     database.pragma_update(None, "synchronous", "FULL")?;
     database.pragma_update(None, "foreign_keys", true)?;
+    // Enough for what the indexing step touches of a large vocabulary; taken as it is needed.
+    database.pragma_update(None, "cache_size", -16_000)?;
     // The log is folded apart from commits; one that had grown shrinks again when it starts anew.
     database.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
     database.pragma_update_and_check(None, "journal_size_limit", checkpoint::LONG as i64, |_| Ok(()))?;

@@ -139,7 +139,7 @@ pub(crate) fn mend(database: &Database, ours: bool) -> Result<bool, Failure> {
                 whole = false;
             }
             // A trigger of the agent's can't take a row out of a compact index: the text is gone with the row.
-            Kind::Compact if ours && look.has_gap() => {
+            Kind::Compact if ours && look.has_gap() && layout.is_torn() => {
                 drop_triggers(database, index)?;
                 compact::create_triggers(database, index)?;
                 health::doubt(database, "a trigger was missing")?;

@@ -71,12 +71,24 @@ impl Layout {
     }
 
     /// Whether something that we made is not there, or was made anew by somebody else: triggers fail then, or leave rows behind.
+    ///
+    /// An agent whose SQLite has no FTS5 drops all the triggers, because it could write nothing with them. That stays: what it adds is
+    /// indexed by us.
     pub(crate) fn is_torn(&self) -> bool {
-        INDEXES.into_iter().map(|index| self.look(index)).any(|look| match look.kind {
+        let looks = INDEXES.map(|index| self.look(index));
+        if looks.iter().all(|look| look.kind != Kind::Missing && look.hooks == [Hook::Missing; 3]) {
+            return !self.views;
+        }
+        looks.into_iter().any(|look| match look.kind {
             Kind::Missing => true,
             Kind::Compact => !self.views || look.has_gap(),
             Kind::Inline => false,
         })
+    }
+
+    /// Whether no trigger fills the indexes.
+    pub(crate) fn has_no_triggers(&self) -> bool {
+        INDEXES.into_iter().all(|index| self.look(index).hooks[0] == Hook::Missing)
     }
 
     /// Whether both indexes are compact.

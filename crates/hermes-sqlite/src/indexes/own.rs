@@ -2,7 +2,7 @@
 //!
 //! Ids only grow, so a watermark tells which messages are in; those that get an id below it, or are changed, are noted one by one.
 
-use super::step::STEP;
+use super::step::{self, STEP};
 use super::text;
 use crate::database::Database;
 use crate::error::Failure;
@@ -89,6 +89,8 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
     // What is noted for messages that are gone.
     database.prepare_cached("DELETE FROM hx_again")?.execute([])?;
     let mut edge = watermark(database)?.unwrap_or(i64::MIN);
+    // Nobody else has indexed what others wrote then.
+    let has_no_triggers = database.layout().has_no_triggers();
     loop {
         if start.elapsed() > BEGIN {
             return Ok(true);
@@ -96,6 +98,11 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
         let next = read(database, &NEXT, edge)?;
         let Some(last) = next.last() else { return Ok(false) };
         edge = last.id;
+        if has_no_triggers {
+            for message in &next {
+                step::add_everywhere(database, &step::Text::of(message.id, message.whole.clone()))?;
+            }
+        }
         add(database, &next)?;
         database
             .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
@@ -144,11 +151,14 @@ fn add(database: &Database, messages: &[Stored]) -> Result<(), Failure> {
 }
 
 static COLUMNS: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT m.id, {}, m.content, m.tool_name, m.tool_calls FROM messages m", text("m")));
-static NEXT: LazyLock<String> = LazyLock::new(|| format!("{} WHERE m.id > ? ORDER BY m.id LIMIT {BATCH}", *COLUMNS));
-static AGAIN: LazyLock<String> =
-    LazyLock::new(|| format!("{} JOIN hx_again a ON a.id = m.id WHERE a.id > ? ORDER BY m.id LIMIT {BATCH}", *COLUMNS));
-static ONE: LazyLock<String> = LazyLock::new(|| format!("{} WHERE m.id = ?", *COLUMNS));
+    LazyLock::new(|| format!("SELECT m.id, {}, m.content, m.tool_name, m.tool_calls FROM", text("m")));
+static NEXT: LazyLock<String> =
+    LazyLock::new(|| format!("{} messages m WHERE m.id > ? ORDER BY m.id LIMIT {BATCH}", *COLUMNS));
+// CROSS: the list is nearly always empty, which SQLite can't know; it would look through the messages.
+static AGAIN: LazyLock<String> = LazyLock::new(|| {
+    format!("{} hx_again a CROSS JOIN messages m ON m.id = a.id WHERE a.id > ? ORDER BY a.id LIMIT {BATCH}", *COLUMNS)
+});
+static ONE: LazyLock<String> = LazyLock::new(|| format!("{} messages m WHERE m.id = ?", *COLUMNS));
 
 /// A message as it is stored.
 struct Stored {

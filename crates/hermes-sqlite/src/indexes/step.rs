@@ -48,9 +48,9 @@ fn fill_for(database: &Database, start: Instant) -> Result<bool, Failure> {
         let mut done = up_to;
         for message in &texts {
             own::again(database, message.id)?;
-            for index in INDEXES {
-                add(database, index, index.table(), message)?;
-                if building.is_some_and(|edge| message.id <= edge) {
+            add_everywhere(database, message)?;
+            if building.is_some_and(|edge| message.id <= edge) {
+                for index in INDEXES {
                     rebuild::add(database, index, message)?;
                 }
             }
@@ -74,6 +74,10 @@ pub(super) struct Text {
 }
 
 impl Text {
+    pub(super) const fn of(id: i64, bytes: Vec<u8>) -> Self {
+        Self { id, bytes }
+    }
+
     pub(super) fn new(row: &rusqlite::Row<'_>) -> Result<Self, rusqlite::Error> {
         // A foreign writer may have left bytes that are no text; SQLite takes them for it, and an index has to be given the same.
         let bytes = match row.get_ref(1)? {
@@ -91,6 +95,11 @@ fn read(database: &Database, range: Range) -> Result<Vec<Text>, Failure> {
     let mut statement = database.prepare_cached(&SQL)?;
     let rows = statement.query_map(params![range.first, range.last], Text::new)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Puts a message into both indexes, as far as it is not in them and they take it.
+pub(super) fn add_everywhere(database: &Database, message: &Text) -> Result<(), Failure> {
+    INDEXES.into_iter().try_for_each(|index| add(database, index, index.table(), message))
 }
 
 /// Puts a message into an index, unless it is in it or is not taken by it.

@@ -102,3 +102,29 @@ async fn an_index_that_lags_by_one_row_is_found_and_made_anew() {
     goes_on(&store, "while they are made anew").await;
     mended(&store, &file, "lagging").await;
 }
+
+/// An agent whose SQLite has no FTS5 takes all triggers away so that it can write. They stay away, and what it writes is found all the same.
+#[tokio::test]
+async fn triggers_that_were_all_taken_away_stay_away() {
+    const TRIGGERS: &str = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'messages_fts*'";
+    let file = File::new();
+    let store = filled(&file).await;
+    let foreign = file.foreign();
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        for event in ["insert", "delete", "update"] {
+            foreign.execute_batch(&format!("DROP TRIGGER {table}_{event}")).unwrap();
+        }
+    }
+    foreign
+        .execute_batch(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'theirs 汉字汉', 9.0)",
+        )
+        .unwrap();
+    store.append(&id("a"), &[user("ours 汉字汉")], &at(10.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    let count = |sql: &str| foreign.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count(TRIGGERS), 0);
+    assert_eq!(count("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'ours OR theirs'"), 2);
+    assert_eq!(count("SELECT count(*) FROM messages_fts_trigram WHERE messages_fts_trigram MATCH '汉字汉'"), 2);
+    goes_on(&store, "without triggers").await;
+}
