@@ -144,7 +144,7 @@ class Bench:
 
     @cached_property
     def optimized(self):
-        """A copy of the peer's loaded file in the compact layout and how long that took; None as long as we have no `optimize`."""
+        """A copy of the peer's loaded file in the compact layout and how long that took."""
         path = self.copy(self.loaded["peer"][0], "optimized.db")
         say("   optimizing a copy of the peer's file")
         figures = self.run("ours", "optimize", path)
@@ -183,6 +183,6 @@ def pending(path):
     """How many messages wait for the index, where messages do."""
     connection = connect(path)
     there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'hx_pending'").fetchone()
-    count = connection.execute("SELECT count(*) FROM hx_pending").fetchone()[0] if there else 0
+    count = connection.execute("SELECT coalesce(sum(last - first + 1), 0) FROM hx_pending").fetchone()[0] if there else 0
     connection.close()
     return count

@@ -119,6 +119,9 @@ fn add(
             None => Some(MessageId(indexes::reserve(database, 1)?.first)),
         };
         let id = messages::put(database, session, wanted, &message.body, message.timestamp)?;
+        if !is_deferred {
+            indexes::late(database, id.0)?;
+        }
         first.get_or_insert(id);
         has_nul |= messages::has_nul(&message.body);
         arrival = Arrival { messages: arrival.messages + 1, last: id.0 };

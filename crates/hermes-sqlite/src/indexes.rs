@@ -3,9 +3,11 @@
 //! Names, tokenizers and indexed text are those of the agent's schema 11, so that its own searches work on our files: the text of a
 //! row is content, tool name and tool calls with a space between, NULL taken for nothing. There are two layouts:
 //!
-//! - *inline*, the agent's: each index keeps a copy of every text, and triggers fill it within the write;
-//! - *compact*, ours: the indexes read the text through a view, the one for trigrams takes only rows that need it, and the triggers
-//!   leave out what our own writer has noted in `hx_pending`, to be indexed after it was acknowledged.
+//! - *inline*, the agent's: each index keeps a copy of every text;
+//! - *compact*, ours: the indexes read the text through a view, and the one for trigrams takes only rows that need it.
+//!
+//! Triggers fill them within the write. Ours, and those of the agent's that we may change, leave out what our own writer has noted in
+//! `hx_pending`, to be indexed after it was acknowledged.
 
 mod compact;
 mod health;
@@ -82,6 +84,12 @@ pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
     database.execute_batch(&compact::views())?;
     own::lay_ground(database)?;
     Ok(was_there)
+}
+
+/// Notes a message that triggers have indexed and whose id may be one that others are past already.
+pub(crate) fn late(database: &Database, id: i64) -> Result<(), Failure> {
+    own::again(database, id)?;
+    rebuild::late(database, id)
 }
 
 /// Makes messages ready to be taken away.

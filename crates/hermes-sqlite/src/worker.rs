@@ -1,6 +1,6 @@
 //! One thread that writes, a few that read.
 //!
-//! A write is a job that may run more than once until its transaction commits. A job is answered after the commit that holds it.
+//! A write is a job that may run more than once until its transaction commits. A job is answered when the commit that holds it is on disk.
 //! Whoever asked may be gone by then: the job is done all the same, or not at all.
 
 use crate::connection;

@@ -118,7 +118,7 @@ fn trigger(index: Index, event: &str) -> String {
         _ => (
             "AFTER UPDATE OF content, tool_name, tool_calls ON messages".to_owned(),
             format!(
-                "{} INSERT INTO {table}(rowid, content) SELECT new.id, {new} WHERE NOT {pending} AND {taken};",
+                "{} INSERT INTO {table}(rowid, content) SELECT new.id, {new} WHERE CASE WHEN {pending} THEN 0 ELSE {taken} END;",
                 take_out(index, table)
             ),
         ),

@@ -1,6 +1,6 @@
 //! The part of the indexing step that fills the indexes that only we use, for everybody's messages.
 //!
-//! Ids only grow, so a watermark tells which messages are in; those that get an id below it, or are changed, are noted one by one.
+//! Ids only grow, so a watermark tells which messages are in; those that are imported below it, or are changed, are noted one by one.
 
 use super::step::{self, STEP};
 use super::text;

@@ -1,6 +1,7 @@
 //! Messages that are acknowledged and not indexed yet, as ranges of ids.
 //!
-//! Ids are never used twice, so a range may go on naming a message that is gone. Ranges do not overlap.
+//! Ids are not given out twice, so a range may go on naming a message that is gone; an import that brings one back notes it. Ranges do not
+//! overlap.
 
 use crate::database::Database;
 use crate::error::Failure;

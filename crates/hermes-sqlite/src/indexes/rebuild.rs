@@ -100,6 +100,19 @@ pub(super) fn add(database: &Database, index: Index, message: &Text) -> Result<(
     add_compact(database, index, built(index), message)
 }
 
+/// Puts a message into the new indexes if they are filled past it already.
+pub(super) fn late(database: &Database, id: i64) -> Result<(), Failure> {
+    if watermark(database)?.is_none_or(|edge| id > edge) {
+        return Ok(());
+    }
+    for message in read(database, id - 1)?.iter().filter(|message| message.id == id) {
+        for index in INDEXES {
+            add(database, index, message)?;
+        }
+    }
+    Ok(())
+}
+
 /// Does some more of what is under way.
 pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     let start = Instant::now();

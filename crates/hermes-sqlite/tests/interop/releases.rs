@@ -91,3 +91,28 @@ async fn what_we_make_of_old_schemas_serves_it(release: &Release) {
     report(&format!("{}: files of schemas 1 to 10 adopted by us, read and written by it", release.version));
 }
 scenario!(what_we_make_of_old_schemas_serves_it: release_0_14_0 "0.14.0");
+
+/// What is imported under an id of its own is found, also where others are past that id already and triggers are the agent's.
+async fn an_import_below_what_is_there_is_indexed(release: &Release) {
+    let file = File::new();
+    let mut peer = release.open(&file);
+    populate(&mut peer);
+    peer.query("UPDATE messages SET id = id + 1000");
+    let store = file.open();
+    while store.upkeep().await.unwrap() {}
+    let line = r#"{"id": "came", "source": "cli", "started_at": 5.0, "messages": [{"id": 7, "role": "user", "content": "okapi 富士山上", "timestamp": 6.0}]}"#;
+    let report =
+        hermes_session::import::import(&store, &mut line.as_bytes(), Default::default(), &mut |_| {}).await.unwrap();
+    assert_eq!((report.messages, report.findings), (1, Vec::new()));
+    while store.upkeep().await.unwrap() {}
+    let verified = store.verify().await.unwrap();
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!(crate::fixture::all_messages(&store, "came").await[0].id.0, 7);
+    for query in ["okapi", "富士山上"] {
+        assert_eq!(crate::views::their_hits(&mut peer, query), [7], "{query}");
+    }
+    peer.close();
+    drop(store);
+    file.check();
+}
+scenario!(an_import_below_what_is_there_is_indexed);
