@@ -75,6 +75,12 @@ fn text(row: &str) -> String {
     TEXT.replace("ROW", row)
 }
 
+/// The lists of what is to be indexed, for a file that can't be written: there nobody notes anything.
+pub(crate) const IN_MEMORY: &str = "
+CREATE TEMP TABLE hx_pending (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+CREATE TEMP TABLE hx_again (id INTEGER PRIMARY KEY);
+";
+
 /// Makes what the indexes rest on, the list of what is to be indexed and the views; whether the list was there.
 pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
     let was_there =

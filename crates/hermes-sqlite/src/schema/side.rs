@@ -175,6 +175,7 @@ pub(super) fn add_in_memory(database: &Database) -> Result<(), Failure> {
         .replace("CREATE TABLE IF NOT EXISTS ", "CREATE TEMP TABLE ")
         .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.");
     database.execute_batch(&tables)?;
+    database.execute_batch(crate::indexes::IN_MEMORY)?;
     database.execute_batch(STAMP)?;
     crate::mend::all(database)
 }

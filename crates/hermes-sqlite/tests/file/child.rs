@@ -96,6 +96,9 @@ async fn read(store: &SqliteStore) {
     for row in store.list(&ListRequest::default()).await.unwrap().rows {
         println!("\nrow {}({})", row.id, row.preview);
     }
+    let (verified, status) = (store.verify().await, store.status().await);
+    println!("\nsound {:?}", verified.map(|report| report.is_sound()));
+    println!("\nhealth {:?}", status.map(|status| status.indexes));
     match store.append(&id("a"), &[user("x")], &at(9.0)).await {
         Ok(_) => println!("\nwritten yes"),
         Err(error) => println!("\nerror {error}"),

@@ -55,6 +55,10 @@ async fn a_file_in_a_folder_that_cannot_be_written_is_read() {
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(told(&output.stdout, "row"), ["a(hello)"], "{shown}");
         assert!(told(&output.stdout, "notice")[0].contains("read only"), "{shown}");
+        assert_eq!(
+            (told(&output.stdout, "sound"), told(&output.stdout, "health")),
+            (vec!["Ok(true)"], vec!["Ok(Whole)"])
+        );
         let error = told(&output.stdout, "error")[0];
         assert!(
             error.starts_with("could not append messages: ") && error.ends_with("state.db can't be written here"),
@@ -72,6 +76,9 @@ fn a_file_of_the_agents_is_read_without_our_tables() {
     );
     let output = read(&file, 0o444, 0o555);
     assert_eq!(told(&output.stdout, "row"), ["b(the start)"], "{}", String::from_utf8_lossy(&output.stdout));
+    // The counters of its sessions are wrong; what is in no table of ours yet is not.
+    assert_eq!(told(&output.stdout, "sound"), ["Ok(false)"]);
+    assert_eq!(told(&output.stdout, "health"), ["Ok(Behind { messages: 1 })"]);
 }
 
 #[tokio::test]
