@@ -44,8 +44,12 @@ async fn announce(context: &Context, store: &dyn Maintenance) {
 /// The exit code of a store that has problems, and what can be done.
 fn unsound(report: &Report) -> CliError {
     let is_damaged = |name: &str| report.check(name).is_some_and(|check| check.problems > 0);
+    let about_indexes = |name: &str| matches!(name, "indexes" | "index backlog");
+    let only_indexes = report.checks.iter().all(|check| check.problems == 0 || about_indexes(check.name));
     let hint = if is_damaged("file") {
         "stop every agent, keep a copy of the file and its -wal, then restore a backup"
+    } else if only_indexes {
+        "all messages are there: `hermes sessions optimize --rebuild` makes the search indexes anew from them"
     } else {
         "the file itself can be read: keep a copy with `hermes sessions backup FILE` before anybody mends it"
     };

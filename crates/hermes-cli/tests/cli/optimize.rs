@@ -67,7 +67,9 @@ fn a_file_that_somebody_has_open_keeps_its_room_for_now() {
 fn indexes_that_are_damaged_are_made_anew() {
     let home = several();
     home.damage("INSERT INTO messages_fts(messages_fts, rowid, content) SELECT 'delete', id, content || '  ' FROM messages WHERE id = 4");
-    assert!(home.see(&["sessions", "verify"]).contains("messages_fts 4 is a message that the index does not have"));
+    let seen = home.see(&["sessions", "verify"]);
+    assert!(seen.contains("messages_fts 4 is a message that the index does not have"), "{seen}");
+    assert!(seen.contains("hint: all messages are there: `hermes sessions optimize --rebuild`"), "{seen}");
     assert!(home.see(&["sessions", "optimize", "--rebuild"]).ends_with("--- exit 0"));
     sound(&home);
 }
