@@ -86,7 +86,6 @@ impl Writer {
     /// Does what is asked until nobody can ask any more.
     pub(crate) fn run(mut self, orders: &Receiver<Order>) {
         let mut waiting: Jobs = Vec::new();
-        self.durability.settle(&self.database, &self.path, &self.settings);
         loop {
             if waiting.is_empty() {
                 match self.next(orders) {
