@@ -104,9 +104,10 @@ pub(crate) fn before_removal_of(database: &Database, messages: &[i64]) -> Result
     own::remove(database, messages)
 }
 
-/// Makes the messages of a session ready to be taken away.
-pub(crate) fn before_removal(database: &Database, session: &SessionId) -> Result<(), Failure> {
-    let mut statement = database.prepare_cached("SELECT id FROM messages WHERE session_id = ?")?;
+/// Makes those messages of a session ready to be taken away for which a condition holds.
+pub(crate) fn before_removal(database: &Database, session: &SessionId, condition: &str) -> Result<(), Failure> {
+    let sql = format!("SELECT id FROM messages WHERE session_id = ? AND {condition}");
+    let mut statement = database.prepare_cached(&sql)?;
     let messages: Vec<i64> = statement.query_map([session.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()?;
     before_removal_of(database, &messages)
 }

@@ -130,9 +130,10 @@ pub(crate) fn replace(
 ) -> Result<Vec<MessageId>, Failure> {
     once(database, request, id, &change::replace(id, messages), || {
         require(database, id)?;
-        indexes::before_removal(database, id)?;
         // What was taken back or compacted away is no part of the transcript, and stays.
-        let delete = format!("{} AND {}", statements::DELETE_MESSAGES, database.shape().in_transcript());
+        let goes = database.shape().in_transcript();
+        indexes::before_removal(database, id, goes)?;
+        let delete = format!("{} AND {goes}", statements::DELETE_MESSAGES);
         database.prepare_cached(&delete)?.execute(params![id.as_str()])?;
         let ids = insert(database, id, messages, request.at)?;
         let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();

@@ -8,6 +8,7 @@ use crate::chores::{Background, Chores, LAST};
 use crate::connection;
 use crate::database::Database;
 use crate::error::Failure;
+use crate::indexes;
 use crate::log::{Durability, Sync};
 use crate::options::Synchronous;
 use crate::queue::{Moment, Queue};
@@ -140,6 +141,8 @@ impl Writer {
             return Vec::new();
         }
         let Some(deadline) = jobs.iter().map(|job| job.asked() + self.settings.wait).min() else { return jobs };
+        // Not when the store is opened: who only reads has nothing to bring to disk.
+        self.durability.settle(&self.database, &self.path, &self.settings);
         if let Err(late) = self.queue.enter_or_pass(jobs[0].op(), deadline) {
             return self.refuse_late(jobs, &|| Failure::Late { holder: late.holder.clone() });
         }
@@ -271,7 +274,6 @@ impl Writer {
         match self.durability.sync() {
             Ok(()) => {
                 jobs.into_iter().for_each(|job| job.answer());
-                self.durability.settle(&self.database, &self.path, &self.settings);
             }
             Err(error) => {
                 // The system may take what it could not write for written. To ask again would get a yes that means nothing.
@@ -308,7 +310,11 @@ impl Writer {
                 return false;
             }
         };
-        let outcome = (self.settings.background.step)(&self.database)
+        let database = &self.database;
+        let outcome = database
+            .execute_batch("SAVEPOINT chore")
+            .map_err(Failure::from)
+            .and_then(|()| indexes::despite_indexes(database, "chore", || (self.settings.background.step)(database)))
             .and_then(|more| self.commit(start).map(|()| more).map_err(Failure::from));
         roll_back(&self.database);
         self.chores.stepped(outcome.as_ref().copied().map_err(drop), Instant::now());

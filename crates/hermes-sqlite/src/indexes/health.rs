@@ -1,6 +1,6 @@
 //! An index that is broken stands aside: messages are the truth, and nothing that is derived from them may keep one from being written.
 
-use super::{EVENTS, INDEXES, Layout, drop_triggers};
+use super::{EVENTS, INDEXES, Layout, drop_triggers, own, rebuild};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::schema;
@@ -49,7 +49,8 @@ pub(super) fn blame(failure: &Failure) -> Option<String> {
     let text = error.to_string();
     let is_damaged = error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt);
     // Also where only a part of an index is gone: "no such table: main.messages_fts_docsize".
-    let is_missing = text.contains("no such") && text.contains("messages_fts") || text.contains("no such module");
+    let is_part = ["messages_fts", "hx_"].iter().any(|name| text.contains(name));
+    let is_missing = text.contains("no such") && is_part || text.contains("no such module");
     (is_damaged || is_missing || text.contains("fts5:")).then_some(text)
 }
 
@@ -69,6 +70,10 @@ pub(super) fn stand_aside(database: &Database, why: &str) -> Result<bool, Failur
             ))?;
         }
     }
+    // Which of them it was is not told: all that a write goes through is made anew.
+    rebuild::abandon(database)?;
+    own::lay_ground(database)?;
+    own::restart(database)?;
     database.prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?.execute([KEY, why])?;
     database.refresh()?;
     Ok(true)

@@ -14,8 +14,12 @@ use std::time::{Duration, Instant};
 
 /// Under this key stands up to which message the indexes are filled.
 const KEY: &str = "own:filled";
-/// Under this key stands that they are to be emptied first.
+/// Under this key stands that they are to be emptied first, and how far that is: [`TO_SET_ASIDE`] or [`SET_ASIDE`].
 const EMPTYING: &str = "own:emptying";
+/// They are as they were.
+const TO_SET_ASIDE: &str = "1";
+/// New ones are in their place, and what was there is being taken away.
+const SET_ASIDE: &str = "2";
 
 /// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
 const BATCH: i64 = 400;
@@ -58,19 +62,45 @@ fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
 pub(super) fn restart(database: &Database) -> Result<(), Failure> {
     database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
     database.execute_batch("DELETE FROM hx_again")?;
-    database.prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, '1')")?.execute([EMPTYING])?;
+    set_emptying(database, TO_SET_ASIDE)
+}
+
+fn emptying(database: &Database) -> Result<Option<String>, Failure> {
+    Ok(database
+        .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
+        .query_row([EMPTYING], |row| row.get(0))
+        .optional()?)
+}
+
+fn set_emptying(database: &Database, state: &str) -> Result<(), Failure> {
+    database
+        .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
+        .execute([EMPTYING, state])?;
     Ok(())
 }
 
-/// Puts some more messages in; whether there are more.
-pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure> {
-    if database.prepare_cached("SELECT 1 FROM hx_state WHERE key = ?")?.exists([EMPTYING])? {
+/// Empties them a bit more; whether there is more to do.
+fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
+    while let Some(state) = emptying(database)? {
         while private::clear_step(database)? {
             if start.elapsed() > STEP {
                 return Ok(true);
             }
         }
-        database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([EMPTYING])?;
+        if state == SET_ASIDE {
+            database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([EMPTYING])?;
+        } else {
+            private::set_aside(database)?;
+            set_emptying(database, SET_ASIDE)?;
+        }
+    }
+    Ok(false)
+}
+
+/// Puts some more messages in; whether there are more.
+pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure> {
+    if empty(database, start)? {
+        return Ok(true);
     }
     loop {
         if start.elapsed() > BEGIN {
@@ -137,8 +167,14 @@ pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
 }
 
 /// Takes messages out, before they are deleted.
+///
+/// One that was changed since it was put in stays: only with the text that it had then could it be taken out, and any other would
+/// break the index. While the indexes wait to be emptied nothing has to be taken out.
 pub(super) fn remove(database: &Database, messages: &[i64]) -> Result<(), Failure> {
-    let mut statement = database.prepare_cached(&ONE)?;
+    if emptying(database)?.is_some() {
+        return Ok(());
+    }
+    let mut statement = database.prepare_cached(&UNCHANGED)?;
     let mut gone = Vec::with_capacity(messages.len());
     for id in messages {
         gone.extend(statement.query_row([id], Stored::new).optional()?);
@@ -158,7 +194,9 @@ static NEXT: LazyLock<String> =
 static AGAIN: LazyLock<String> = LazyLock::new(|| {
     format!("{} hx_again a CROSS JOIN messages m ON m.id = a.id WHERE a.id > ? ORDER BY a.id LIMIT {BATCH}", *COLUMNS)
 });
-static ONE: LazyLock<String> = LazyLock::new(|| format!("{} messages m WHERE m.id = ?", *COLUMNS));
+static UNCHANGED: LazyLock<String> = LazyLock::new(|| {
+    format!("{} messages m WHERE m.id = ?1 AND NOT EXISTS (SELECT 1 FROM hx_again WHERE id = ?1)", *COLUMNS)
+});
 
 /// A message as it is stored.
 struct Stored {

@@ -116,7 +116,11 @@ pub(super) fn late(database: &Database, id: i64) -> Result<(), Failure> {
 /// Does some more of what is under way.
 pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     let start = Instant::now();
-    let Some(mut edge) = watermark(database)? else { return clear(database, start) };
+    // First what an earlier one has left: it has the names that the old indexes are to get.
+    if clear(database, start)? != Progress::Done {
+        return Ok(Progress::Clearing);
+    }
+    let Some(mut edge) = watermark(database)? else { return Ok(Progress::Done) };
     loop {
         let texts = read(database, edge)?;
         for message in &texts {
@@ -146,12 +150,24 @@ fn read(database: &Database, edge: i64) -> Result<Vec<Text>, Failure> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Gives up what is being built, which is cleared away as old indexes are.
+pub(super) fn abandon(database: &Database) -> Result<(), Failure> {
+    database.execute_batch(DROP_TRIGGERS)?;
+    for index in INDEXES {
+        put_aside(database, index, built(index))?;
+    }
+    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
+    Ok(())
+}
+
+const DROP_TRIGGERS: &str = "DROP TRIGGER IF EXISTS hx_built_delete; DROP TRIGGER IF EXISTS hx_built_update;";
+
 /// Puts the new indexes in the place of the old ones.
 fn swap(database: &Database) -> Result<(), Failure> {
-    database.execute_batch("DROP TRIGGER IF EXISTS hx_built_delete; DROP TRIGGER IF EXISTS hx_built_update;")?;
+    database.execute_batch(DROP_TRIGGERS)?;
     for index in INDEXES {
         super::drop_triggers(database, index)?;
-        put_aside(database, index)?;
+        put_aside(database, index, index.table())?;
         database.execute_batch(&format!("ALTER TABLE {} RENAME TO {}", built(index), index.table()))?;
         compact::create_triggers(database, index)?;
     }
@@ -161,20 +177,20 @@ fn swap(database: &Database) -> Result<(), Failure> {
 }
 
 /// Drops an index, but for what fills its tables: that goes bit by bit, and no longer as an index, which nobody could call whole.
-fn put_aside(database: &Database, index: Index) -> Result<(), Failure> {
-    let table = index.table();
-    let kind = Layout::of(database)?.look(index).kind;
+fn put_aside(database: &Database, index: Index, table: &str) -> Result<(), Failure> {
     for part in PARTS {
         if exists(database, &format!("{table}_{part}"))? {
-            database.execute_batch(&format!("ALTER TABLE {table}_{part} RENAME TO {}_{part}", replaced(index)))?;
+            let aside = free_name(database, replaced(index), part)?;
+            database.execute_batch(&format!("ALTER TABLE {table}_{part} RENAME TO {aside}"))?;
         }
     }
+    if !exists(database, table)? {
+        return Ok(());
+    }
     // Without tables to keep it in an index can't be dropped.
-    let texts = match kind {
-        Kind::Missing => return Ok(()),
-        Kind::Inline => format!("CREATE TABLE {table}_content(id INTEGER PRIMARY KEY, c0);"),
-        Kind::Compact => String::new(),
-    };
+    let keeps_texts = table == index.table() && Layout::of(database)?.look(index).kind == Kind::Inline;
+    let texts =
+        if keeps_texts { format!("CREATE TABLE {table}_content(id INTEGER PRIMARY KEY, c0);") } else { String::new() };
     Ok(database.execute_batch(&format!(
         "{texts}
          CREATE TABLE {table}_data(id INTEGER PRIMARY KEY, block BLOB);
@@ -186,20 +202,31 @@ fn put_aside(database: &Database, index: Index) -> Result<(), Failure> {
     ))?)
 }
 
+/// A name for a part that is put aside; others of its kind may wait to be cleared away.
+fn free_name(database: &Database, replaced: &str, part: &str) -> Result<String, Failure> {
+    let (mut name, mut count) = (format!("{replaced}_{part}"), 1);
+    while exists(database, &name)? {
+        count += 1;
+        name = format!("{replaced}_{count}_{part}");
+    }
+    Ok(name)
+}
+
 fn exists(database: &Database, name: &str) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = ?")?.exists([name])?)
 }
 
+/// What is left of indexes that were replaced.
+const REPLACED: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'hx_replaced_*'";
+
 /// Empties what is left of the old indexes bit by bit, and drops what is empty.
 fn clear(database: &Database, start: Instant) -> Result<Progress, Failure> {
-    for (index, part) in INDEXES.into_iter().flat_map(|index| PARTS.map(|part| (index, part))) {
-        let table = format!("{}_{part}", replaced(index));
-        if !exists(database, &table)? {
-            continue;
-        }
-        let key = match part {
-            "idx" => "segid, term",
-            "config" => "k",
+    let tables: Vec<String> =
+        database.prepare_cached(REPLACED)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for table in tables {
+        let key = match table.rsplit('_').next() {
+            Some("idx") => "segid, term",
+            Some("config") => "k",
             _ => "id",
         };
         let delete = format!("DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} LIMIT 50)");
@@ -220,7 +247,7 @@ fn is_building(database: &Database) -> Result<bool, Failure> {
 
 /// Whether old ones are still to be cleared away.
 fn is_clearing(database: &Database) -> Result<bool, Failure> {
-    Ok(database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name GLOB 'hx_replaced_*' LIMIT 1")?.exists([])?)
+    Ok(database.prepare_cached(REPLACED)?.exists([])?)
 }
 
 /// What [`step`] has to do: nothing if the indexes are compact and whole and no step is under way.
@@ -237,11 +264,13 @@ pub(crate) fn wants_start(database: &Database) -> Result<bool, Failure> {
 ///
 /// Indexes that are only not compact stay as they are: changing those is a wish that somebody has to have.
 pub(crate) fn heal(database: &Database) -> Result<bool, Failure> {
+    let is_spoilt = || Ok::<_, Failure>(health::is_spoilt(database)? && health::is_ours(database)?);
     if !is_building(database)? && !is_clearing(database)? {
-        if !health::is_spoilt(database)? || !health::is_ours(database)? {
+        if !is_spoilt()? {
             return Ok(false);
         }
         start(database)?;
     }
-    Ok(step(database)? != Progress::Done)
+    // They may have been spoilt since the last ones were built.
+    Ok(step(database)? != Progress::Done || is_spoilt()?)
 }

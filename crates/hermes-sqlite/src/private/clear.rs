@@ -23,15 +23,8 @@ const PARTS: [(&str, &str); 6] = [
 /// Those that are indexes of FTS5.
 const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
 
-/// Whether anything is in them. An index that is empty keeps two rows of its own.
-const IS_FILLED: &str = "SELECT EXISTS (SELECT 1 FROM hx_term) OR EXISTS (SELECT 1 FROM hx_term_block) \
-     OR EXISTS (SELECT 1 FROM hx_doclen) OR EXISTS (SELECT 1 FROM hx_term_unlisted) \
-     OR EXISTS (SELECT 1 FROM hx_term_trigram_data WHERE id > 10) OR EXISTS (SELECT 1 FROM hx_cjk_data WHERE id > 10)";
-
-/// Takes away some more of what was there; whether there is more. To be called until there is none, in a transaction each time, with nothing
-/// added between.
+/// Takes away some more of what was set aside; whether there may be more. To be called until there is none, in a transaction each time.
 pub(crate) fn clear_step(connection: &Connection) -> Result<bool, Failure> {
-    connection.execute_batch(TABLES)?;
     for (table, key) in PARTS {
         let old = format!("{table}_old");
         if !exists(connection, &old)? {
@@ -43,19 +36,16 @@ pub(crate) fn clear_step(connection: &Connection) -> Result<bool, Failure> {
         }
         return Ok(true);
     }
-    let is_filled = connection.prepare(IS_FILLED)?.query_row([], |row| row.get(0))?;
-    if is_filled {
-        set_aside(connection)?;
-    }
-    Ok(is_filled)
+    Ok(false)
 }
 
 fn exists(connection: &Connection, table: &str) -> Result<bool, Failure> {
     Ok(connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")?.exists([table])?)
 }
 
-/// Gives the tables other names, and makes new ones.
-fn set_aside(connection: &Connection) -> Result<(), Failure> {
+/// Gives the tables other names, whatever state they are in, and makes new ones. To be called when nothing is set aside.
+pub(crate) fn set_aside(connection: &Connection) -> Result<(), Failure> {
+    connection.execute_batch(TABLES)?;
     // Otherwise every view and trigger of the file is read, and a foreign one that is broken would be in the way.
     let legacy = DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE;
     let before = connection.db_config(legacy)?;
@@ -65,9 +55,14 @@ fn set_aside(connection: &Connection) -> Result<(), Failure> {
             return connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO {table}_old"));
         }
         // What it is kept in moves out as a plain table: half of an index is none, and a check of the file would say so.
+        // Without tables to keep it in an index can't be dropped.
         connection.execute_batch(&format!(
-            "ALTER TABLE {table}_data RENAME TO {table}_old;
+            "CREATE TABLE IF NOT EXISTS {table}_data (id INTEGER PRIMARY KEY, block BLOB);
+             ALTER TABLE {table}_data RENAME TO {table}_old;
              CREATE TABLE {table}_data (id INTEGER PRIMARY KEY, block BLOB);
+             CREATE TABLE IF NOT EXISTS {table}_idx (segid, term, pgno, PRIMARY KEY (segid, term)) WITHOUT ROWID;
+             CREATE TABLE IF NOT EXISTS {table}_config (k PRIMARY KEY, v) WITHOUT ROWID;
+             INSERT OR IGNORE INTO {table}_config VALUES ('version', 4);
              DROP TABLE {table};"
         ))
     });

@@ -338,6 +338,7 @@ fn clearing_goes_in_steps_that_leave_whole_indexes() {
     let many: Vec<String> = (0..1_500).map(|n| format!("word{n} 大{}", char::from_u32(0x4e00 + n).unwrap())).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     add_texts(&connection, &many);
+    set_aside(&connection).unwrap();
     let mut steps = 0;
     while clear_step(&connection).unwrap() {
         steps += 1;

@@ -7,6 +7,7 @@
 mod adoption;
 mod backup;
 mod child;
+mod corners;
 mod damage;
 mod deletion;
 mod fixture;
@@ -16,6 +17,7 @@ mod indexes;
 mod inline;
 mod locks;
 mod log;
+mod mixed;
 mod modes;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
