@@ -87,10 +87,15 @@ impl Home {
         });
     }
 
-    /// Changes the file behind everybody's back, as a foreign writer or damage would.
+    /// The file as a foreign program has it.
     #[expect(clippy::disallowed_methods, reason = "what no store would write is written past the store")]
+    fn foreign(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.database()).unwrap()
+    }
+
+    /// Changes the file behind everybody's back, as a foreign writer or damage would.
     fn damage(&self, sql: &str) {
-        rusqlite::Connection::open(self.database()).unwrap().execute_batch(sql).unwrap();
+        self.foreign().execute_batch(sql).unwrap();
     }
 
     fn config(&self, yaml: &str) {

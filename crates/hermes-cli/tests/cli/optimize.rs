@@ -54,7 +54,7 @@ fn the_agents_file_gets_smaller() {
 #[test]
 fn a_file_that_somebody_has_open_keeps_its_room_for_now() {
     let home = inline();
-    let open = rusqlite::Connection::open(home.database()).unwrap();
+    let open = home.foreign();
     open.query_row("SELECT count(*) FROM sessions", [], |_| Ok(())).unwrap();
     let seen = home.see(&OPTIMIZE);
     assert!(seen.contains("free inside") && seen.contains("Somebody has the store open"), "{seen}");
