@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// How long a step works. A large row may take longer than what is left of it, other writers may be in the same transaction, and the commit
 /// comes after: with all that the lock should be held for less than a tenth of a second.
-const TIME: Duration = Duration::from_millis(25);
+const TIME: Duration = Duration::from_millis(15);
 /// The most rows of a step, however quick they are: the log should not grow by much in one go.
 const ROWS: u32 = 1_000;
 

@@ -18,7 +18,7 @@ pub(crate) const LAST: Duration = Duration::from_millis(200);
 /// Work that may be done later, and lost without harm: it is told anew from what is stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Background {
-    /// Does up to 50 ms of it, in the transaction that is open; whether more is left.
+    /// Does a short piece of it, in the transaction that is open; whether more is left.
     pub(crate) step: fn(&Database) -> Result<bool, Failure>,
 }
 

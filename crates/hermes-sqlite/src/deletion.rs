@@ -18,7 +18,7 @@ use rusqlite::{OptionalExtension as _, params};
 /// How many messages go in one statement: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out of the
 /// agent's indexes may take a millisecond or two.
 fn batch(database: &Database) -> u32 {
-    if database.layout().is_compact() { 64 } else { 16 }
+    if database.layout().is_compact() { 48 } else { 8 }
 }
 
 /// Deletes a conversation, and as much of its rows as a step takes; whether no more are left.

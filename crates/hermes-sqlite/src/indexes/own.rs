@@ -22,11 +22,11 @@ const TO_SET_ASIDE: &str = "1";
 const SET_ASIDE: &str = "2";
 
 /// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
-const BATCH: i64 = 400;
+const BATCH: i64 = 250;
 /// How much text goes in at once, but for a message that is longer by itself.
-const BYTES: usize = 600_000;
+const BYTES: usize = 300_000;
 /// A batch is begun in the first part of a step only, so that the step ends in time.
-const BEGIN: Duration = Duration::from_millis(25);
+const BEGIN: Duration = Duration::from_millis(10);
 
 /// The messages that are to be looked at again, and the trigger that notes what others change.
 pub(super) const TABLES: &str = "

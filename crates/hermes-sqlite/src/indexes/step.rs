@@ -9,8 +9,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// How long one step holds the lock. A single message may take longer: an index takes it as a whole.
-pub(super) const STEP: Duration = Duration::from_millis(50);
+/// How long one step works. The lock is held for longer: what FTS5 has in hand is sorted and merged at the commit, which may take twice as
+/// long again. A single message may take longer as well: an index takes it as a whole.
+pub(super) const STEP: Duration = Duration::from_millis(25);
 
 /// How many messages are read at once.
 const BATCH: i64 = 32;
