@@ -22,9 +22,7 @@ const TO_SET_ASIDE: &str = "1";
 const SET_ASIDE: &str = "2";
 
 /// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
-const BATCH: i64 = 250;
-/// How much text goes in at once, but for a message that is longer by itself.
-const BYTES: usize = 300_000;
+const BATCH: usize = 250;
 /// A batch is begun in the first part of a step only, so that the step ends in time.
 const BEGIN: Duration = Duration::from_millis(10);
 
@@ -220,17 +218,8 @@ impl Stored {
 
 fn read(database: &Database, sql: &str, edge: i64) -> Result<Vec<Stored>, Failure> {
     let mut statement = database.prepare_cached(sql)?;
-    let mut rows = statement.query([edge])?;
-    let (mut messages, mut bytes) = (Vec::new(), 0);
-    while let Some(row) = rows.next()? {
-        let message = Stored::new(row)?;
-        bytes += message.whole.len();
-        messages.push(message);
-        if bytes > BYTES {
-            break;
-        }
-    }
-    Ok(messages)
+    let mut rows = statement.query_map([edge], Stored::new)?;
+    Ok(step::some(&mut rows, BATCH, |message| message.whole.len())?)
 }
 
 fn with_documents(

@@ -3,7 +3,7 @@
 //! Every step is a short transaction and leaves a state that can be carried on from: being built, swapped, being cleared away. While it
 //! goes on everybody may write; what is changed behind the watermark is brought over by triggers, what comes after it follows.
 
-use super::step::{STEP, Text, add_compact};
+use super::step::{STEP, Text, add_compact, some};
 use super::{INDEXES, Index, Kind, Layout, compact, health, own, pending, text};
 use crate::database::Database;
 use crate::error::Failure;
@@ -142,12 +142,10 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
 
 /// The next messages that are not noted to be indexed later.
 fn read(database: &Database, edge: i64) -> Result<Vec<Text>, Failure> {
-    let mut statement = database.prepare_cached(&format!(
-        "SELECT id, content FROM {} WHERE id > ? ORDER BY id LIMIT 32",
-        compact::view(Index::Words)
-    ))?;
-    let rows = statement.query_map([edge], Text::new)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut statement = database
+        .prepare_cached(&format!("SELECT id, content FROM {} WHERE id > ? ORDER BY id", compact::view(Index::Words)))?;
+    let mut rows = statement.query_map([edge], Text::new)?;
+    Ok(some(&mut rows, 32, |message| message.bytes.len())?)
 }
 
 /// Gives up what is being built, which is cleared away as old indexes are.

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 pub(super) const STEP: Duration = Duration::from_millis(25);
 
 /// How many messages are read at once.
-const BATCH: i64 = 32;
+const BATCH: usize = 32;
+/// After so many bytes no more are: what is read for nothing takes time as well, and what is indexed at once can't be broken off.
+pub(super) const BYTES: usize = 256 * 1024;
 
 /// Indexes some of the messages that are noted, the newest stretch first; whether there are more.
 ///
@@ -44,8 +46,8 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
 fn fill_for(database: &Database, start: Instant) -> Result<bool, Failure> {
     let building = rebuild::watermark(database)?;
     while let Some(range) = pending::newest(database)? {
-        let texts = read(database, range)?;
-        let up_to = if texts.len() < BATCH as usize { range.last } else { texts[texts.len() - 1].id };
+        let (texts, is_all) = read(database, range)?;
+        let up_to = texts.last().filter(|_| !is_all).map_or(range.last, |last| last.id);
         let mut done = up_to;
         for message in &texts {
             own::again(database, message.id)?;
@@ -71,7 +73,7 @@ fn fill_for(database: &Database, start: Instant) -> Result<bool, Failure> {
 /// A message and its text as the indexes take it.
 pub(super) struct Text {
     pub(super) id: i64,
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Text {
@@ -89,13 +91,30 @@ impl Text {
     }
 }
 
-fn read(database: &Database, range: Range) -> Result<Vec<Text>, Failure> {
-    static SQL: LazyLock<String> = LazyLock::new(|| {
-        format!("SELECT id, {} FROM messages WHERE id BETWEEN ? AND ? ORDER BY id LIMIT {BATCH}", text("messages"))
-    });
+/// The first messages of a range; whether these are all.
+fn read(database: &Database, range: Range) -> Result<(Vec<Text>, bool), Failure> {
+    static SQL: LazyLock<String> =
+        LazyLock::new(|| format!("SELECT id, {} FROM messages WHERE id BETWEEN ? AND ? ORDER BY id", text("messages")));
     let mut statement = database.prepare_cached(&SQL)?;
-    let rows = statement.query_map(params![range.first, range.last], Text::new)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = statement.query_map(params![range.first, range.last], Text::new)?;
+    let texts = some(&mut rows, BATCH, |message| message.bytes.len())?;
+    let is_all = rows.next().transpose()?.is_none();
+    Ok((texts, is_all))
+}
+
+/// The next of these rows: no more than so many, and none after [`BYTES`].
+pub(super) fn some<T>(
+    rows: &mut impl Iterator<Item = Result<T, rusqlite::Error>>,
+    most: usize,
+    size: impl Fn(&T) -> usize,
+) -> Result<Vec<T>, rusqlite::Error> {
+    let (mut some, mut bytes) = (Vec::new(), 0);
+    while some.len() < most && bytes < BYTES {
+        let Some(row) = rows.next().transpose()? else { break };
+        bytes += size(&row);
+        some.push(row);
+    }
+    Ok(some)
 }
 
 /// Puts a message into both indexes, as far as it is not in them and they take it.
@@ -146,4 +165,18 @@ fn insert(database: &Database, table: &str, id: i64, text: &[u8]) -> Result<(), 
         .prepare_cached(&format!("INSERT INTO {table}(rowid, content) VALUES (?, ?)"))?
         .execute(params![id, ToSqlOutput::Borrowed(ValueRef::Text(text))])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_ends_after_many_rows_or_many_bytes() {
+        let read = |sizes: &[usize]| some(&mut sizes.iter().map(|size| Ok(*size)), 3, |size| *size).unwrap();
+        assert_eq!(read(&[1, 2, 3, 4]), [1, 2, 3]);
+        assert_eq!(read(&[BYTES - 1, 1, 5]), [BYTES - 1, 1]);
+        assert_eq!(read(&[10 * BYTES, 5]), [10 * BYTES], "however large, one");
+        assert_eq!(read(&[]), [0; 0]);
+    }
 }

@@ -1,4 +1,4 @@
-//! Corners of the indexes that random operations found, each by itself.
+//! Corners of the indexes, each by itself.
 
 use crate::fixture::{File, at, id, new, user};
 use crate::verify::told;
@@ -85,7 +85,6 @@ async fn damage_of_what_is_ours_alone_keeps_nobody_from_writing() {
         "UPDATE hx_term_trigram_data SET block = x'0000000000010203' WHERE id = 10",
         "UPDATE hx_doclen SET lengths = x'01'",
     ] {
-        println!("{damage}");
         let file = File::new();
         let store = filled(&file).await;
         store.append(&id("a"), &[user("大别山项目")], &at(2.0)).await.unwrap();
@@ -109,7 +108,6 @@ async fn damage_of_what_is_being_built_keeps_nobody_from_writing() {
         "DROP TABLE hx_built_words",
         "UPDATE hx_built_words_data SET block = x'0000000000010203' WHERE id = 10",
     ] {
-        println!("{damage}");
         let file = File::new();
         let store = filled(&file).await;
         store.rebuild_indexes().await.unwrap();

@@ -1,0 +1,113 @@
+//! What is done, in any order.
+
+use hermes_session::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// What the file is in the beginning.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Start {
+    New,
+    /// The agent's indexes, as of schema 11.
+    Inline,
+    /// The same, on the way to compact ones, with some messages brought over and some not.
+    HalfOptimized,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    Append(usize, Vec<usize>),
+    Replace(usize, Vec<usize>),
+    Split(usize, Vec<usize>),
+    Branch(usize),
+    Delete(usize),
+    End(usize),
+    Prune,
+    Import,
+    Upkeep,
+    Optimize,
+    Rebuild,
+    Reopen { background: bool },
+    Foreign(Foreign),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Foreign {
+    Insert(usize, usize),
+    Change(usize, usize),
+    /// Something that no index has is changed.
+    Touch(usize),
+    Remove(usize),
+    RemoveSession(usize),
+    /// A trigger goes, and the agent makes it anew in its own way.
+    Retrigger(usize),
+    Optimize,
+    Rebuild,
+    Vacuum,
+    /// As release 0.19 fills indexes whose triggers were missing: with every row, also those that ours leave out.
+    FillAnew,
+}
+
+/// Texts of every kind. Words stand apart, so that each is one token whatever is around it.
+pub(super) fn text(kind: usize) -> Vec<u8> {
+    match kind % 10 {
+        0 => b"alpha beta".to_vec(),
+        1 => "alpha 大别山项目".into(),
+        2 => "大别山".into(),
+        3 => "beta \0 alpha 大别山".into(),
+        4 => "\0json:[{\"type\": \"text\", \"text\": \"alpha 大别山\"}]".into(),
+        5 => b"\0json:[{\"type\": \"text\", \"text\": \"beta \\u5927\\u522b\\u5c71\"}]".to_vec(),
+        6 => Vec::new(),
+        7 => b"alpha \xff\xfe beta".to_vec(),
+        8 => [b"\xe5\xa4 ".as_slice(), "大别山 alpha".as_bytes(), b" \xc0"].concat(),
+        _ => "gamma ".repeat(40).into(),
+    }
+}
+
+pub(super) fn ours(kind: usize) -> NewMessage {
+    let parts = r#"[{"type": "text", "text": "alpha 大别山"}]"#;
+    match kind % 10 {
+        4 | 5 => NewMessage::new(Role::User, Content::Json(Json::parse(parts).unwrap())),
+        7 | 8 => {
+            let body = MessageBody {
+                tool_name: Some("alpha".to_owned()),
+                tool_calls: Some(Json::parse(r#"[{"id": "beta 大别山"}]"#).unwrap()),
+                ..MessageBody::empty(Role::Assistant)
+            };
+            body.into()
+        }
+        kind => NewMessage::new(Role::User, String::from_utf8(text(kind)).unwrap()),
+    }
+}
+
+pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let kinds = || vec(0..10_usize, 0..5);
+    let foreign = prop_oneof![
+        4 => (0..4_usize, 0..10_usize).prop_map(|(session, kind)| Foreign::Insert(session, kind)),
+        4 => (any::<usize>(), 0..10_usize).prop_map(|(place, kind)| Foreign::Change(place, kind)),
+        1 => any::<usize>().prop_map(Foreign::Touch),
+        3 => any::<usize>().prop_map(Foreign::Remove),
+        1 => (0..4_usize).prop_map(Foreign::RemoveSession),
+        2 => (0..6_usize).prop_map(Foreign::Retrigger),
+        1 => Just(Foreign::Optimize),
+        1 => Just(Foreign::Rebuild),
+        1 => Just(Foreign::Vacuum),
+        1 => Just(Foreign::FillAnew),
+    ];
+    let step = prop_oneof![
+        5 => (0..4_usize, kinds()).prop_map(|(session, kinds)| Step::Append(session, kinds)),
+        2 => (0..4_usize, kinds()).prop_map(|(session, kinds)| Step::Replace(session, kinds)),
+        1 => (0..4_usize, kinds()).prop_map(|(session, kinds)| Step::Split(session, kinds)),
+        1 => (0..4_usize).prop_map(Step::Branch),
+        2 => (0..4_usize).prop_map(Step::Delete),
+        1 => (0..4_usize).prop_map(Step::End),
+        1 => Just(Step::Prune),
+        1 => Just(Step::Import),
+        3 => Just(Step::Upkeep),
+        3 => Just(Step::Optimize),
+        1 => Just(Step::Rebuild),
+        1 => any::<bool>().prop_map(|background| Step::Reopen { background }),
+        12 => foreign.prop_map(Step::Foreign),
+    ];
+    vec(step, 5..40)
+}
