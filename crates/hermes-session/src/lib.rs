@@ -33,6 +33,7 @@ pub mod resume;
 pub mod retention;
 pub mod script;
 pub mod scrub;
+pub mod search;
 pub mod search_text;
 mod session;
 mod store;

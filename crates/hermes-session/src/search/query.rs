@@ -1,0 +1,47 @@
+//! The language of search.
+
+/// A question, parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    root: Node,
+}
+
+/// A part of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// A term is in the message.
+    Term(Term),
+    /// All of these hold; of none, everything.
+    All(Vec<Node>),
+    /// One of these holds.
+    Any(Vec<Node>),
+    /// This does not hold.
+    Not(Box<Node>),
+}
+
+/// Something that is looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Term {
+    /// As it was written, without quotes; never blank.
+    pub text: String,
+    /// Whether words that go on behind it count as whole words.
+    pub is_prefix: bool,
+}
+
+impl Query {
+    /// Takes a text for a question. Every text is one.
+    pub fn parse(text: &str) -> Self {
+        let term = |word: &str| Node::Term(Term { text: word.to_owned(), is_prefix: false });
+        Self { root: Node::All(text.split_whitespace().map(term).collect()) }
+    }
+
+    /// The whole.
+    pub fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// Whether it asks for nothing in particular.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.root, Node::All(parts) if parts.is_empty())
+    }
+}
