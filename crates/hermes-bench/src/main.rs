@@ -7,6 +7,7 @@
 mod append;
 mod appender;
 mod corpus;
+mod find;
 mod optimize;
 mod prune;
 mod reads;
@@ -19,7 +20,8 @@ use std::error::Error;
 use std::path::Path;
 
 const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
-                     appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE";
+                     appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE | \
+                     find FILE QUERIES";
 
 /// Whatever went wrong: a bench stops at it.
 type Anything = Box<dyn Error + Send + Sync>;
@@ -52,6 +54,7 @@ fn main() -> Result<(), Anything> {
         }
         ["prune", file, now, days] => runtime.block_on(prune::run(file, now.parse()?, days.parse()?))?,
         ["optimize", file] => runtime.block_on(optimize::run(file))?,
+        ["find", file, queries] => find::run(&runtime, file, Path::new(queries))?,
         ["threads", file] => threads::run(&runtime, file)?,
         _ => return Err(USAGE.into()),
     };

@@ -14,6 +14,9 @@ use std::hash::{Hash, Hasher};
 pub struct Timestamp(f64);
 
 impl Timestamp {
+    /// The beginning of 1970.
+    pub const EPOCH: Self = Self(0.0);
+
     /// Takes epoch seconds; infinities and NaN are not points in time.
     pub fn from_seconds(seconds: f64) -> Result<Self, Invalid> {
         if seconds.is_finite() {

@@ -21,10 +21,10 @@ mod script;
 mod step;
 
 pub(crate) use compact::view;
-pub(crate) use health::{broken, despite_indexes};
+pub(crate) use health::{blame, broken, despite_indexes};
 pub(crate) use layout::{Kind, Layout};
 pub(crate) use nul::{plain, settle};
-pub(crate) use own::{backlog as own_backlog, lacking};
+pub(crate) use own::{backlog as own_backlog, lacking, unindexed};
 pub(crate) use pending::{backlog, holds as is_pending, is_behind, note, reserve};
 pub(crate) use rebuild::{
     Progress, heal, is_needed as needs_rebuild, start as start_rebuild, step as rebuild_step,

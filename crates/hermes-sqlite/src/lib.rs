@@ -29,13 +29,13 @@ mod notice;
 mod optimize;
 mod options;
 mod place;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the search is to ask it"))]
 mod private;
 mod queue;
 mod readers;
 mod requests;
 mod row;
 mod schema;
+mod search;
 mod sessions;
 mod shape;
 mod shrink;

@@ -14,7 +14,7 @@ mod words;
 pub(crate) use cjk::Pairs;
 pub(crate) use clear::{clear_step, set_aside};
 pub(crate) use lengths::Lengths;
-pub(crate) use terms::{Terms, terms_containing, terms_with_prefix, unlisted};
+pub(crate) use terms::{terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
 
 use crate::error::Failure;
 use hermes_session::search_text::{self, Columns};
@@ -43,6 +43,12 @@ CREATE TABLE IF NOT EXISTS hx_term_unlisted (message_id INTEGER PRIMARY KEY);
 CREATE VIRTUAL TABLE IF NOT EXISTS hx_cjk USING fts5(pairs, content='', columnsize=0, detail=none, tokenize='ascii');
 CREATE TABLE IF NOT EXISTS hx_doclen (block INTEGER PRIMARY KEY, lengths BLOB NOT NULL);
 ";
+
+/// Whether the tables are there.
+pub(crate) fn is_there(connection: &Connection) -> Result<bool, Failure> {
+    let sql = "SELECT count(*) FROM main.sqlite_schema WHERE name IN ('hx_term', 'hx_term_block', 'hx_term_trigram', 'hx_term_unlisted', 'hx_cjk', 'hx_doclen')";
+    Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))? == 6)
+}
 
 /// The text of a message as a person wrote it, from its columns.
 pub(crate) fn decoded<'a>(
@@ -79,6 +85,9 @@ pub(crate) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Res
     lengths::set(connection, documents.iter().map(|document| (document.id, None)))?;
     Ok(())
 }
+
+#[cfg(test)]
+pub(crate) use terms::Terms;
 
 #[cfg(test)]
 mod tests;

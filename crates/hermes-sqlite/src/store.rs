@@ -9,11 +9,12 @@ use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
     SqliteOptions, backup, connection, deletion, import, indexes, lineage, listing, maintenance, messages, meta,
-    optimize, row, sessions, titles, usage, verify,
+    optimize, row, search, sessions, titles, usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
     BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
     MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Session, SessionFilter,
@@ -237,6 +238,14 @@ impl SessionStore for SqliteStore {
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let (key, value) = (checked_meta_key(key)?, value.map(str::to_owned));
         self.workers.write("keep a value", move |database| meta::write(database, &key, value.as_deref())).await
+    }
+}
+
+#[async_trait]
+impl SearchStore for SqliteStore {
+    async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
+        let request = request.clone();
+        self.workers.read("search messages", move |database| search::search(database, &request)).await
     }
 }
 

@@ -63,7 +63,8 @@ impl Matcher {
                 marks.push(folded.original(at..at + needle.folded.len()));
             }
         }
-        marks.sort_by_key(|mark| mark.start);
+        marks.sort_by_key(|mark: &Range<usize>| mark.start);
+        marks.dedup_by(|later, before| later.start < before.end);
         marks
     }
 }

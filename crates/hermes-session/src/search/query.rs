@@ -40,6 +40,11 @@ impl Query {
         &self.root
     }
 
+    /// Whether nothing is asked for but that things are absent.
+    pub fn is_negative(&self) -> bool {
+        self.is_empty()
+    }
+
     /// Whether it asks for nothing in particular.
     pub fn is_empty(&self) -> bool {
         matches!(&self.root, Node::All(parts) if parts.is_empty())

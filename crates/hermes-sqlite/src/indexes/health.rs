@@ -43,8 +43,8 @@ pub(crate) fn despite_indexes<T>(
     }
 }
 
-/// Whether a write may have failed in a trigger of an index.
-pub(super) fn blame(failure: &Failure) -> Option<String> {
+/// Whether a statement may have failed because of an index.
+pub(crate) fn blame(failure: &Failure) -> Option<String> {
     let Failure::Sqlite(error) = failure else { return None };
     let text = error.to_string();
     let is_damaged = error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt);

@@ -86,6 +86,11 @@ impl Layout {
         })
     }
 
+    /// Whether there is an index of words.
+    pub(crate) fn has_words(&self) -> bool {
+        self.look(Index::Words).kind != Kind::Missing
+    }
+
     /// Whether no trigger fills the indexes.
     pub(crate) fn has_no_triggers(&self) -> bool {
         INDEXES.into_iter().all(|index| self.look(index).hooks[0] == Hook::Missing)

@@ -156,6 +156,17 @@ pub(crate) fn lacking(database: &Database) -> Result<Vec<i64>, Failure> {
     Ok(lacking)
 }
 
+/// The messages that some index does not know yet, in no order, some of them twice.
+pub(crate) fn unindexed(database: &Database) -> Result<Vec<i64>, Failure> {
+    let mut statement = database.prepare_cached(
+        "SELECT m.id FROM hx_pending p CROSS JOIN messages m ON m.id BETWEEN p.first AND p.last \
+         UNION ALL SELECT id FROM messages WHERE id > ?1 UNION ALL SELECT id FROM hx_again",
+    )?;
+    let edge = watermark(database)?.unwrap_or(i64::MIN);
+    let ids = statement.query_map([edge], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(ids)
+}
+
 /// How many messages are still to be put in.
 pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
     let count: i64 = database
@@ -264,7 +275,7 @@ mod tests {
     }
 
     fn words(database: &Database, piece: &str) -> Vec<String> {
-        private::terms_containing(database, piece, 10).unwrap().terms
+        private::terms_containing(database, piece, 10, |_| true).unwrap().terms
     }
 
     fn with(database: &Database, text: &str) -> Vec<i64> {

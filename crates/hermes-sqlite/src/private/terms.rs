@@ -3,6 +3,9 @@
 //! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is small beside the text.
 //! Words are only ever added; one whose messages are gone costs its room and no more.
 //!
+//! An entry is a word in the form in which texts are compared ([`fold`]). Where the token that stands for it in `messages_fts` is another one, it
+//! follows behind a slash: `viet/việt`, of which SQLite's tokenizer leaves the accents, or `word/nword`, where the word follows the `\n` of JSON.
+//!
 //! Left out are words of paired scripts, with or without Latin letters, which `hx_cjk` finds, and words that are too long and data such as Base64, of which
 //! each would be a new one. The messages that have these, as a person reads them, are in `hx_term_unlisted` and have to be looked through.
 
@@ -11,6 +14,8 @@ use super::hash::Seeded;
 use super::words::{self, MAX_WORD};
 use crate::error::Failure;
 use hermes_session::script::{is_paired, is_run};
+use hermes_session::search::fold::fold;
+use hermes_session::search::tokens;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
@@ -18,7 +23,9 @@ use std::collections::HashSet;
 mod beyond;
 mod find;
 
-pub(crate) use find::{Terms, terms_containing, terms_with_prefix, unlisted};
+#[cfg(test)]
+pub(crate) use find::Terms;
+pub(crate) use find::{terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
 
 /// By how many letters a word may be longer as it is stored, where it follows an escape such as `\u2014`.
 const ESCAPE: usize = 5;
@@ -29,6 +36,7 @@ const BLOCK: usize = 16;
 /// Adds the words of messages; how many tokens each message has, as FTS5 counts.
 pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<Vec<usize>, Failure> {
     let mut words: HashSet<&[u8], Seeded> = HashSet::with_hasher(Seeded::new());
+    let mut escaped: HashSet<Escaped<'_>, Seeded> = HashSet::with_hasher(Seeded::new());
     let (mut counts, mut rest, mut unlisted) = (Vec::with_capacity(documents.len()), Vec::new(), Vec::new());
     for (place, document) in documents.iter().enumerate() {
         let mut beyond = Vec::new();
@@ -39,6 +47,7 @@ pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
                 beyond.extend_from_slice(run);
                 beyond.push(b' ');
             },
+            |escape, word| _ = escaped.insert(Escaped { escape, word }),
         );
         counts.push(found.tokens);
         if !beyond.is_empty() {
@@ -47,10 +56,14 @@ pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
         unlisted.push(lacks_words(document, found.is_cut));
     }
     let mut terms: Vec<String> = words.into_iter().map(folded).collect();
+    let ascii = terms.len();
     for text in beyond::cut(connection, &rest, &mut terms)? {
         counts[text.place] += text.tokens;
         unlisted[text.place] |= text.is_cut;
     }
+    let behind: Vec<String> = escaped.iter().filter_map(|word| word.entry(&terms[ascii..])).collect();
+    terms[ascii..].iter_mut().for_each(entry);
+    terms.extend(behind);
     list(connection, &in_order(terms))?;
     for (document, is_unlisted) in documents.iter().zip(unlisted) {
         let sql = if is_unlisted {
@@ -122,14 +135,45 @@ fn in_order(terms: Vec<String>) -> Vec<String> {
     keyed.into_iter().map(|(_, term)| term).collect()
 }
 
+/// Makes an entry of a token that is more than ASCII.
+fn entry(token: &mut String) {
+    let word = fold(token);
+    if word != token.as_str() {
+        *token = format!("{word}/{token}");
+    }
+}
+
+/// A word that follows an escape of JSON, whose letters the tokenizer takes for the beginning of the word.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Escaped<'t> {
+    escape: &'t [u8],
+    word: &'t [u8],
+}
+
+impl Escaped<'_> {
+    /// The entry for the word as a person reads it. `beyond` are the tokens that are more than ASCII.
+    fn entry(&self, beyond: &[String]) -> Option<String> {
+        let (escape, text) = (folded(self.escape), String::from_utf8_lossy(self.word));
+        let word = fold(&text);
+        let word = &word[tokens::words(&word).next()?];
+        let token = format!("{escape}{word}");
+        let is_token = |term: &&String| term.starts_with(&escape) && fold(term) == token;
+        match text.is_ascii() {
+            true => Some(format!("{word}/{token}")),
+            false => beyond.iter().find(is_token).map(|token| format!("{word}/{token}")),
+        }
+    }
+}
+
 /// Whether the vocabulary takes a word.
 fn is_listed(term: &str) -> bool {
     term.chars().nth(MAX_WORD).is_none() && !is_run(term)
 }
 
-/// Appends what a word is found by: every three characters in a row, and the shorter ends, so that any one or two characters
-/// are the beginning of some token. Where all three are paired they are left to `hx_cjk`.
-fn push_pieces(term: &str, out: &mut String) {
+/// Appends what an entry is found by: every three characters of its word in a row, and the shorter ends, so that any one or two
+/// characters are the beginning of some token. Where all three are paired they are left to `hx_cjk`.
+fn push_pieces(entry: &str, out: &mut String) {
+    let term = find::parts(entry).0;
     for (at, _) in term.char_indices() {
         let piece = match term[at..].char_indices().nth(3) {
             Some((length, _)) => &term[at..at + length],

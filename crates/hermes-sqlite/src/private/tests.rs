@@ -162,7 +162,7 @@ fn letters_behind_escapes_are_told() {
 fn pieces_and_prefixes_know_when_there_are_more() {
     let connection = connection();
     add_texts(&connection, &["handle handler shandy Hand bin", "unhandled 大жhand别 HÄNDE 大hand"]);
-    let containing = |piece: &str, limit| terms_containing(&connection, piece, limit).unwrap();
+    let containing = |piece: &str, limit| terms_containing(&connection, piece, limit, |_| true).unwrap();
     let sorted = |mut found: Terms| {
         found.terms.sort();
         found
@@ -181,11 +181,11 @@ fn pieces_and_prefixes_know_when_there_are_more() {
     add_texts(&connection, &["secondhand"]);
     assert!(containing("hand", 7).is_cut && !containing("hand", 8).is_cut, "there is one more in another block");
     assert_eq!(
-        terms_with_prefix(&connection, "hand", 9).unwrap(),
+        terms_with_prefix(&connection, "hand", 9, |_| true).unwrap(),
         expect(&["hand", "hande", "handle", "handler"], false)
     );
-    assert_eq!(terms_with_prefix(&connection, "hand", 1).unwrap(), expect(&["hand"], true));
-    assert_eq!(terms_with_prefix(&connection, "", 1).unwrap(), expect(&["bin"], true));
+    assert_eq!(terms_with_prefix(&connection, "hand", 1, |_| true).unwrap(), expect(&["hand"], true));
+    assert_eq!(terms_with_prefix(&connection, "", 1, |_| true).unwrap(), expect(&["bin"], true));
 }
 
 #[test]
@@ -222,9 +222,9 @@ fn readers_make_nothing() {
         add_texts(&writer, &["größer 大别山 handle", &"x".repeat(100)]);
         let reader = crate::connection::open_new(&path).unwrap();
         reader.pragma_update(None, "query_only", true).unwrap();
-        assert_eq!(terms_containing(&reader, "röß", 9).unwrap().terms, [""; 0], "the words are folded");
-        assert_eq!(terms_containing(&reader, "roß", 9).unwrap().terms, ["großer"]);
-        assert_eq!(terms_with_prefix(&reader, "han", 9).unwrap().terms, ["handle"]);
+        assert_eq!(terms_containing(&reader, "röß", 9, |_| true).unwrap().terms, [""; 0], "the words are folded");
+        assert_eq!(terms_containing(&reader, "roß", 9, |_| true).unwrap().terms, ["großer"]);
+        assert_eq!(terms_with_prefix(&reader, "han", 9, |_| true).unwrap().terms, ["handle"]);
         assert_eq!(unlisted(&reader, None, 9).unwrap(), [2]);
         assert_eq!(candidates(&reader, "别山"), [1]);
         assert_eq!(Lengths::load(&reader).unwrap().get(1), Some(3));

@@ -41,12 +41,27 @@ static CLASSES: [u8; 256] = {
 
 /// Whether a text has words that the vocabulary does not take, or would not if they were longer by `slack`.
 pub(super) fn is_cut(text: &str, slack: usize) -> bool {
-    split_with(text.as_bytes(), slack, |_| {}, |_| {}).is_cut
+    split_with(text.as_bytes(), slack, |_| {}, |_| {}, |_, _| {}).is_cut
 }
 
-/// Tells the words of a text as they are written: to `word` those of ASCII, to `beyond` the runs that SQLite has to cut.
-pub(super) fn split<'t>(text: &'t [u8], word: impl FnMut(&'t [u8]), beyond: impl FnMut(&'t [u8])) -> Found {
-    split_with(text, 0, word, beyond)
+/// Tells the words of a text as they are written: to `word` those of ASCII, to `beyond` the runs that SQLite has to cut. Of both, if one follows
+/// what may be an escape of JSON, `escaped` is told the letters of the escape and the rest.
+pub(super) fn split<'t>(
+    text: &'t [u8],
+    word: impl FnMut(&'t [u8]),
+    beyond: impl FnMut(&'t [u8]),
+    escaped: impl FnMut(&'t [u8], &'t [u8]),
+) -> Found {
+    split_with(text, 0, word, beyond, escaped)
+}
+
+/// How many letters at the beginning of a word belong to an escape, if it follows a backslash.
+fn escape(word: &[u8]) -> Option<usize> {
+    match word {
+        [b'n' | b't' | b'r' | b'b' | b'f', _, ..] => Some(1),
+        [b'u', digits @ ..] if digits.len() > 4 && digits[..4].iter().all(u8::is_ascii_hexdigit) => Some(5),
+        _ => None,
+    }
 }
 
 fn split_with<'t>(
@@ -54,6 +69,7 @@ fn split_with<'t>(
     slack: usize,
     mut word: impl FnMut(&'t [u8]),
     mut beyond: impl FnMut(&'t [u8]),
+    mut escaped: impl FnMut(&'t [u8], &'t [u8]),
 ) -> Found {
     let (longest, data) = (MAX_WORD - slack, MIN_DATA - slack);
     let mut settle = |waiting: &mut Vec<&'t [u8]>, length: usize, found: &mut Found| {
@@ -85,6 +101,13 @@ fn split_with<'t>(
             class == SEPARATOR || class == JOINT
         });
         let run = &text[at..at + length.unwrap_or(text.len() - at)];
+        if at > 0
+            && text[at - 1] == b'\\'
+            && run.len() <= longest
+            && let Some(length) = escape(run)
+        {
+            escaped(&run[..length], &run[length..]);
+        }
         if is_ascii {
             found.tokens += 1;
             if run.len() <= longest {
@@ -110,7 +133,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, words: &[&str], beyond: &[&str], tokens: usize, is_cut: bool) {
         let (mut told, mut handed) = (Vec::new(), Vec::new());
-        let found = split(text.as_bytes(), |word| told.push(word), |run| handed.push(run));
+        let found = split(text.as_bytes(), |word| told.push(word), |run| handed.push(run), |_, _| {});
         let texts = |list: Vec<&[u8]>| -> Vec<String> {
             list.into_iter().map(|bytes| String::from_utf8(bytes.to_vec()).unwrap()).collect()
         };

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 /// How many pieces of a long one are asked for; the rest is left to comparing.
 const MAX_PIECES: usize = 8;
 
-/// Words of the vocabulary.
+/// Tokens of `messages_fts`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) terms: Vec<String>,
@@ -19,14 +19,26 @@ impl Terms {
     fn new(mut terms: Vec<String>, limit: usize) -> Self {
         let is_cut = terms.len() > limit;
         terms.truncate(limit);
+        terms.sort_unstable();
+        terms.dedup();
         Self { terms, is_cut }
     }
 }
 
-/// The words that have `piece` in them, oldest first. The piece is folded as `messages_fts` folds.
+/// The word of an entry, and the token that stands for it.
+pub(super) fn parts(entry: &str) -> (&str, &str) {
+    entry.split_once('/').unwrap_or((entry, entry))
+}
+
+/// The tokens of words for which `admits` holds and that have `piece` in them, which is folded.
 ///
 /// Words of paired scripts are not among them: [`super::super::Pairs::around`] finds the messages that have it there.
-pub(crate) fn terms_containing(connection: &Connection, piece: &str, limit: usize) -> Result<Terms, Failure> {
+pub(crate) fn terms_containing(
+    connection: &Connection,
+    piece: &str,
+    limit: usize,
+    admits: impl Fn(&str) -> bool,
+) -> Result<Terms, Failure> {
     let Some(query) = query(piece) else { return Ok(Terms::default()) };
     let mut statement = connection.prepare_cached(
         "SELECT b.terms FROM hx_term_trigram p CROSS JOIN hx_term_block b ON b.id = p.rowid \
@@ -38,15 +50,48 @@ pub(crate) fn terms_containing(connection: &Connection, piece: &str, limit: usiz
         && let Some(row) = blocks.next()?
     {
         let block = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        found.extend(block.split(' ').filter(|term| term.contains(piece)).map(str::to_owned));
+        let entries = block.split(' ').map(parts).filter(|(word, _)| word.contains(piece) && admits(word));
+        found.extend(entries.map(|(_, token)| token.to_owned()));
     }
     Ok(Terms::new(found, limit))
 }
 
-/// The words that begin with `prefix`, in order. It is folded as `messages_fts` folds.
-pub(crate) fn terms_with_prefix(connection: &Connection, prefix: &str, limit: usize) -> Result<Terms, Failure> {
+/// The tokens of words that begin with `prefix`, which is folded, and for which `admits` holds.
+pub(crate) fn terms_with_prefix(
+    connection: &Connection,
+    prefix: &str,
+    limit: usize,
+    admits: impl Fn(&str) -> bool,
+) -> Result<Terms, Failure> {
+    let mut statement = connection
+        .prepare_cached("SELECT term FROM hx_term WHERE term >= ?1 AND (?2 IS NULL OR term < ?2) ORDER BY term")?;
+    let mut rows = statement.query(params![prefix, after(prefix)])?;
+    let mut found = Vec::new();
+    while found.len() <= limit
+        && let Some(row) = rows.next()?
+    {
+        let (word, token) = parts(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?);
+        if admits(word) {
+            found.push(token.to_owned());
+        }
+    }
+    Ok(Terms::new(found, limit))
+}
+
+/// The tokens that stand for a word, which is folded; the word itself is one of them, whether or not any message has it.
+pub(crate) fn terms_of(connection: &Connection, word: &str) -> Result<Vec<String>, Failure> {
+    let mut statement = connection
+        .prepare_cached("SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'")?;
+    let mut terms: Vec<String> = statement.query_map([word], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    terms.push(word.to_owned());
+    Ok(terms)
+}
+
+/// The tokens that do not begin with `prefix`, which is folded, of words that do.
+pub(crate) fn terms_aside(connection: &Connection, prefix: &str, limit: usize) -> Result<Terms, Failure> {
     let mut statement = connection.prepare_cached(
-        "SELECT term FROM hx_term WHERE term >= ?1 AND (?2 IS NULL OR term < ?2) ORDER BY term LIMIT ?3",
+        "SELECT substr(term, instr(term, '/') + 1) FROM hx_term WHERE term >= ?1 AND (?2 IS NULL OR term < ?2) \
+         AND instr(term, '/') > 0 AND substr(term, instr(term, '/') + 1, length(?1)) <> ?1 LIMIT ?3",
     )?;
     let terms = statement.query_map(params![prefix, after(prefix), most(limit)], |row| row.get(0))?;
     Ok(Terms::new(terms.collect::<Result<_, _>>()?, limit))

@@ -55,14 +55,14 @@ proptest! {
         add_texts(&connection, &[&text]);
         for term in listed(&connection) {
             for piece in pieces(&term, 64) {
-                let found = terms_containing(&connection, piece, 1_000).unwrap();
+                let found = terms_containing(&connection, piece, 1_000, |_| true).unwrap();
                 prop_assert!(!found.is_cut);
                 if !piece.chars().all(script::is_paired) {
                     prop_assert!(found.terms.contains(&term), "{piece:?} of {term:?}");
                 }
                 prop_assert!(found.terms.iter().all(|term| term.contains(piece)));
             }
-            prop_assert!(terms_with_prefix(&connection, &term, 1).unwrap().terms.contains(&term));
+            prop_assert!(terms_with_prefix(&connection, &term, 1, |_| true).unwrap().terms.contains(&term));
         }
     }
 

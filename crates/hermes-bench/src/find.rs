@@ -1,0 +1,38 @@
+//! Times searches: the first page of each query, as a person sees it.
+
+use crate::Anything;
+use crate::stopwatch::{Stopwatch, percentiles};
+use hermes_session::search::{Query, SearchRequest, SearchStore as _};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use tokio::runtime::Runtime;
+
+/// How many seconds each query is repeated.
+const BUDGET: f64 = 0.5;
+
+/// Asks each of the queries, a JSON list of objects with `name` and `query`, again and again.
+pub(crate) fn run(runtime: &Runtime, file: &str, queries: &Path) -> Result<Value, Anything> {
+    let store = crate::open(file)?;
+    let queries: Value = serde_json::from_slice(&std::fs::read(queries)?)?;
+    let mut figures = Map::new();
+    for query in queries.as_array().ok_or("the queries are no list")? {
+        let (Some(name), Some(text)) = (query["name"].as_str(), query["query"].as_str()) else { continue };
+        let request = SearchRequest::new(Query::parse(text));
+        let answer = runtime.block_on(store.search(&request))?;
+        let whole = Stopwatch::start();
+        let mut samples = Vec::new();
+        while samples.len() < 5 || whole.seconds() < BUDGET {
+            let one = Stopwatch::start();
+            runtime.block_on(store.search(&request))?;
+            samples.push(one.seconds() * 1e3);
+        }
+        let cpu = whole.cpu_seconds() * 1e3 / samples.len() as f64;
+        let mut figure = percentiles(samples);
+        figure["cpu_ms"] = json!(cpu);
+        figure["hits"] = json!(answer.hits.len());
+        figure["first"] = json!(answer.hits.first().map(|hit| &hit.snippet));
+        figure["served"] = json!(format!("{:?}", answer.served));
+        figures.insert(name.to_owned(), figure);
+    }
+    Ok(Value::Object(figures))
+}

@@ -1,0 +1,43 @@
+//! What the indexes know of the messages, and what has to be looked through.
+
+use crate::database::Database;
+use crate::error::Failure;
+use crate::{indexes, private};
+
+/// Which messages the indexes know.
+#[derive(Debug)]
+pub(super) enum Coverage {
+    /// All but these, in order.
+    But {
+        unknown: Vec<i64>,
+        /// How many of these are to be indexed yet; the others have words that no index takes.
+        behind: u64,
+    },
+    /// They can't be used.
+    Nothing,
+}
+
+impl Coverage {
+    /// Looks at the indexes.
+    pub(super) fn of(database: &Database) -> Result<Self, Failure> {
+        if indexes::broken(database)?.is_some() || !database.layout().has_words() || !private::is_there(database)? {
+            return Ok(Self::Nothing);
+        }
+        let mut unknown = indexes::unindexed(database)?;
+        unknown.sort_unstable();
+        unknown.dedup();
+        let behind = unknown.len() as u64;
+        unknown.extend(private::unlisted(database, None, usize::MAX)?);
+        unknown.sort_unstable();
+        unknown.dedup();
+        Ok(Self::But { unknown, behind })
+    }
+
+    /// The messages that no index knows; nothing if that is all of them.
+    pub(super) fn unknown(&self) -> Option<&[i64]> {
+        match self {
+            Self::But { unknown, .. } => Some(unknown),
+            Self::Nothing => None,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The page of an answer.
+
+use super::rows::{Rows, Said};
+use crate::database::Database;
+use crate::error::Failure;
+use crate::private;
+use crate::row::text;
+use hermes_session::search::matching::Tier;
+use hermes_session::search::{Hit, Neighbour, SearchCursor, SearchRequest, snippet};
+use hermes_session::{MessageId, Role};
+use rusqlite::{OptionalExtension as _, params};
+use std::ops::{ControlFlow, Range};
+
+/// Hits as they are found, until there are enough.
+pub(super) struct Page<'r> {
+    request: &'r SearchRequest,
+    hits: Vec<Hit>,
+    /// How many are still to be passed over.
+    skip: u64,
+    /// How many matched.
+    seen: u64,
+    cursor: SearchCursor,
+    has_more: bool,
+}
+
+impl<'r> Page<'r> {
+    pub(super) fn new(request: &'r SearchRequest, cursor: SearchCursor) -> Self {
+        Self { request, hits: Vec::new(), skip: request.page.offset(), seen: 0, cursor, has_more: false }
+    }
+
+    /// Keeps what the order rests on, for the next page.
+    pub(super) fn weigh(&mut self, average: f64, weights: &[f64]) {
+        self.cursor.weights = [average].into_iter().chain(weights.iter().copied()).collect();
+    }
+
+    /// Whether nothing matched.
+    pub(super) fn is_bare(&self) -> bool {
+        self.seen == 0
+    }
+
+    /// How many more hits it takes, and one to know that there are more.
+    pub(super) fn wanted(&self) -> usize {
+        self.request.page.limit() as usize + self.skip as usize + 1 - self.hits.len()
+    }
+
+    /// Takes a hit; breaks if no more are wanted.
+    pub(super) fn push(
+        &mut self,
+        said: &Said<'_>,
+        text: &str,
+        tier: Tier,
+        score: f64,
+        marks: impl FnOnce(&str) -> Vec<Range<usize>>,
+    ) -> Result<ControlFlow<()>, Failure> {
+        self.seen += 1;
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        if self.hits.len() >= self.request.page.limit() as usize {
+            self.has_more = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        let message = MessageId(said.id);
+        (self.cursor.tier, self.cursor.score, self.cursor.message) = (tier, score, message);
+        self.hits.push(Hit {
+            message,
+            session: said.session.id.clone(),
+            conversation: said.session.id.clone(),
+            role: said.role.clone(),
+            said_at: said.at,
+            tool_name: said.tool_name()?,
+            source: said.session.source.clone(),
+            model: said.session.model.clone(),
+            title: said.session.title.clone(),
+            started_at: said.session.started_at,
+            tier,
+            score,
+            snippet: snippet::snippet(text, &marks(text), &self.request.snippet),
+            before: None,
+            after: None,
+        });
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The hits, with what stands around them, and where the next page starts.
+    pub(super) fn end(
+        self,
+        database: &Database,
+        rows: &mut Rows<'_>,
+    ) -> Result<(Vec<Hit>, Option<SearchCursor>), Failure> {
+        let mut hits = self.hits;
+        for hit in &mut hits {
+            (hit.conversation, hit.title) = rows.conversation(&hit.session)?;
+            hit.before = neighbour(database, hit, Side::Before)?;
+            hit.after = neighbour(database, hit, Side::After)?;
+        }
+        Ok((hits, self.has_more.then_some(self.cursor)))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Before,
+    After,
+}
+
+/// The message beside a hit, in the order of the transcript.
+fn neighbour(database: &Database, hit: &Hit, side: Side) -> Result<Option<Neighbour>, Failure> {
+    let (comparison, order, nearest) = match side {
+        Side::Before => ("<", "DESC", "max"),
+        Side::After => (">", "ASC", "min"),
+    };
+    let said = database.shape().was_said();
+    // It nearly always stands close by. If not, the agent's index has all ids of the session.
+    let near = format!(
+        "SELECT id FROM (SELECT id, session_id FROM messages WHERE id {comparison} ?1 AND {said} ORDER BY id {order} LIMIT 24) \
+         WHERE session_id = ?2 LIMIT 1"
+    );
+    let far = format!("SELECT {nearest}(id) FROM messages WHERE session_id = ?2 AND id {comparison} ?1 AND {said}");
+    let ask = |sql: &str| -> Result<Option<i64>, Failure> {
+        let mut statement = database.prepare_cached(sql)?;
+        let id = statement.query_row(params![hit.message.0, hit.session.as_str()], |row| row.get::<_, Option<i64>>(0));
+        Ok(id.optional()?.flatten())
+    };
+    let id = match ask(&near)? {
+        Some(id) => Some(id),
+        None => ask(&far)?,
+    };
+    let Some(id) = id else { return Ok(None) };
+    let neighbour = database
+        .prepare_cached("SELECT role, content, tool_name, tool_calls FROM messages WHERE id = ?")?
+        .query_row([id], |row| {
+            let (content, calls) = (text(row, 1)?, text(row, 3)?);
+            let said = private::decoded(content.as_deref(), None, calls.as_deref());
+            Ok(Neighbour {
+                role: Role::from_stored(&text(row, 0)?.unwrap_or_default()),
+                text: snippet::head(&said, snippet::NEIGHBOUR),
+            })
+        })
+        .optional()?;
+    Ok(neighbour)
+}

@@ -1,0 +1,89 @@
+//! Sets of messages, by id.
+
+/// Which messages may be meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ids {
+    /// No index tells: any may.
+    All,
+    /// These, in order, each once.
+    Some(Vec<i64>),
+}
+
+impl Ids {
+    /// Takes ids in any order.
+    pub(super) fn of(mut ids: Vec<i64>) -> Self {
+        if !ids.is_sorted() {
+            ids.sort_unstable();
+        }
+        ids.dedup();
+        Self::Some(ids)
+    }
+
+    /// What is in both.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, set) | (set, Self::All) => set,
+            (Self::Some(left), Self::Some(right)) => Self::Some(common(&left, &right)),
+        }
+    }
+
+    /// What is in one of them.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::Some(left), Self::Some(right)) if right.is_empty() => Self::Some(left),
+            (Self::Some(left), Self::Some(right)) if left.is_empty() => Self::Some(right),
+            (Self::Some(mut left), Self::Some(right)) => {
+                left.extend(right);
+                Self::of(left)
+            }
+        }
+    }
+
+    /// Whether a message may be meant.
+    pub(super) fn has(&self, id: i64) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(ids) => ids.binary_search(&id).is_ok(),
+        }
+    }
+}
+
+/// What is in both of two lists in order. The shorter one is walked, so that a few against many cost little.
+fn common(left: &[i64], right: &[i64]) -> Vec<i64> {
+    let (short, mut long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    let mut both = Vec::with_capacity(short.len());
+    for id in short {
+        // Looks further and further ahead, then between the last two places.
+        let mut ahead = 1;
+        while ahead < long.len() && long[ahead] < *id {
+            ahead *= 2;
+        }
+        let window = &long[..long.len().min(ahead + 1)];
+        long = &long[window.partition_point(|other| other < id)..];
+        match long.first() {
+            None => break,
+            Some(other) if other == id => both.push(*id),
+            Some(_) => {}
+        }
+    }
+    both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_joined_and_cut() {
+        let some = |ids: &[i64]| Ids::Some(ids.to_vec());
+        assert_eq!(Ids::of(vec![3, 1, 3]), some(&[1, 3]));
+        assert_eq!(some(&[1, 3, 5]).and(some(&[0, 1, 2, 3, 4, 6, 7, 8])), some(&[1, 3]));
+        assert_eq!(some(&[9]).and(some(&(0..100).collect::<Vec<_>>())), some(&[9]));
+        assert_eq!(some(&[1]).and(some(&[])), some(&[]));
+        assert_eq!(some(&[1, 3]).or(some(&[2, 3])), some(&[1, 2, 3]));
+        assert_eq!(some(&[1]).and(Ids::All), some(&[1]));
+        assert_eq!(some(&[1]).or(Ids::All), Ids::All);
+        assert!(some(&[1, 3]).has(3) && !some(&[1, 3]).has(2) && Ids::All.has(2));
+    }
+}

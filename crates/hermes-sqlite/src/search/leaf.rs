@@ -1,0 +1,198 @@
+//! From one term to the messages that may have it.
+//!
+//! A term is cut into words as `messages_fts` cuts texts. A word between two others stands in the index as it is; the first may be the end of
+//! a longer one there and the last the beginning of one, which the vocabulary tells. Whatever is told here is looked at again in the text, so
+//! that it may be too much, and never too little.
+
+use super::ids::Ids;
+use crate::database::Database;
+use crate::error::Failure;
+use crate::private::{self, Pairs};
+use hermes_session::script::is_paired;
+use hermes_session::search::fold::fold;
+use hermes_session::search::matching::Tier;
+use hermes_session::search::query::Term;
+use hermes_session::search::tokens;
+use std::ops::ControlFlow;
+
+/// The most words that a piece is looked up in. One that is in more is in nearly every message.
+const MAX_TERMS: usize = 4_000;
+/// The most words of a list that FTS5 is asked for at once: it looks at each of them for every row.
+const AT_ONCE: usize = 16;
+/// The most ways to spell a phrase.
+const MAX_SPELLINGS: usize = 16;
+
+/// What to ask for a term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Leaf {
+    /// No index knows anything of it.
+    Unknown,
+    /// A question to `messages_fts`, and messages beside those that it finds.
+    Words { fts: String, more: Vec<i64> },
+    /// Messages.
+    Messages(Vec<i64>),
+}
+
+impl Leaf {
+    /// The messages.
+    pub(super) fn ids(&self, database: &Database) -> Result<Ids, Failure> {
+        Ok(match self {
+            Self::Unknown => Ids::All,
+            Self::Words { fts, more } => Ids::of(matching(database, fts)?).or(Ids::Some(more.clone())),
+            Self::Messages(ids) => Ids::Some(ids.clone()),
+        })
+    }
+}
+
+/// What to ask for a term, in whole words or in pieces.
+pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf, Failure> {
+    let folded = fold(&term.text);
+    if folded.chars().any(is_paired) {
+        return Ok(Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs))?);
+    }
+    let words: Vec<&str> = tokens::words(&folded).map(|word| &folded[word]).collect();
+    let is_open = |character: Option<char>| character.is_some_and(tokens::is_word);
+    let begins_inside = tier == Tier::Pieces && is_open(folded.chars().next());
+    let ends_inside = (tier == Tier::Pieces || term.is_prefix) && is_open(folded.chars().next_back());
+    match words[..] {
+        [] => Ok(Leaf::Unknown),
+        [word] if begins_inside => piece(database, word, ends_inside),
+        [word] => {
+            let mut fts = alternatives(private::terms_of(database, word)?.iter().map(|term| quoted(term)));
+            if ends_inside {
+                let aside = private::terms_aside(database, word, MAX_SPELLINGS)?;
+                if aside.is_cut {
+                    return piece(database, word, ends_inside);
+                }
+                fts = alternatives([format!("{} *", quoted(word))].into_iter().chain(aside.terms.iter().map(|term| quoted(term))));
+            }
+            Ok(Leaf::Words { fts, more: around(database, &[word])? })
+        }
+        [first, .., last] => {
+            let Some(fts) = phrase(database, &words, begins_inside, ends_inside)? else { return Ok(Leaf::Unknown) };
+            Ok(Leaf::Words { fts, more: around(database, &[first, last])? })
+        }
+    }
+}
+
+/// The messages that have pairs of characters.
+fn paired(database: &Database, pairs: &Pairs) -> Result<Leaf, Failure> {
+    Ok(Leaf::Messages(candidates(database, pairs)?))
+}
+
+fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>, Failure> {
+    let mut ids = Vec::new();
+    pairs.candidates(database, None, |id| {
+        ids.push(id);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    ids.reverse();
+    Ok(ids)
+}
+
+/// The messages that have one of the words within a run of paired characters: there it is no token of its own.
+fn around(database: &Database, words: &[&str]) -> Result<Vec<i64>, Failure> {
+    let mut all = Vec::new();
+    for word in words {
+        if let Some(pairs) = Pairs::around(word) {
+            all.extend(candidates(database, &pairs)?);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// A piece of one word, or its end.
+fn piece(database: &Database, piece: &str, ends_inside: bool) -> Result<Leaf, Failure> {
+    let admits = |word: &str| ends_inside || word.ends_with(piece);
+    let found = private::terms_containing(database, piece, MAX_TERMS, admits)?;
+    if found.is_cut {
+        return Ok(Leaf::Unknown);
+    }
+    let more = around(database, &[piece])?;
+    if found.terms.len() <= AT_ONCE {
+        let own = [quoted(piece)];
+        let fts = alternatives(found.terms.iter().map(|term| quoted(term)).chain(own.into_iter().filter(|_| found.terms.is_empty())));
+        return Ok(Leaf::Words { fts, more });
+    }
+    let mut all = more;
+    for terms in found.terms.chunks(AT_ONCE) {
+        all.extend(matching(database, &alternatives(terms.iter().map(|term| quoted(term))))?);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(Leaf::Messages(all))
+}
+
+/// Several words in a row.
+fn phrase(
+    database: &Database,
+    words: &[&str],
+    begins_inside: bool,
+    ends_inside: bool,
+) -> Result<Option<String>, Failure> {
+    let [first, rest @ ..] = words else { return Ok(None) };
+    let mut spellings: Vec<Vec<String>> = Vec::with_capacity(words.len());
+    let mut is_first_known = true;
+    if begins_inside {
+        let found = private::terms_containing(database, first, MAX_TERMS, |word| word.ends_with(first))?;
+        is_first_known = !found.is_cut;
+        spellings.push(found.terms);
+    } else {
+        spellings.push(private::terms_of(database, first)?);
+    }
+    for word in rest {
+        spellings.push(private::terms_of(database, word)?);
+    }
+    let mut is_last_known = true;
+    if ends_inside && let (Some(last), Some(word)) = (spellings.last_mut(), words.last()) {
+        let aside = private::terms_aside(database, word, MAX_SPELLINGS)?;
+        is_last_known = !aside.is_cut;
+        last.extend(aside.terms);
+    }
+    let star = if ends_inside { " *" } else { "" };
+    let ways = spellings.iter().try_fold(1_usize, |ways, words| ways.checked_mul(words.len().max(1)));
+    if is_first_known && is_last_known && ways.is_some_and(|ways| ways <= MAX_SPELLINGS) {
+        let mut phrases = vec![String::new()];
+        for words in spellings.iter().filter(|words| !words.is_empty()) {
+            phrases = phrases.iter().flat_map(|phrase| words.iter().map(move |word| format!("{phrase} {word}"))).collect();
+        }
+        return Ok(Some(alternatives(phrases.iter().map(|phrase| format!("{}{star}", quoted(phrase.trim_start()))))));
+    }
+    // Too many ways: that each word is there has to do.
+    let mut all = Vec::with_capacity(words.len());
+    for (place, words) in spellings.iter().enumerate() {
+        let is_last = place + 1 == spellings.len();
+        let is_vague = place == 0 && (!is_first_known || words.len() > MAX_TERMS / 10);
+        if is_vague || (is_last && !is_last_known) {
+            continue;
+        }
+        all.push(format!(
+            "({})",
+            alternatives(words.iter().map(|word| format!("{}{}", quoted(word), if is_last { star } else { "" })))
+        ));
+    }
+    Ok((!all.is_empty()).then(|| all.join(" AND ")))
+}
+
+/// Any of these.
+fn alternatives(questions: impl Iterator<Item = String>) -> String {
+    questions.collect::<Vec<_>>().join(" OR ")
+}
+
+/// A text that FTS5 takes for a phrase.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// The messages that `messages_fts` finds, in order.
+pub(super) fn matching(database: &Database, fts: &str) -> Result<Vec<i64>, Failure> {
+    let mut statement = database.prepare_cached("SELECT rowid FROM messages_fts WHERE messages_fts MATCH ?")?;
+    let mut rows = statement.query([fts])?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next()? {
+        ids.push(row.get(0)?);
+    }
+    Ok(ids)
+}

@@ -1,0 +1,201 @@
+//! What a query finds that matches nothing as a whole: messages with any of its words, by their stems.
+
+use super::hits::Page;
+use super::ids::Ids;
+use super::leaf::{matching, quoted};
+use super::Search;
+use crate::error::Failure;
+use crate::private::{self, Pairs};
+use hermes_session::MessageId;
+use hermes_session::script::is_paired;
+use hermes_session::search::fold::Folded;
+use hermes_session::search::matching::Tier;
+use hermes_session::search::rank::{self, Found};
+use hermes_session::search::relax::{self, Word};
+use hermes_session::search::{Way, tokens};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{ControlFlow, Range};
+
+/// The most forms of a word that are looked for.
+const MAX_FORMS: usize = 500;
+/// So many of the best messages are ordered by their conversations; the others follow by themselves.
+const MAX_RANKED: usize = 4_000;
+
+/// Fills a page with messages that have any of the words.
+pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<(), Failure> {
+    let words = relax::words(&search.request.query);
+    if words.is_empty() {
+        return Ok(());
+    }
+    search.served.is_relaxed = true;
+    let found = found(search, &words)?;
+    let (order, weights) = order(search, &found, words.len())?;
+    page.weigh(search.average, &weights);
+    let after = search.request.after.as_ref().map(|cursor| cursor.message);
+    // The order is the same as that of the page before, without what came since.
+    let start = after.and_then(|after| order.iter().position(|(id, _)| *id == after)).map_or(0, |place| place + 1);
+    for (id, score) in &order[start..] {
+        if search.is_late() {
+            break;
+        }
+        let flow = search.rows.one(id.0, |said| {
+            let text = said.text()?;
+            let marks = marks(&text, &words);
+            if marks.is_empty() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            page.push(said, &text, Tier::Pieces, *score, |_| marks)
+        })?;
+        if flow.is_some_and(|flow| flow.is_break()) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The messages that may have words, and which.
+fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, Failure> {
+    let mut found: BTreeMap<i64, u64> = BTreeMap::new();
+    let Some(unknown) = search.coverage.unknown() else {
+        search.served.way = Way::Scan;
+        let (end, newest, mut is_partial) = (search.end, search.newest, false);
+        search.rows.all(newest, |said| {
+            is_partial = std::time::Instant::now() > end;
+            if is_partial {
+                return Ok(ControlFlow::Break(()));
+            }
+            let has = words_in(&said.text()?, words);
+            if has != 0 {
+                found.insert(said.id, has);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        search.served.is_partial |= is_partial;
+        return Ok(found);
+    };
+    search.served.way = Way::Index;
+    for (place, word) in words.iter().enumerate() {
+        for id in having(search, word)? {
+            *found.entry(id).or_default() |= 1 << place;
+        }
+    }
+    for id in unknown {
+        if search.is_late() {
+            break;
+        }
+        if let Some(has) = search.rows.one(*id, |said| Ok(words_in(&said.text()?, words)))? {
+            found.insert(*id, has);
+        }
+    }
+    found.retain(|id, has| *has != 0 && *id <= search.newest);
+    if let Some(admitted) = &search.admitted {
+        found.retain(|id, _| admitted.binary_search(id).is_ok());
+    }
+    Ok(found)
+}
+
+/// The messages that have a form of a word.
+fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
+    let database = search.database;
+    if word.word.chars().any(is_paired) {
+        let mut ids = Vec::new();
+        if let Some(pairs) = Pairs::of(&word.word) {
+            pairs.candidates(database, None, |id| {
+                ids.push(id);
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        return Ok(ids);
+    }
+    let mut terms =
+        private::terms_with_prefix(database, &word.prefix, MAX_FORMS, |form| word.takes(form))?.terms;
+    terms.push(word.word.clone());
+    let mut ids = Vec::new();
+    for term in &terms {
+        ids.extend(matching(database, &quoted(term))?);
+    }
+    let Ids::Some(ids) = Ids::of(ids) else { return Ok(Vec::new()) };
+    Ok(ids)
+}
+
+/// The messages in the order of the answer, and what each word weighs.
+fn order(
+    search: &mut Search<'_>,
+    found: &BTreeMap<i64, u64>,
+    words: usize,
+) -> Result<(Vec<(MessageId, f64)>, Vec<f64>), Failure> {
+    let weights: Vec<f64> = match &search.request.after {
+        Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
+        None => {
+            let all = search.lengths.totals().0.max(found.len() as u64);
+            let having = |word: usize| found.values().filter(|has| *has >> word & 1 == 1).count() as u64;
+            (0..words).map(|word| rank::weight(having(word), all)).collect()
+        }
+    };
+    let weight = |has: u64| -> f64 {
+        weights.iter().enumerate().filter(|(word, _)| has >> word & 1 == 1).map(|(_, weight)| weight).sum()
+    };
+    let mut scored: Vec<(i64, f64)> =
+        found.iter().map(|(id, has)| (*id, search.score(*id, None, weight(*has)))).collect();
+    scored.sort_unstable_by(|left, right| right.1.total_cmp(&left.1).then(right.0.cmp(&left.0)));
+    let rest = scored.split_off(scored.len().min(MAX_RANKED));
+    let mut conversations: HashMap<String, u32> = HashMap::new();
+    let mut best = Vec::with_capacity(scored.len());
+    for (id, _) in scored {
+        let Some(name) = conversation(search, id)? else { continue };
+        let next = conversations.len() as u32;
+        let conversation = *conversations.entry(name).or_insert(next);
+        let length = search.lengths.get(id).unwrap_or(search.average as u32);
+        best.push(Found { message: MessageId(id), conversation, words: found[&id], length });
+    }
+    let mut order = rank::relaxed(&best, &weights, search.average);
+    order.extend(rest.into_iter().map(|(id, score)| (MessageId(id), score)));
+    Ok((order, weights))
+}
+
+/// The conversation of a message, by the session that it starts with.
+fn conversation(search: &Search<'_>, id: i64) -> Result<Option<String>, Failure> {
+    use rusqlite::OptionalExtension as _;
+    let mut statement = search.database.prepare_cached(
+        "SELECT coalesce(h.root, m.session_id) FROM messages m LEFT JOIN hx_session h ON h.session_id = m.session_id WHERE m.id = ?",
+    )?;
+    Ok(statement.query_row([id], |row| row.get(0)).optional()?)
+}
+
+/// Which words a text has, a bit for each.
+fn words_in(text: &str, words: &[Word]) -> u64 {
+    let folded = Folded::new(text);
+    let mut has = 0;
+    each(&folded.text, words, |place, _| has |= 1 << place);
+    has
+}
+
+/// Where a text has words.
+fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
+    let folded = Folded::new(text);
+    let mut marks = Vec::new();
+    each(&folded.text, words, |_, range| marks.push(folded.original(range)));
+    marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
+    marks.dedup_by(|later, before| {
+        let touches = later.start < before.end;
+        if touches {
+            before.end = before.end.max(later.end);
+        }
+        touches
+    });
+    marks
+}
+
+/// Tells each place of each word in a folded text.
+fn each(folded: &str, words: &[Word], mut tell: impl FnMut(usize, Range<usize>)) {
+    for (place, word) in words.iter().enumerate().filter(|(_, word)| word.word.chars().any(is_paired)) {
+        folded.match_indices(word.word.as_str()).for_each(|(at, found)| tell(place, at..at + found.len()));
+    }
+    for range in tokens::words(folded) {
+        for (place, word) in words.iter().enumerate() {
+            if word.takes(&folded[range.clone()]) {
+                tell(place, range.clone());
+            }
+        }
+    }
+}

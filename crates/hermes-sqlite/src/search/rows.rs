@@ -1,0 +1,214 @@
+//! Messages and sessions as a search reads them.
+
+use crate::database::Database;
+use crate::error::Failure;
+use crate::row::{text, time};
+use crate::{mend, private};
+use hermes_session::search::{SearchFilter, SessionFacts};
+use hermes_session::{Role, SessionId, Source, Timestamp};
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension as _, params};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+/// A message, borrowed from the row that it stands in.
+pub(super) struct Said<'r> {
+    pub(super) id: i64,
+    pub(super) session: Rc<Card>,
+    pub(super) role: Role,
+    pub(super) at: Timestamp,
+    row: &'r rusqlite::Row<'r>,
+}
+
+const COLUMNS: &str = "id, session_id, role, timestamp, content, tool_name, tool_calls";
+
+impl Said<'_> {
+    /// What was said, as a person wrote it.
+    pub(super) fn text(&self) -> Result<Cow<'_, str>, Failure> {
+        let column = |index| -> Result<Option<Cow<'_, str>>, Failure> {
+            Ok(match self.row.get_ref(index)? {
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes)),
+                _ => text(self.row, index)?.map(Cow::Owned),
+            })
+        };
+        let (content, tool, calls) = (column(4)?, column(5)?, column(6)?);
+        if let (Some(Cow::Borrowed(content)), None, None) = (&content, &tool, &calls) {
+            return Ok(private::decoded(Some(content), None, None));
+        }
+        Ok(Cow::Owned(private::decoded(content.as_deref(), tool.as_deref(), calls.as_deref()).into_owned()))
+    }
+
+    /// The tool, in a tool's result.
+    pub(super) fn tool_name(&self) -> Result<Option<String>, Failure> {
+        Ok(text(self.row, 5)?)
+    }
+}
+
+/// A session, as far as hits and filters need it.
+#[derive(Debug)]
+pub(super) struct Card {
+    pub(super) id: SessionId,
+    pub(super) source: Source,
+    pub(super) user_id: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) started_at: Timestamp,
+    /// Whether its messages are searched.
+    pub(super) is_admitted: bool,
+}
+
+/// What is read of the store during one search. Sessions are looked up once.
+pub(super) struct Rows<'d> {
+    database: &'d Database,
+    filter: &'d SearchFilter,
+    cards: HashMap<String, Option<Rc<Card>>>,
+}
+
+impl<'d> Rows<'d> {
+    pub(super) fn new(database: &'d Database, filter: &'d SearchFilter) -> Self {
+        Self { database, filter, cards: HashMap::new() }
+    }
+
+    /// The session with this id, if anybody may see it.
+    fn card(&mut self, id: &str) -> Result<Option<Rc<Card>>, Failure> {
+        if let Some(card) = self.cards.get(id) {
+            return Ok(card.clone());
+        }
+        let card = self
+            .database
+            .prepare_cached(
+                "SELECT s.source, s.user_id, s.model, s.title, s.started_at FROM sessions s \
+                 WHERE s.id = ?1 AND NOT EXISTS (SELECT 1 FROM hx_hidden x WHERE x.session_id = s.id)",
+            )?
+            .query_row([id], |row| {
+                Ok(Card {
+                    id: SessionId::from_stored(id.to_owned()),
+                    source: Source::from_stored(text(row, 0)?.unwrap_or_default()),
+                    user_id: text(row, 1)?,
+                    model: text(row, 2)?,
+                    title: text(row, 3)?,
+                    started_at: time(row, 4)?.unwrap_or(Timestamp::EPOCH),
+                    is_admitted: false,
+                })
+            })
+            .optional()?;
+        let card = card.map(|mut card| {
+            card.is_admitted = self.filter.admits_session(SessionFacts {
+                id: &card.id,
+                source: &card.source,
+                user_id: card.user_id.as_deref(),
+                model: card.model.as_deref(),
+                title: card.title.as_deref(),
+            });
+            Rc::new(card)
+        });
+        self.cards.insert(id.to_owned(), card.clone());
+        Ok(card)
+    }
+
+    /// The messages of the few sessions that a filter admits; nothing if it admits many, so that asking of each message is quicker.
+    pub(super) fn admitted(&mut self) -> Result<Option<Vec<i64>>, Failure> {
+        const FEW: usize = 64;
+        if !self.filter.asks_of_session() {
+            return Ok(None);
+        }
+        let names: Vec<String> = match &self.filter.sessions {
+            Some(sessions) => sessions.iter().map(|id| id.as_str().to_owned()).collect(),
+            None => {
+                let mut statement = self.database.prepare_cached("SELECT session_id FROM hx_session")?;
+                statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
+            }
+        };
+        let mut few = Vec::new();
+        for name in names {
+            if self.card(&name)?.is_some_and(|card| card.is_admitted) {
+                few.push(name);
+                if few.len() > FEW && self.filter.sessions.is_none() {
+                    return Ok(None);
+                }
+            }
+        }
+        let mut ids = Vec::new();
+        let mut statement = self.database.prepare_cached("SELECT id FROM messages WHERE session_id = ?")?;
+        for name in few {
+            for id in statement.query_map([name], |row| row.get(0))? {
+                ids.push(id?);
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(Some(ids))
+    }
+
+    /// Tells one message to `visit`, if it is there and admitted.
+    pub(super) fn one<T>(
+        &mut self,
+        id: i64,
+        visit: impl FnOnce(&Said<'_>) -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        let sql = format!("SELECT {COLUMNS} FROM messages WHERE id = ? AND {}", self.database.shape().was_said());
+        let database = self.database;
+        let mut statement = database.prepare_cached(&sql)?;
+        let mut rows = statement.query([id])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        self.admit(row)?.map(|said| visit(&said)).transpose()
+    }
+
+    /// Tells every admitted message to `visit`, the newest first from `newest` on, until it breaks.
+    pub(super) fn all(
+        &mut self,
+        newest: i64,
+        mut visit: impl FnMut(&Said<'_>) -> Result<ControlFlow<()>, Failure>,
+    ) -> Result<(), Failure> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM messages WHERE id <= ? AND {} ORDER BY id DESC",
+            self.database.shape().was_said()
+        );
+        let database = self.database;
+        let mut statement = database.prepare_cached(&sql)?;
+        let mut rows = statement.query([newest])?;
+        while let Some(row) = rows.next()? {
+            if let Some(said) = self.admit(row)?
+                && visit(&said)?.is_break()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn admit<'r>(&mut self, row: &'r rusqlite::Row<'r>) -> Result<Option<Said<'r>>, Failure> {
+        let session = text(row, 1)?.unwrap_or_default();
+        let Some(session) = self.card(&session)?.filter(|card| card.is_admitted) else { return Ok(None) };
+        let role = Role::from_stored(&text(row, 2)?.unwrap_or_default());
+        let at = time(row, 3)?.unwrap_or(session.started_at);
+        if !self.filter.admits_message(&role, at) {
+            return Ok(None);
+        }
+        Ok(Some(Said { id: row.get(0)?, session, role, at, row }))
+    }
+
+    /// Where the conversation of a session goes on, and what it is called.
+    pub(super) fn conversation(&mut self, session: &SessionId) -> Result<(SessionId, Option<String>), Failure> {
+        let tip: Option<(String, i64, String)> = self
+            .database
+            .prepare_cached(
+                "SELECT r.tip, h.dirty | r.dirty, r.session_id FROM hx_session h JOIN hx_session r ON r.session_id = h.root \
+                 WHERE h.session_id = ?",
+            )?
+            .query_row(params![session.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        let tip = match tip {
+            None => session.clone(),
+            Some((tip, dirty, _)) if dirty & 2 == 0 => SessionId::from_stored(tip),
+            Some((_, _, root)) => mend::tip(self.database, &SessionId::from_stored(root))?,
+        };
+        let mut title = self.card(tip.as_str())?.and_then(|card| card.title.clone());
+        if title.is_none() {
+            title = self.card(session.as_str())?.and_then(|card| card.title.clone());
+        }
+        Ok((tip, title))
+    }
+}
