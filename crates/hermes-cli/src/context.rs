@@ -4,7 +4,7 @@ use crate::error::{CliError, Kind};
 use crate::ui::Ui;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Settings, StoreLocation, env};
-use hermes_session::Maintenance;
+use hermes_session::Store;
 use hermes_store::{OpenOptions, StoreUrl, Synchronous};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ impl Context {
     }
 
     /// Opens the store that is configured, which must be there: reading never makes one.
-    pub(crate) fn open_existing(&self) -> Result<Arc<dyn Maintenance>, CliError> {
+    pub(crate) fn open_existing(&self) -> Result<Arc<dyn Store>, CliError> {
         Ok(self.open_existing_at()?.0)
     }
 
     /// The same, and where it is.
-    pub(crate) fn open_existing_at(&self) -> Result<(Arc<dyn Maintenance>, StoreUrl), CliError> {
+    pub(crate) fn open_existing_at(&self) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
         let settings = self.settings()?;
         let location = settings.store()?;
         let url = match &location.value {
@@ -51,12 +51,12 @@ impl Context {
     }
 
     /// Opens a store once more that was open a moment ago, without telling again what was told then.
-    pub(crate) fn reopen(&self, url: &StoreUrl) -> Result<Arc<dyn Maintenance>, CliError> {
+    pub(crate) fn reopen(&self, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
         Ok(hermes_store::open(url, &OpenOptions { create: false, ..OpenOptions::default() })?)
     }
 
     /// Opens a store, and tells what there is to tell of that.
-    pub(crate) fn open(&self, url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Maintenance>, CliError> {
+    pub(crate) fn open(&self, url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, CliError> {
         let store = hermes_store::open(url, options)?;
         for notice in store.notices() {
             self.ui.note(&notice);

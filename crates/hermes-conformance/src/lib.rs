@@ -32,7 +32,7 @@ pub use list::CASES;
 pub use model::ModelStore;
 
 use async_trait::async_trait;
-use hermes_session::{Maintenance, StoreError};
+use hermes_session::{Store, StoreError};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub trait Harness: Send + Sync {
 
     /// Opens the store of this name, empty when it is opened first. The same name twice is two handles on the same
     /// data. Names are made of `[a-z0-9_-]`.
-    async fn open(&self, name: &str) -> Arc<dyn Maintenance>;
+    async fn open(&self, name: &str) -> Arc<dyn Store>;
 }
 
 /// What a case is given: stores of its own.
@@ -66,12 +66,12 @@ impl Setup {
     }
 
     /// A handle on the case's store; each call gives another one on the same data.
-    pub async fn store(&self) -> Arc<dyn Maintenance> {
+    pub async fn store(&self) -> Arc<dyn Store> {
         self.harness.open(&self.name).await
     }
 
     /// A handle on a second store of the case.
-    pub async fn store_named(&self, name: &str) -> Arc<dyn Maintenance> {
+    pub async fn store_named(&self, name: &str) -> Arc<dyn Store> {
         self.harness.open(&format!("{}-{name}", self.name)).await
     }
 

@@ -8,6 +8,7 @@ mod arrivals;
 mod kin;
 mod listing;
 mod messages;
+mod search;
 mod sessions;
 mod titles;
 mod upkeep;
@@ -15,6 +16,7 @@ mod upkeep;
 use async_trait::async_trait;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
     BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, IndexHealth, Lineage, ListRequest, Listing,
     Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
@@ -264,6 +266,13 @@ impl SessionStore for ModelStore {
             None => state.meta.remove(&key),
         };
         Ok(())
+    }
+}
+
+#[async_trait]
+impl SearchStore for ModelStore {
+    async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
+        Ok(self.state().search(request))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use hermes_conformance::{Harness, ModelStore};
-use hermes_session::Maintenance;
+use hermes_session::Store;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ impl Harness for ModelHarness {
         "model"
     }
 
-    async fn open(&self, name: &str) -> Arc<dyn Maintenance> {
+    async fn open(&self, name: &str) -> Arc<dyn Store> {
         Arc::new(self.stores.lock().expect("nobody panics here").entry(name.to_owned()).or_default().clone())
     }
 }

@@ -56,6 +56,7 @@ pub use listing::{
 pub use message::{Fault, Message, MessageBody, NewMessage, Role};
 pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;
+pub use search::{SearchStore, Store};
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
 pub use store::{
     Deleted, IndexHealth, Maintenance, MessageRequest, Optimizing, SessionStore, StoreStatus, Titled, Window,

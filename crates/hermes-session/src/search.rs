@@ -14,7 +14,7 @@ pub mod tokens;
 
 pub use query::Query;
 
-use crate::{MessageId, PageRequest, Role, SessionId, SessionStore, Source, StoreError, Timestamp};
+use crate::{Maintenance, MessageId, PageRequest, Role, SessionId, SessionStore, Source, StoreError, Timestamp};
 use async_trait::async_trait;
 use std::time::Duration;
 
@@ -243,3 +243,8 @@ pub trait SearchStore: SessionStore {
     /// missing, damaged or behind makes it slower and not wrong. An error is an error, never an empty list.
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError>;
 }
+
+/// All that a store can do.
+pub trait Store: Maintenance + SearchStore {}
+
+impl<T: Maintenance + SearchStore> Store for T {}

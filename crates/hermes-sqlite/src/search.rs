@@ -89,9 +89,9 @@ impl<'d> Search<'d> {
         let admitted = rows.admitted()?;
         let newest = match &request.after {
             Some(cursor) => cursor.newest.0,
-            None => database
-                .prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?
-                .query_row([], |row| row.get(0))?,
+            None => {
+                database.prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?.query_row([], |row| row.get(0))?
+            }
         };
         let (lengths, way, unindexed) = match coverage {
             Coverage::But { behind, .. } => (Lengths::load(database)?, Way::Index, *behind),
@@ -267,7 +267,9 @@ impl<'d> Search<'d> {
         takes: impl Fn(&mut Self, (Tier, i64)) -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
         let newest = match &self.request.after {
-            Some(cursor) if cursor.tier == Tier::Pieces || self.request.order == SearchOrder::Newest => cursor.message.0 - 1,
+            Some(cursor) if cursor.tier == Tier::Pieces || self.request.order == SearchOrder::Newest => {
+                cursor.message.0 - 1
+            }
             Some(cursor) if self.request.query.is_negative() => cursor.message.0 - 1,
             _ => self.newest,
         };
@@ -373,10 +375,7 @@ impl<'d> Search<'d> {
         // What was found is shown, however late it is.
         self.end += self.request.timeout;
         let after = self.request.after.clone();
-        let scored = words.into_iter().map(|(id, length)| Scored {
-            score: self.score(id, Some(length), 1.0),
-            id,
-        });
+        let scored = words.into_iter().map(|(id, length)| Scored { score: self.score(id, Some(length), 1.0), id });
         let pool: BinaryHeap<Scored> = scored.filter(|scored| scored.is_after(after.as_ref())).collect();
         if self.take(page, pool)?.is_continue() {
             pieces.reverse();

@@ -1,7 +1,7 @@
 //! The contract, on SQLite files in a folder that goes away.
 
 use hermes_conformance::{Harness, run};
-use hermes_session::Maintenance;
+use hermes_session::Store;
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ impl Harness for Files {
         "sqlite"
     }
 
-    async fn open(&self, name: &str) -> Arc<dyn Maintenance> {
+    async fn open(&self, name: &str) -> Arc<dyn Store> {
         let path = self.0.path().join(name.replace("::", "-")).join("state.db");
         Arc::new(SqliteStore::open(&path, &SqliteOptions::default()).expect("the store opens"))
     }

@@ -1,7 +1,7 @@
 //! From a URL to a store.
 
 use crate::{ServerUrl, StoreUrl};
-use hermes_session::{Invalid, Maintenance, StoreError};
+use hermes_session::{Invalid, Store, StoreError};
 use hermes_sqlite::{Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Default for OpenOptions {
 ///
 /// # Errors
 /// Whatever the provider says. A provider that is not part of this build is `Invalid`; no other takes its place.
-pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Maintenance>, StoreError> {
+pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
             let OpenOptions { wait, create, synchronous } = *options;

@@ -40,6 +40,12 @@ impl Query {
         &self.root
     }
 
+    /// The terms that are not excluded, each once, in order.
+    pub fn terms(&self) -> Vec<&Term> {
+        let Node::All(nodes) = &self.root else { return Vec::new() };
+        nodes.iter().filter_map(|node| if let Node::Term(term) = node { Some(term) } else { None }).collect()
+    }
+
     /// Whether nothing is asked for but that things are absent.
     pub fn is_negative(&self) -> bool {
         self.is_empty()

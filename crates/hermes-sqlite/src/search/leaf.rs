@@ -64,7 +64,9 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf,
                 if aside.is_cut {
                     return piece(database, word, ends_inside);
                 }
-                fts = alternatives([format!("{} *", quoted(word))].into_iter().chain(aside.terms.iter().map(|term| quoted(term))));
+                fts = alternatives(
+                    [format!("{} *", quoted(word))].into_iter().chain(aside.terms.iter().map(|term| quoted(term))),
+                );
             }
             Ok(Leaf::Words { fts, more: around(database, &[word])? })
         }
@@ -113,7 +115,9 @@ fn piece(database: &Database, piece: &str, ends_inside: bool) -> Result<Leaf, Fa
     let more = around(database, &[piece])?;
     if found.terms.len() <= AT_ONCE {
         let own = [quoted(piece)];
-        let fts = alternatives(found.terms.iter().map(|term| quoted(term)).chain(own.into_iter().filter(|_| found.terms.is_empty())));
+        let fts = alternatives(
+            found.terms.iter().map(|term| quoted(term)).chain(own.into_iter().filter(|_| found.terms.is_empty())),
+        );
         return Ok(Leaf::Words { fts, more });
     }
     let mut all = more;
@@ -156,7 +160,8 @@ fn phrase(
     if is_first_known && is_last_known && ways.is_some_and(|ways| ways <= MAX_SPELLINGS) {
         let mut phrases = vec![String::new()];
         for words in spellings.iter().filter(|words| !words.is_empty()) {
-            phrases = phrases.iter().flat_map(|phrase| words.iter().map(move |word| format!("{phrase} {word}"))).collect();
+            phrases =
+                phrases.iter().flat_map(|phrase| words.iter().map(move |word| format!("{phrase} {word}"))).collect();
         }
         return Ok(Some(alternatives(phrases.iter().map(|phrase| format!("{}{star}", quoted(phrase.trim_start()))))));
     }

@@ -1,9 +1,9 @@
 //! What a query finds that matches nothing as a whole: messages with any of its words, by their stems.
 
+use super::Search;
 use super::hits::Page;
 use super::ids::Ids;
 use super::leaf::{matching, quoted};
-use super::Search;
 use crate::error::Failure;
 use crate::private::{self, Pairs};
 use hermes_session::MessageId;
@@ -107,8 +107,7 @@ fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
         }
         return Ok(ids);
     }
-    let mut terms =
-        private::terms_with_prefix(database, &word.prefix, MAX_FORMS, |form| word.takes(form))?.terms;
+    let mut terms = private::terms_with_prefix(database, &word.prefix, MAX_FORMS, |form| word.takes(form))?.terms;
     terms.push(word.word.clone());
     let mut ids = Vec::new();
     for term in &terms {

@@ -80,8 +80,9 @@ pub(crate) fn terms_with_prefix(
 
 /// The tokens that stand for a word, which is folded; the word itself is one of them, whether or not any message has it.
 pub(crate) fn terms_of(connection: &Connection, word: &str) -> Result<Vec<String>, Failure> {
-    let mut statement = connection
-        .prepare_cached("SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'",
+    )?;
     let mut terms: Vec<String> = statement.query_map([word], |row| row.get(0))?.collect::<Result<_, _>>()?;
     terms.push(word.to_owned());
     Ok(terms)
