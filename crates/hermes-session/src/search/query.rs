@@ -77,17 +77,6 @@ impl Query {
         &self.root
     }
 
-    /// The terms that are not excluded, each once, in order.
-    pub fn terms(&self) -> Vec<&Term> {
-        let Node::All(nodes) = &self.root else { return Vec::new() };
-        nodes.iter().filter_map(|node| if let Node::Term(term) = node { Some(term) } else { None }).collect()
-    }
-
-    /// Whether nothing is asked for but that things are absent.
-    pub fn is_negative(&self) -> bool {
-        self.is_empty()
-    }
-
     /// Whether it asks for nothing in particular.
     pub fn is_empty(&self) -> bool {
         matches!(&self.root, Node::All(parts) if parts.is_empty())
@@ -102,13 +91,21 @@ impl Query {
         terms
     }
 
-    /// Whether nothing is asked for but that things are absent: it is not empty, and all its terms are under a `NOT`.
+    /// Whether nothing is asked for but that things are absent, if anything: all its terms are under a `NOT`.
     pub fn is_negative(&self) -> bool {
-        !self.is_empty() && self.terms().is_empty()
+        !self.root.wants()
     }
 }
 
 impl Node {
+    fn wants(&self) -> bool {
+        match self {
+            Self::Term(_) => true,
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::wants),
+            Self::Not(_) => false,
+        }
+    }
+
     fn wanted<'n>(&'n self, terms: &mut Vec<&'n Term>) {
         match self {
             Self::Term(term) => terms.push(term),
