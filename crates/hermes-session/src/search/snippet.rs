@@ -5,7 +5,7 @@
 //! goes by the length of the snippet, not by that of the text.
 
 use super::tokens::is_border;
-use cells::{Cell, backward, forward, is_blank, start_of_whole};
+use cells::{Cell, backward, forward, is_blank, start_of_cell, start_of_character};
 use std::ops::Range;
 
 mod cells;
@@ -52,7 +52,7 @@ pub fn snippet(text: &str, marks: &[Range<usize>], style: &Style) -> String {
     let reach = length.saturating_mul(BYTES);
     let near =
         text.floor_char_boundary(first.saturating_sub(reach))..text.ceil_char_boundary(first.saturating_add(reach));
-    let first = start_of_whole(text, &near, first);
+    let first = start_of_cell(text, &near, first);
 
     let after = forward(text, first..near.end, length);
     let core = after.iter().take_while(|cell| cell.range.start < last).count();
@@ -78,7 +78,9 @@ pub fn head(text: &str, length: usize) -> String {
 
 /// Where the first character is that is not blank.
 fn beginning(text: &str) -> usize {
-    text.len() - text.trim_start_matches(is_blank).len()
+    let first = text.len() - text.trim_start_matches(is_blank).len();
+    // A mark may stand on a blank.
+    start_of_character(text, &(text.floor_char_boundary(first.saturating_sub(BYTES))..text.len()), first)
 }
 
 /// The most marks that fit into a length; the first of such groups.

@@ -61,16 +61,19 @@ fn gather<'t>(
     gathered
 }
 
-/// Where the character begins that a place is in; for one of several blanks, where the first of them is.
-pub(super) fn start_of_whole(text: &str, near: &Range<usize>, at: usize) -> usize {
+/// Where the character begins that a place is in. The part around it says how far to look.
+pub(super) fn start_of_character(text: &str, near: &Range<usize>, at: usize) -> usize {
     let part = &text[near.clone()];
     let mut cursor = GraphemeCursor::new(at - near.start, part.len(), true);
-    let mut start = at;
-    if let Ok(false) = cursor.is_boundary(part, 0) {
-        start = cursor.prev_boundary(part, 0).ok().flatten().map_or(at, |before| near.start + before);
+    match cursor.is_boundary(part, 0) {
+        Ok(false) => cursor.prev_boundary(part, 0).ok().flatten().map_or(at, |before| near.start + before),
+        _ => at,
     }
-    if text[start..near.end].starts_with(is_blank) {
-        start = near.start + text[near.start..start].trim_end_matches(is_blank).len();
-    }
-    start
+}
+
+/// Where the cell begins that a place is in.
+pub(super) fn start_of_cell(text: &str, near: &Range<usize>, at: usize) -> usize {
+    let start = start_of_character(text, near, at);
+    let is_blank_cell = forward(text, start..near.end, 1).first().is_some_and(|cell| cell.text == " ");
+    if is_blank_cell { near.start + text[near.start..start].trim_end_matches(is_blank).len() } else { start }
 }
