@@ -113,7 +113,11 @@ fn fold_rest(text: &str, from: usize, out: &mut String, trace: &mut impl Trace) 
             let end = text[end..].find(pages::is_apart).map_or(text.len(), |length| end + length);
             out.truncate(start.1);
             trace.take_back(start.0);
-            buffers.push_folded(&text[start.0..end], out);
+            let together = &text[start.0..end];
+            match character::quickly(together) {
+                Some(folded) => out.extend(folded),
+                None => buffers.push_folded(together, out),
+            }
             trace.put_block(start.0..end, start.1..out.len());
             at = end;
             (base, is_marked) = ((at, out.len()), false);

@@ -98,6 +98,21 @@ fn what_is_folded_is_borrowed() {
     assert_eq!(fold(&long), format!("{}e", "a".repeat(1_000)));
 }
 
+#[test]
+fn short_ways_lead_to_the_same() {
+    let mut buffers = character::Buffers::default();
+    let both = ('\0'..='\u{1ffff}').flat_map(|character| {
+        [format!("{character}"), format!("{character}\u{fe0f}"), format!("{character}\u{308}\u{301}")]
+    });
+    for text in both {
+        if let Some(folded) = character::quickly(&text) {
+            let mut out = String::new();
+            buffers.push_folded(&text, &mut out);
+            assert_eq!(folded.collect::<String>(), out, "{text:?}");
+        }
+    }
+}
+
 /// Indexes are made of words as they are written, and asked for folded ones.
 #[test]
 fn words_end_where_they_ended() {
