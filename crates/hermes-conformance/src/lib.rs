@@ -11,6 +11,7 @@ mod fixture;
 mod list;
 pub mod model;
 pub mod property;
+pub mod questions;
 
 pub mod concurrency;
 pub mod deletion;
