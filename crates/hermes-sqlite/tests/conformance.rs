@@ -14,8 +14,18 @@ impl Harness for Files {
     }
 
     async fn open(&self, name: &str) -> Arc<dyn Store> {
+        self.opened(name, &SqliteOptions::default())
+    }
+
+    async fn open_idle(&self, name: &str) -> Arc<dyn Store> {
+        self.opened(name, &SqliteOptions { background: false, ..SqliteOptions::default() })
+    }
+}
+
+impl Files {
+    fn opened(&self, name: &str, options: &SqliteOptions) -> Arc<dyn Store> {
         let path = self.0.path().join(name.replace("::", "-")).join("state.db");
-        Arc::new(SqliteStore::open(&path, &SqliteOptions::default()).expect("the store opens"))
+        Arc::new(SqliteStore::open(&path, options).expect("the store opens"))
     }
 }
 
