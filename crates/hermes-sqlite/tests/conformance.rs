@@ -2,7 +2,7 @@
 
 use hermes_conformance::{Harness, run};
 use hermes_session::Store;
-use hermes_sqlite::{SqliteOptions, SqliteStore};
+use hermes_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 
 struct Files(tempfile::TempDir);
@@ -18,7 +18,8 @@ impl Harness for Files {
     }
 
     async fn open_idle(&self, name: &str) -> Arc<dyn Store> {
-        self.opened(name, &SqliteOptions { background: false, ..SqliteOptions::default() })
+        let synchronous = Synchronous::Normal;
+        self.opened(name, &SqliteOptions { background: false, synchronous, ..SqliteOptions::default() })
     }
 }
 

@@ -33,7 +33,13 @@ const SESSIONS: [&str; 3] = ["a", "b", "c"];
 /// Where they differ first, with the messages and the question.
 pub fn random_searches(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result<(), String> {
     let runs = super::runs(RUNS)?;
-    let config = Config { cases: runs, failure_persistence: None, max_shrink_time: 120_000, ..Config::default() };
+    let config = Config {
+        cases: runs,
+        failure_persistence: None,
+        max_shrink_iters: 3_000,
+        max_shrink_time: 30_000,
+        ..Config::default()
+    };
     let (stores, asked) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let outcome = TestRunner::new(config).run(&scene(), |scene| {
         let name = format!("search-{}", stores.fetch_add(1, Ordering::Relaxed));
@@ -61,11 +67,11 @@ async fn play(harness: &Arc<dyn Harness>, name: &str, scene: &Scene, asked: &Ato
     }
     let half = scene.said.len() / 2;
     let say = async |said: &[Said]| -> Result<(), String> {
-        for said in said {
-            let message = said.message().said_at(at(said.place as i32 % 5));
-            let session = id(SESSIONS[said.place % SESSIONS.len()]);
-            store.append(&session, std::slice::from_ref(&message), &request(1)).await.map_err(fail)?;
-            model.append(&session, &[message], &request(1)).await.map_err(fail)?;
+        for (place, session) in SESSIONS.iter().enumerate() {
+            let said = said.iter().filter(|said| said.place % SESSIONS.len() == place);
+            let batch: Vec<_> = said.map(|said| said.message().said_at(at(said.place as i32 % 5))).collect();
+            store.append(&id(session), &batch, &request(1)).await.map_err(fail)?;
+            model.append(&id(session), &batch, &request(1)).await.map_err(fail)?;
         }
         Ok(())
     };
@@ -146,12 +152,8 @@ async fn check(
         .filter_map(|(id, message)| Some((*id, oracle::tier(&query, &search_text::of_body(&message.body))?)))
         .collect();
     let is_negative = query.is_negative();
-    let ask = SearchRequest {
-        page: PageRequest::first(limit),
-        relax: false,
-        timeout: PATIENCE,
-        ..SearchRequest::new(query)
-    };
+    let ask =
+        SearchRequest { page: PageRequest::first(limit), relax: false, timeout: PATIENCE, ..SearchRequest::new(query) };
     let hits = oracle::every_page(store, &ask).await.map_err(fail)?;
     let found: Vec<(MessageId, Tier)> = hits.iter().map(|hit| (hit.message, hit.tier)).collect();
     if is_negative {

@@ -10,10 +10,50 @@ use std::fmt;
 
 /// Pieces that texts are put together from. They are few, so that many texts are nearly the same.
 const PIECES: &[&[&str]] = &[
-    &["foo", "Bar", "fooBar", "error", "main", "rs", "a", "i", "type", "text", "x1", "v1.2.3", "404", "nword", "İI", "k\u{212a}"],
+    &[
+        "foo",
+        "Bar",
+        "fooBar",
+        "error",
+        "main",
+        "rs",
+        "a",
+        "i",
+        "type",
+        "text",
+        "x1",
+        "v1.2.3",
+        "404",
+        "nword",
+        "İI",
+        "k\u{212a}",
+    ],
     &[" ", " ", " ", " ", "\n", "\t", "  ", "\u{a0}", "\u{3000}", "\r\n", "\u{2028}"],
-    &["-", "_", ".", "/", "'", "’", "\\", "\"", ":", "@", "+", "*", "(", ")", ",", "—", "\0", "\u{ad}", "\u{200d}", "…", "%", "$", "\u{1}"],
-    &["é", "É", "e\u{301}", "ñ", "ß", "ẞ", "ø", "ệ", "e\u{323}\u{302}", "việt", "ﬁ", "Ａ", "ｂ", "Σ", "ς", "ǆ", "ŀ", "ſ", "o\u{308}\u{304}"],
+    &[
+        "-", "_", ".", "/", "'", "’", "\\", "\"", ":", "@", "+", "*", "(", ")", ",", "—", "\0", "\u{ad}", "\u{200d}",
+        "…", "%", "$", "\u{1}",
+    ],
+    &[
+        "é",
+        "É",
+        "e\u{301}",
+        "ñ",
+        "ß",
+        "ẞ",
+        "ø",
+        "ệ",
+        "e\u{323}\u{302}",
+        "việt",
+        "ﬁ",
+        "Ａ",
+        "ｂ",
+        "Σ",
+        "ς",
+        "ǆ",
+        "ŀ",
+        "ſ",
+        "o\u{308}\u{304}",
+    ],
     &["й", "и\u{306}", "Й", "а\u{301}", "Ж", "ё", "привет", "שׁ", "ع", "ა", "α\u{345}"],
     &["大", "别", "山", "项目", "大别山", "𠀀", "𠮷", "\u{f900}", "、", "。", "「", "々", "名古屋"],
     &["か", "が", "か\u{3099}", "ｶ", "ﾞ", "ｶﾞ", "ー", "･", "ぱ", "ﾊﾟ", "カ"],
@@ -66,7 +106,9 @@ impl Said {
         let body = match self.form {
             Form::Plain => MessageBody { content: Some(Content::from(text)), ..empty(Role::User) },
             Form::Parts => MessageBody {
-                content: content(value!([{"type": "text", "text": text}, {"type": "image", "url": "data:image/png;base64,AAAA"}, {"type": "text", "text": "foo"}])),
+                content: content(
+                    value!([{"type": "text", "text": text}, {"type": "image", "url": "data:image/png;base64,AAAA"}, {"type": "text", "text": "foo"}]),
+                ),
                 ..empty(Role::User)
             },
             Form::Map => MessageBody { content: content(value!({"foo": text, "n": 12})), ..empty(Role::User) },
@@ -162,7 +204,11 @@ pub fn scene() -> impl Strategy<Value = Scene> {
         let said = |(place, (text, form))| Said { place, text, form };
         all.into_iter().enumerate().map(said).collect::<Vec<_>>()
     });
-    (said, prop::collection::vec(asked(), 1..10), 1..5_u32).prop_map(|(said, asked, limit)| Scene { said, asked, limit })
+    (said, prop::collection::vec(asked(), 1..10), 1..5_u32).prop_map(|(said, asked, limit)| Scene {
+        said,
+        asked,
+        limit,
+    })
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -212,9 +258,8 @@ fn cut() -> impl Strategy<Value = Cut> {
         2 => Just(Change::Folded),
         1 => Just(Change::Foreign),
     ];
-    (any::<prop::sample::Index>(), any::<prop::sample::Index>(), length, change, prop::bool::weighted(0.4)).prop_map(
-        |(message, start, length, change, is_quoted)| Cut { message, start, length, change, is_quoted },
-    )
+    (any::<prop::sample::Index>(), any::<prop::sample::Index>(), length, change, prop::bool::weighted(0.4))
+        .prop_map(|(message, start, length, change, is_quoted)| Cut { message, start, length, change, is_quoted })
 }
 
 impl fmt::Display for Scene {
