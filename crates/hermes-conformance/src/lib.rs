@@ -10,6 +10,7 @@
 mod fixture;
 mod list;
 pub mod model;
+pub mod oracle;
 pub mod property;
 pub mod questions;
 
@@ -51,6 +52,11 @@ pub trait Harness: Send + Sync {
     /// Opens the store of this name, empty when it is opened first. The same name twice is two handles on the same
     /// data. Names are made of `[a-z0-9_-]`.
     async fn open(&self, name: &str) -> Arc<dyn Store>;
+
+    /// Opens it such that nothing is done unasked, where a provider does anything.
+    async fn open_idle(&self, name: &str) -> Arc<dyn Store> {
+        self.open(name).await
+    }
 }
 
 /// What a case is given: stores of its own.
@@ -69,6 +75,11 @@ impl Setup {
     /// A handle on the case's store; each call gives another one on the same data.
     pub async fn store(&self) -> Arc<dyn Store> {
         self.harness.open(&self.name).await
+    }
+
+    /// A handle that does nothing unasked: what was written stays unindexed until somebody asks for upkeep.
+    pub async fn idle_store(&self, name: &str) -> Arc<dyn Store> {
+        self.harness.open_idle(&format!("{}-{name}", self.name)).await
     }
 
     /// A handle on a second store of the case.
@@ -101,19 +112,24 @@ pub fn run(harness: impl Harness + 'static) -> ! {
     let harness: Arc<dyn Harness> = Arc::new(harness);
     let mut trials: Vec<Trial> =
         CASES.iter().map(|case| trial(*case, Arc::clone(&harness), runtime.handle().clone())).collect();
-    let (random, handle) = (Arc::clone(&harness), runtime.handle().clone());
-    trials.push(
-        Trial::test("property::random_operations", move || {
-            property::random_operations(&random, &handle).map_err(Failed::from)
-        })
-        .with_kind(harness.provider()),
-    );
+    let properties: [(&str, Property); 2] = [
+        ("property::random_operations", property::random_operations),
+        ("property::random_searches", property::search::random_searches),
+    ];
+    for (name, property) in properties {
+        let (random, handle) = (Arc::clone(&harness), runtime.handle().clone());
+        let runner = move || property(&random, &handle).map_err(Failed::from);
+        trials.push(Trial::test(name, runner).with_kind(harness.provider()));
+    }
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Leaving the process drops nothing by itself, and a harness may own servers and folders.
     drop(runtime);
     drop(harness);
     conclusion.exit()
 }
+
+/// Tries something with random input on a provider.
+type Property = fn(&Arc<dyn Harness>, &tokio::runtime::Handle) -> Result<(), String>;
 
 fn trial(case: Case, harness: Arc<dyn Harness>, runtime: tokio::runtime::Handle) -> Trial {
     let kind = harness.provider();

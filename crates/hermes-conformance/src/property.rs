@@ -5,6 +5,7 @@
 
 mod operation;
 mod picture;
+pub mod search;
 mod strategy;
 
 use crate::{Harness, ModelStore};
@@ -28,10 +29,7 @@ const STRIDE: usize = 6;
 /// # Errors
 /// Where the two differ first, and the operations that led there.
 pub fn random_operations(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result<(), String> {
-    let runs = match std::env::var("HERMES_PROPERTY_CASES") {
-        Ok(text) => text.parse().map_err(|_| format!("HERMES_PROPERTY_CASES is {text:?}, not a number"))?,
-        Err(_) => RUNS,
-    };
+    let runs = runs(RUNS)?;
     let config = Config { cases: runs, failure_persistence: None, max_shrink_time: 120_000, ..Config::default() };
     let (stores, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let outcome = TestRunner::new(config).run(&Machine::sequential_strategy(STEPS / 2..=STEPS), |(_, steps, seen)| {
@@ -55,6 +53,14 @@ pub fn random_operations(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result
             Err(format!("{reason}\nafter these operations:\n{steps}"))
         }
         Err(TestError::Abort(reason)) => Err(format!("no operations could be made: {reason}")),
+    }
+}
+
+/// How many runs are asked for.
+fn runs(usual: u32) -> Result<u32, String> {
+    match std::env::var("HERMES_PROPERTY_CASES") {
+        Ok(text) => text.parse().map_err(|_| format!("HERMES_PROPERTY_CASES is {text:?}, not a number")),
+        Err(_) => Ok(usual),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hermes_conformance::{Harness, run};
 use hermes_session::Store;
-use hermes_sqlite::{SqliteOptions, SqliteStore};
+use hermes_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 
 struct Files(tempfile::TempDir);
@@ -14,8 +14,19 @@ impl Harness for Files {
     }
 
     async fn open(&self, name: &str) -> Arc<dyn Store> {
+        self.opened(name, &SqliteOptions::default())
+    }
+
+    async fn open_idle(&self, name: &str) -> Arc<dyn Store> {
+        let synchronous = Synchronous::Normal;
+        self.opened(name, &SqliteOptions { background: false, synchronous, ..SqliteOptions::default() })
+    }
+}
+
+impl Files {
+    fn opened(&self, name: &str, options: &SqliteOptions) -> Arc<dyn Store> {
         let path = self.0.path().join(name.replace("::", "-")).join("state.db");
-        Arc::new(SqliteStore::open(&path, &SqliteOptions::default()).expect("the store opens"))
+        Arc::new(SqliteStore::open(&path, options).expect("the store opens"))
     }
 }
 

@@ -9,7 +9,7 @@ use hermes_session::search::{
     Hit, Neighbour, SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, SessionFacts, Way, fold, snippet,
     tokens,
 };
-use hermes_session::{Lineage, Message, MessageId, Session, search_text};
+use hermes_session::{Lineage, Message, MessageBody, MessageId, Session, search_text};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -106,7 +106,10 @@ impl State {
         let at = transcript.iter().position(|other| other.id == message.id)?;
         let neighbour = |message: &Message| Neighbour {
             role: message.body.role.clone(),
-            text: snippet::head(&search_text::of_body(&message.body), snippet::NEIGHBOUR),
+            text: snippet::head(
+                &search_text::of_body(&MessageBody { tool_name: None, ..message.body.clone() }),
+                snippet::NEIGHBOUR,
+            ),
         };
         Some(Hit {
             message: message.id,

@@ -62,7 +62,9 @@ pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
         unlisted[text.place] |= text.is_cut;
     }
     let behind: Vec<String> = escaped.iter().filter_map(|word| word.entry(&terms[ascii..])).collect();
+    let within: Vec<String> = terms[ascii..].iter().flat_map(|token| within(token)).collect();
     terms[ascii..].iter_mut().for_each(entry);
+    terms.extend(within);
     terms.extend(behind);
     list(connection, &in_order(terms))?;
     for (document, is_unlisted) in documents.iter().zip(unlisted) {
@@ -141,6 +143,16 @@ fn entry(token: &mut String) {
     if word != token.as_str() {
         *token = format!("{word}/{token}");
     }
+}
+
+/// Entries for the words that touch paired characters and so are no tokens of their own: `ж/ж大`. Those that are part of a run are left to `hx_cjk`.
+fn within(token: &str) -> Vec<String> {
+    let folded = fold(token);
+    if !folded.chars().any(is_paired) {
+        return Vec::new();
+    }
+    let words = tokens::words(&folded).map(|range| &folded[range]);
+    words.filter(|word| !word.is_ascii() && !is_run(word)).map(|word| format!("{word}/{token}")).collect()
 }
 
 /// A word that follows an escape of JSON, whose letters the tokenizer takes for the beginning of the word.

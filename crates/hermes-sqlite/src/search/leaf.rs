@@ -13,7 +13,7 @@ use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::Term;
 use hermes_session::search::tokens;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// The most words that a piece is looked up in. One that is in more is in nearly every message.
 const MAX_TERMS: usize = 4_000;
@@ -50,7 +50,8 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf,
     if folded.chars().any(is_paired) {
         return Ok(Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs))?);
     }
-    let words: Vec<&str> = tokens::words(&folded).map(|word| &folded[word]).collect();
+    let ranges: Vec<Range<usize>> = tokens::words(&folded).collect();
+    let words: Vec<&str> = ranges.iter().map(|word| &folded[word.clone()]).collect();
     let is_open = |character: Option<char>| character.is_some_and(tokens::is_word);
     let begins_inside = tier == Tier::Pieces && is_open(folded.chars().next());
     let ends_inside = (tier == Tier::Pieces || term.is_prefix) && is_open(folded.chars().next_back());
@@ -71,10 +72,34 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf,
             Ok(Leaf::Words { fts, more: around(database, &[word])? })
         }
         [first, .., last] => {
-            let Some(fts) = phrase(database, &words, begins_inside, ends_inside)? else { return Ok(Leaf::Unknown) };
+            let mut phrases = Vec::new();
+            for stretch in unbroken(&folded, &ranges) {
+                let (is_first, is_last) = (stretch.start == 0, stretch.end == words.len());
+                let (begins_inside, ends_inside) = (begins_inside && is_first, ends_inside && is_last);
+                phrases.extend(phrase(database, &words[stretch], begins_inside, ends_inside)?);
+            }
+            if phrases.is_empty() {
+                return Ok(Leaf::Unknown);
+            }
+            let fts = phrases.iter().map(|phrase| format!("({phrase})")).collect::<Vec<_>>().join(" AND ");
             Ok(Leaf::Words { fts, more: around(database, &[first, last])? })
         }
     }
+}
+
+/// The words that follow one another in the index as well.
+///
+/// A line break may be where another text of the message begins, behind names that nobody wrote. And what stands before a word may be an escape
+/// of JSON, whose letters are a token of their own unless the word follows at once: a blank may be a tab, a dash `\u2014`.
+fn unbroken(folded: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
+    let is_broken = |pair: &[Range<usize>]| {
+        let mut between = folded[pair[0].end..pair[1].start].chars();
+        let last = between.next_back();
+        last.is_some_and(|last| last == '\n' || last > '\u{ffff}') || between.any(|other| !other.is_ascii_graphic())
+    };
+    let breaks = words.windows(2).enumerate().filter(|(_, pair)| is_broken(pair)).map(|(place, _)| place + 1);
+    let mut start = 0;
+    breaks.chain([words.len()]).map(|end| std::mem::replace(&mut start, end)..end).collect()
 }
 
 /// The messages that have pairs of characters.
@@ -93,7 +118,7 @@ fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>, Failure> {
 }
 
 /// The messages that have one of the words within a run of paired characters: there it is no token of its own.
-fn around(database: &Database, words: &[&str]) -> Result<Vec<i64>, Failure> {
+pub(super) fn around(database: &Database, words: &[&str]) -> Result<Vec<i64>, Failure> {
     let mut all = Vec::new();
     for word in words {
         if let Some(pairs) = Pairs::around(word) {

@@ -3,7 +3,7 @@
 use super::Search;
 use super::hits::Page;
 use super::ids::Ids;
-use super::leaf::{matching, quoted};
+use super::leaf::{around, matching, quoted};
 use crate::error::Failure;
 use crate::private::{self, Pairs};
 use hermes_session::MessageId;
@@ -109,7 +109,8 @@ fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     }
     let mut terms = private::terms_with_prefix(database, &word.prefix, MAX_FORMS, |form| word.takes(form))?.terms;
     terms.push(word.word.clone());
-    let mut ids = Vec::new();
+    // Within a run of paired characters it is no token of its own.
+    let mut ids = around(database, &[word.prefix.as_str()])?;
     for term in &terms {
         ids.extend(matching(database, &quoted(term))?);
     }
