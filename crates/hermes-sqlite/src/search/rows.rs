@@ -29,7 +29,10 @@ impl Said<'_> {
     pub(super) fn text(&self) -> Result<Cow<'_, str>, Failure> {
         let column = |index| -> Result<Option<Cow<'_, str>>, Failure> {
             Ok(match self.row.get_ref(index)? {
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes)),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+                    // Nearly all of it is valid, and this look is the quicker one.
+                    Some(std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
+                }
                 _ => text(self.row, index)?.map(Cow::Owned),
             })
         };
@@ -64,11 +67,13 @@ pub(super) struct Rows<'d> {
     database: &'d Database,
     filter: &'d SearchFilter,
     cards: HashMap<String, Option<Rc<Card>>>,
+    /// The conversations of sessions: where they go on, and what they are called.
+    conversations: HashMap<SessionId, (SessionId, Option<String>)>,
 }
 
 impl<'d> Rows<'d> {
     pub(super) fn new(database: &'d Database, filter: &'d SearchFilter) -> Self {
-        Self { database, filter, cards: HashMap::new() }
+        Self { database, filter, cards: HashMap::new(), conversations: HashMap::new() }
     }
 
     /// The session with this id, if anybody may see it.
@@ -192,6 +197,9 @@ impl<'d> Rows<'d> {
 
     /// Where the conversation of a session goes on, and what it is called.
     pub(super) fn conversation(&mut self, session: &SessionId) -> Result<(SessionId, Option<String>), Failure> {
+        if let Some(known) = self.conversations.get(session) {
+            return Ok(known.clone());
+        }
         let tip: Option<(String, i64, String)> = self
             .database
             .prepare_cached(
@@ -209,6 +217,7 @@ impl<'d> Rows<'d> {
         if title.is_none() {
             title = self.card(session.as_str())?.and_then(|card| card.title.clone());
         }
+        self.conversations.insert(session.clone(), (tip.clone(), title.clone()));
         Ok((tip, title))
     }
 }
