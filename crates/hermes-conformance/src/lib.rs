@@ -12,6 +12,7 @@ mod list;
 pub mod model;
 pub mod oracle;
 pub mod property;
+pub mod questions;
 
 pub mod concurrency;
 pub mod deletion;

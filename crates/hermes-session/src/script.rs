@@ -30,7 +30,7 @@ pub const fn is_paired(character: char) -> bool {
 /// [folded](crate::search::fold). A text and a piece of it give the same runs, but for the ends of the piece.
 pub fn runs(text: &str) -> impl Iterator<Item = String> {
     // Most texts have none, and end here. What is paired stays so when it is folded, and nothing else becomes it.
-    let folded = if text.chars().any(is_paired) { fold(text) } else { Cow::Borrowed("") };
+    let folded = if !text.is_ascii() && text.chars().any(is_paired) { fold(text) } else { Cow::Borrowed("") };
     stretches(folded).filter(|run| run.chars().any(is_paired))
 }
 

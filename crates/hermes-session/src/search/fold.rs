@@ -38,9 +38,16 @@ pub fn fold_into(text: &str, out: &mut String) {
     fold_rest(text, 0, out, &mut ());
 }
 
-/// Whether a text is folded.
-pub fn is_folded(text: &str) -> bool {
-    unchanged(text) == text.len() || fold(text) == text
+/// The folded form of a text: the text itself where it is in that form, else the buffer, with that form in place of what was there.
+pub fn fold_with<'t>(text: &'t str, buffer: &'t mut String) -> &'t str {
+    let same = unchanged(text);
+    if same == text.len() {
+        return text;
+    }
+    buffer.clear();
+    buffer.reserve(text.len());
+    fold_rest(text, same, buffer, &mut ());
+    buffer
 }
 
 /// How much of the beginning surely stays as it is. What comes behind it does not join with it.
@@ -107,7 +114,11 @@ fn fold_rest(text: &str, from: usize, out: &mut String, trace: &mut impl Trace) 
             let end = text[end..].find(pages::is_apart).map_or(text.len(), |length| end + length);
             out.truncate(start.1);
             trace.take_back(start.0);
-            buffers.push_folded(&text[start.0..end], out);
+            let together = &text[start.0..end];
+            match character::quickly(together) {
+                Some(folded) => out.extend(folded),
+                None => buffers.push_folded(together, out),
+            }
             trace.put_block(start.0..end, start.1..out.len());
             at = end;
             (base, is_marked) = ((at, out.len()), false);

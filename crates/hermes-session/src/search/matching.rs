@@ -1,9 +1,18 @@
 //! Whether a message is meant: the reference that every store agrees with.
+//!
+//! A term is found where its folded text is in the folded text of the message, be it across words, signs and blanks. A term that folds to
+//! nothing, such as an accent alone, is looked for as it is written. `NOT` means that a term is nowhere, not even as a piece of a word.
 
-use super::fold::{Folded, fold};
+use super::fold::{Folded, fold, fold_with};
 use super::query::{Node, Query, Term};
-use super::tokens::is_border;
+use needle::Needle;
 use std::ops::Range;
+
+mod needle;
+pub mod reference;
+
+/// The most places that are marked in a text.
+pub const MAX_MARKS: usize = 1_000;
 
 /// How a message matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,91 +27,144 @@ pub enum Tier {
 #[derive(Debug, Clone)]
 pub struct Matcher {
     root: Part,
+    /// Each term once.
+    needles: Vec<Needle>,
+    /// Which of them are looked for, and not excluded.
+    wanted: Vec<bool>,
 }
 
 #[derive(Debug, Clone)]
 enum Part {
-    Term(Needle),
+    /// The number of a needle.
+    Term(usize),
     All(Vec<Part>),
     Any(Vec<Part>),
     Not(Box<Part>),
 }
 
-#[derive(Debug, Clone)]
-struct Needle {
+/// Room that is used again from text to text.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
     folded: String,
-    is_prefix: bool,
+    known: Vec<Known>,
+}
+
+/// What is known about a term in a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// Where it is first, if it is anywhere.
+    first: Option<Option<usize>>,
+    /// Whether it is there in whole words.
+    whole: Option<bool>,
 }
 
 impl Matcher {
     /// Makes a question ready.
     pub fn new(query: &Query) -> Self {
-        Self { root: Part::of(query.root()) }
+        Self::of(query.root())
+    }
+
+    /// Makes a part of a question ready.
+    pub fn of(node: &Node) -> Self {
+        let mut matcher = Self { root: Part::All(Vec::new()), needles: Vec::new(), wanted: Vec::new() };
+        matcher.root = matcher.part(node, true);
+        matcher
+    }
+
+    fn part(&mut self, node: &Node, is_wanted: bool) -> Part {
+        match node {
+            Node::Term(term) => Part::Term(self.needle(term, is_wanted)),
+            Node::All(nodes) => Part::All(nodes.iter().map(|node| self.part(node, is_wanted)).collect()),
+            Node::Any(nodes) => Part::Any(nodes.iter().map(|node| self.part(node, is_wanted)).collect()),
+            Node::Not(node) => Part::Not(Box::new(self.part(node, !is_wanted))),
+        }
+    }
+
+    fn needle(&mut self, term: &Term, is_wanted: bool) -> usize {
+        let needle = Needle::new(term);
+        let number = self.needles.iter().position(|known| known.is(&needle)).unwrap_or_else(|| {
+            self.needles.push(needle);
+            self.wanted.push(false);
+            self.needles.len() - 1
+        });
+        self.wanted[number] |= is_wanted;
+        number
     }
 
     /// How a text matches, if it does.
     pub fn tier(&self, text: &str) -> Option<Tier> {
-        let folded = fold(text);
-        if !self.root.holds(&folded, Tier::Pieces) {
+        self.tier_with(text, &mut Scratch::default())
+    }
+
+    /// How a text matches, if it does, for those who ask about many texts.
+    pub fn tier_with(&self, text: &str, scratch: &mut Scratch) -> Option<Tier> {
+        scratch.known.clear();
+        scratch.known.resize(self.needles.len(), Known::default());
+        let folded = if self.needles.is_empty() { text } else { fold_with(text, &mut scratch.folded) };
+        let mut look = Look { needles: &self.needles, raw: text, folded, known: &mut scratch.known };
+        if !look.holds(&self.root, Tier::Pieces) {
             None
-        } else if self.root.holds(&folded, Tier::Words) {
+        } else if look.holds(&self.root, Tier::Words) {
             Some(Tier::Words)
         } else {
             Some(Tier::Pieces)
         }
     }
 
-    /// Where terms that are not excluded occur in a text, in order, without overlap; whole words alone if there are any.
+    /// Where terms that are not excluded occur in a text, in order; of each term whole words alone if there are any.
+    ///
+    /// Places that overlap or touch are one. They are whole characters, with the accents that belong to them, and the first [`MAX_MARKS`] at most.
     pub fn marks(&self, text: &str) -> Vec<Range<usize>> {
         let folded = Folded::new(text);
-        let mut needles = Vec::new();
-        self.root.wanted(&mut needles);
         let mut marks = Vec::new();
-        for needle in needles {
-            for (at, _) in folded.text.match_indices(&needle.folded) {
-                marks.push(folded.original(at..at + needle.folded.len()));
+        for (needle, _) in self.needles.iter().zip(&self.wanted).filter(|(_, is_wanted)| **is_wanted) {
+            if needle.is_raw {
+                marks.extend(needle.places(text, MAX_MARKS));
+            } else {
+                marks.extend(needle.places(&folded.text, MAX_MARKS).into_iter().map(|place| folded.original(place)));
             }
         }
-        marks.sort_by_key(|mark: &Range<usize>| mark.start);
-        marks.dedup_by(|later, before| later.start < before.end);
+        marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
+        marks.dedup_by(|mark, before| {
+            let joins = mark.start <= before.end;
+            if joins {
+                before.end = before.end.max(mark.end);
+            }
+            joins
+        });
+        marks.truncate(MAX_MARKS);
         marks
     }
 }
 
-impl Part {
-    fn of(node: &Node) -> Self {
-        let all = |nodes: &[Node]| nodes.iter().map(Self::of).collect();
-        match node {
-            Node::Term(Term { text, is_prefix }) => {
-                Self::Term(Needle { folded: fold(text).into_owned(), is_prefix: *is_prefix })
-            }
-            Node::All(nodes) => Self::All(all(nodes)),
-            Node::Any(nodes) => Self::Any(all(nodes)),
-            Node::Not(node) => Self::Not(Box::new(Self::of(node))),
+/// A look at one text, in which each term is searched once.
+struct Look<'m> {
+    needles: &'m [Needle],
+    raw: &'m str,
+    folded: &'m str,
+    known: &'m mut [Known],
+}
+
+impl Look<'_> {
+    fn holds(&mut self, part: &Part, tier: Tier) -> bool {
+        match part {
+            Part::Term(number) => self.has(*number, tier),
+            Part::All(parts) => parts.iter().all(|part| self.holds(part, tier)),
+            Part::Any(parts) => parts.iter().any(|part| self.holds(part, tier)),
+            Part::Not(part) => !self.holds(part, Tier::Pieces),
         }
     }
 
-    fn holds(&self, text: &str, tier: Tier) -> bool {
-        match self {
-            Self::Term(needle) => match tier {
-                Tier::Pieces => text.contains(&needle.folded),
-                Tier::Words => text.match_indices(&needle.folded).any(|(at, found)| {
-                    let end = at + found.len();
-                    is_border(text[..at].chars().next_back(), found.chars().next())
-                        && (needle.is_prefix || is_border(found.chars().next_back(), text[end..].chars().next()))
-                }),
-            },
-            Self::All(parts) => parts.iter().all(|part| part.holds(text, tier)),
-            Self::Any(parts) => parts.iter().any(|part| part.holds(text, tier)),
-            Self::Not(part) => !part.holds(text, Tier::Pieces),
-        }
-    }
-
-    fn wanted<'p>(&'p self, needles: &mut Vec<&'p Needle>) {
-        match self {
-            Self::Term(needle) => needles.push(needle),
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.wanted(needles)),
-            Self::Not(_) => {}
+    fn has(&mut self, number: usize, tier: Tier) -> bool {
+        let (needle, known) = (&self.needles[number], &mut self.known[number]);
+        let text = if needle.is_raw { self.raw } else { self.folded };
+        let Some(first) = *known.first.get_or_insert_with(|| needle.first(text)) else { return false };
+        match tier {
+            Tier::Pieces => true,
+            Tier::Words => *known.whole.get_or_insert_with(|| needle.is_whole_from(text, first)),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,23 @@
 //! The place in a text where it matches, for a person to see.
+//!
+//! A snippet is one line: line breaks, control characters and runs of white space are one blank. What counts as a character is what a person takes
+//! for one: an emoji with all its parts, a letter with all its accents. None is torn apart. The time it takes
+//! goes by the length of the snippet, not by that of the text.
 
+use super::tokens::is_border;
+use cells::{Cell, backward, forward, is_blank, start_of_cell, start_of_character};
 use std::ops::Range;
+
+mod cells;
 
 /// The longest text of a message beside a hit, in characters.
 pub const NEIGHBOUR: usize = 200;
+
+/// How many bytes are looked at for each character that is shown, at most. Characters of many marks and wide white space end there.
+const BYTES: usize = 64;
+
+/// How many characters are given up at most for not tearing a word.
+const WORD: usize = 24;
 
 /// How a snippet looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,21 +39,112 @@ impl Default for Style {
 }
 
 /// A part of a text with what matched in it marked.
+///
+/// It shows the place where the most marks are close together, the first of such places. Of a mark that is longer than the snippet it shows
+/// the beginning, and without marks the beginning of the text. Marks are as [`super::matching::Matcher::marks`] gives them; one that
+/// tears a character is taken for the whole of it. Where text is left out, words are not torn unless they are long.
 pub fn snippet(text: &str, marks: &[Range<usize>], style: &Style) -> String {
-    let mut out = String::new();
-    let mut at = 0;
-    for mark in marks {
-        out.push_str(&text[at..mark.start]);
-        out.push_str(&style.open);
-        out.push_str(&text[mark.clone()]);
-        out.push_str(&style.close);
-        at = mark.end;
-    }
-    out.push_str(&text[at..]);
-    out
+    // No text has more characters than bytes.
+    let length = style.length.min(text.len());
+    let group = densest(text, marks, length);
+    let first = group.first().map_or_else(|| beginning(text), |mark| text.floor_char_boundary(mark.start));
+    let last = group.last().map_or(first, |mark| mark.end);
+    let reach = length.saturating_mul(BYTES);
+    let near =
+        text.floor_char_boundary(first.saturating_sub(reach))..text.ceil_char_boundary(first.saturating_add(reach));
+    let first = start_of_cell(text, &near, first);
+
+    let after = forward(text, first..near.end, length);
+    let core = after.iter().take_while(|cell| cell.range.start < last).count();
+    let spare = length - core;
+    let mut before = backward(text, near.start..first, spare);
+    _ = before.pop_if(|cell| cell.text == " " && cell.range.start == 0);
+    // Half of what is to spare goes before the marks, and more if there is not so much behind them.
+    let lead = before.len().min((spare / 2).max(spare - (after.len() - core)));
+    let tail = after.len().min(length - lead);
+    let cells: Vec<Cell<'_>> = before.into_iter().take(lead).rev().chain(after.into_iter().take(tail)).collect();
+    show(text, whole_words(text, &cells, lead..lead + core), marks, style)
 }
 
 /// The first characters of a text on one line.
 pub fn head(text: &str, length: usize) -> String {
-    text.chars().take(length).collect()
+    let first = beginning(text);
+    let reach = length.min(text.len()).saturating_mul(BYTES);
+    let cells = forward(text, first..text.ceil_char_boundary(first.saturating_add(reach)), length.min(text.len()));
+    let mut line: String = cells.iter().map(|cell| cell.text).collect();
+    line.truncate(line.trim_end_matches(' ').len());
+    line
 }
+
+/// Where the first character is that is not blank.
+fn beginning(text: &str) -> usize {
+    let first = text.len() - text.trim_start_matches(is_blank).len();
+    // A mark may stand on a blank.
+    start_of_character(text, &(text.floor_char_boundary(first.saturating_sub(BYTES))..text.len()), first)
+}
+
+/// The most marks that fit into a length; the first of such groups.
+fn densest<'m>(text: &str, marks: &'m [Range<usize>], length: usize) -> &'m [Range<usize>] {
+    // A character has four bytes at most: what is longer than that needs no counting.
+    let width = |from: usize, to: usize| match text.get(from..to) {
+        Some(part) if part.len() <= length.saturating_mul(4) => part.chars().count(),
+        _ => length + 1,
+    };
+    let step = |mark: usize| width(marks[mark].start, marks[mark + 1].start);
+    let (mut start, mut wide, mut best) = (0, 0, 0..0);
+    for (end, mark) in marks.iter().enumerate() {
+        wide += if end > 0 { step(end - 1) } else { 0 };
+        while start < end && wide + width(mark.start, mark.end) > length {
+            wide -= step(start);
+            start += 1;
+        }
+        if end + 1 - start > best.len() {
+            best = start..end + 1;
+        }
+    }
+    &marks[best]
+}
+
+/// The cells without words that are torn at either end, and without blanks there; those of the core stay.
+fn whole_words<'c, 't>(text: &str, cells: &'c [Cell<'t>], core: Range<usize>) -> &'c [Cell<'t>] {
+    let is_torn = |at: usize| !is_border(text[..at].chars().next_back(), text[at..].chars().next());
+    let mut left = (0..core.start.min(WORD)).find(|cell| !is_torn(cells[*cell].range.start)).unwrap_or(0);
+    let most = core.end.max(cells.len().saturating_sub(WORD));
+    let is_whole = |end: &usize| *end > 0 && !is_torn(cells[*end - 1].range.end);
+    let mut right = (most..=cells.len()).rev().find(is_whole).unwrap_or(cells.len());
+    while left < core.start && cells[left].text == " " {
+        left += 1;
+    }
+    while right > core.end.max(left) && cells[right - 1].text == " " {
+        right -= 1;
+    }
+    &cells[left..right]
+}
+
+fn show(text: &str, cells: &[Cell<'_>], marks: &[Range<usize>], style: &Style) -> String {
+    let ([first, ..], [.., last]) = (cells, cells) else { return String::new() };
+    let mut out = String::new();
+    if text[..first.range.start].chars().rev().any(|character| !is_blank(character)) {
+        out.push_str(&style.ellipsis);
+    }
+    let mut is_open = false;
+    for cell in cells {
+        let next = marks.partition_point(|mark| mark.end <= cell.range.start);
+        let is_marked = marks.get(next).is_some_and(|mark| mark.start < cell.range.end);
+        if is_marked != is_open {
+            out.push_str(if is_marked { &style.open } else { &style.close });
+            is_open = is_marked;
+        }
+        out.push_str(cell.text);
+    }
+    if is_open {
+        out.push_str(&style.close);
+    }
+    if text[last.range.end..].contains(|character| !is_blank(character)) {
+        out.push_str(&style.ellipsis);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,24 @@ impl Buffers {
     }
 }
 
+/// The folded form, for those that are seen most of all that takes the long way.
+pub(super) fn quickly(text: &str) -> Option<impl Iterator<Item = char>> {
+    let mut rest = text.chars();
+    let first = rest.next()?;
+    let folded = match (first, rest.as_str()) {
+        ('ß', "") => ['s'; 2].into_iter().take(2),
+        // With a letter of ASCII accents make a letter that loses them, and with a sign nothing.
+        (_, accents) if first.is_ascii() && accents.chars().all(is_accent) => {
+            [usual_width(first).to_ascii_lowercase(); 2].into_iter().take(1)
+        }
+        ('\u{2600}'..='\u{27bf}' | '\u{1f300}'..='\u{1f6ff}', "\u{fe0f}") if !is_word(first) => {
+            [first; 2].into_iter().take(1)
+        }
+        _ => return None,
+    };
+    Some(folded)
+}
+
 fn renew(buffer: &mut String, characters: impl Iterator<Item = char>) {
     buffer.clear();
     buffer.extend(characters);

@@ -79,6 +79,7 @@ impl Frame {
 pub(super) fn canonical(root: Node) -> Option<Node> {
     let mut frames = vec![Frame::new(Join::All, false, 0, vec![root])];
     loop {
+        let is_outermost = frames.len() == 1;
         let frame = frames.last_mut()?;
         let Some((node, is_negated)) = frame.todo.pop() else {
             let node = frames.pop()?.node();
@@ -105,7 +106,7 @@ pub(super) fn canonical(root: Node) -> Option<Node> {
             frame.todo.extend(parts.into_iter().rev().map(|part| (part, false)));
         } else {
             // An OR among other parts of an AND needs parentheses, an AND in an OR does not; what is negated needs them always.
-            let is_alone = frame.depth == 0 && frame.todo.is_empty() && frame.done.is_empty();
+            let is_alone = is_outermost && frame.todo.is_empty() && frame.done.is_empty();
             let needs_parentheses = is_negated || (join == Join::Any && !is_alone);
             let depth = frame.depth + usize::from(needs_parentheses);
             if depth <= MAX_DEPTH {

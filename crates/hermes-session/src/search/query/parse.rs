@@ -71,7 +71,8 @@ fn settle_operators(items: &mut [Item]) {
                 if !joins {
                     items[at] = Item::Term(Term { text: operator.word().to_owned(), is_prefix: false });
                 }
-                joins && operator == Operator::Not
+                // Nobody asks this of AND and OR: what is before them is no operator.
+                joins
             }
         };
     }

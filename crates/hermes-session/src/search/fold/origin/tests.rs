@@ -21,6 +21,13 @@ fn a_part_is_found_in_the_original() {
 }
 
 #[test]
+fn what_is_told_anew_is_told_once() {
+    let folded = Folded::new("É\u{323}b");
+    assert_eq!(folded.blocks, [Block { original: 0..4, folded: 0..1 }]);
+    assert!(Folded::new("PLAIN ж大").blocks.is_empty());
+}
+
+#[test]
 fn half_of_a_character_is_the_whole() {
     assert_eq!(places("Maß", "as"), ["aß"]);
     assert_eq!(places("Maß", "s"), ["ß", "ß"]);
@@ -37,7 +44,7 @@ fn nothing_and_what_is_beyond() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_way_back_is_sound(text in prop::collection::vec(crate::search::fold::tests::TANGLED, 0..12), from in 0_usize..40, length in 0_usize..20) {
@@ -58,6 +65,8 @@ proptest! {
     fn parts_in_order_come_from_parts_in_order(text in prop::collection::vec(crate::search::fold::tests::TANGLED, 0..12)) {
         let text = text.concat();
         let folded = Folded::new(&text);
+        let is_apart = |pair: &[Block]| pair[0].original.end <= pair[1].original.start && pair[0].folded.end <= pair[1].folded.start;
+        prop_assert!(folded.blocks.windows(2).all(is_apart), "{:?}", folded.blocks);
         let mut before = 0..0;
         for (at, character) in folded.text.char_indices() {
             let original = folded.original(at..at + character.len_utf8());

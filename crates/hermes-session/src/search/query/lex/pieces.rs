@@ -106,12 +106,6 @@ impl<'t> Cutter<'t> {
                 inner += usize::from(character == '(');
             }
         }
-        if end - closing == core {
-            // Nothing is between them, so as many as have a counterpart are text.
-            let empty = leading.min(closing);
-            leading -= empty;
-            closing -= empty;
-        }
         self.push_open(start, start + leading);
         self.push(start + leading, end - closing, Kind::Text);
         self.push_close(end - closing, end);

@@ -1,0 +1,90 @@
+//! A term, ready to be looked for.
+
+use super::{Term, fold};
+use crate::search::tokens::is_border;
+use memchr::memmem::Finder;
+use std::ops::Range;
+
+#[derive(Debug, Clone)]
+pub(super) struct Needle {
+    /// Whether it is looked for in the text as it is written.
+    pub(super) is_raw: bool,
+    is_prefix: bool,
+    text: String,
+    finder: Finder<'static>,
+}
+
+impl Needle {
+    pub(super) fn new(term: &Term) -> Self {
+        let folded = fold(&term.text);
+        let is_raw = folded.is_empty();
+        let text = if is_raw { term.text.clone() } else { folded.into_owned() };
+        let finder = Finder::new(&text).into_owned();
+        Self { is_raw, is_prefix: term.is_prefix, text, finder }
+    }
+
+    /// Whether two look for the same.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        (self.is_raw, self.is_prefix, &self.text) == (other.is_raw, other.is_prefix, &other.text)
+    }
+
+    /// Where it is first.
+    pub(super) fn first(&self, text: &str) -> Option<usize> {
+        self.finder.find(text.as_bytes())
+    }
+
+    /// Whether it is there in whole words, if this is where it is first.
+    pub(super) fn is_whole_from(&self, text: &str, first: usize) -> bool {
+        self.next_whole(text, first).is_some()
+    }
+
+    /// The first place from here on where it begins with a word and ends with one.
+    fn next_whole(&self, text: &str, from: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            at += self.finder.find(text.as_bytes().get(at..)?)?;
+            if !begins(text, at) {
+                // Places overlap, but the next that counts is behind a border. So a long row of one letter is passed at once.
+                at = next_border(text, at)?;
+            } else if self.is_prefix || begins(text, at + self.text.len()) {
+                return Some(at);
+            } else {
+                at += text[at..].chars().next()?.len_utf8();
+            }
+        }
+    }
+
+    /// Where it is in whole words, or where it is at all if it is nowhere in whole words. Places do not overlap.
+    pub(super) fn places(&self, text: &str, most: usize) -> Vec<Range<usize>> {
+        if self.text.is_empty() {
+            return Vec::new();
+        }
+        let mut places = Vec::new();
+        let mut from = 0;
+        while places.len() < most
+            && let Some(at) = self.next_whole(text, from)
+        {
+            from = at + self.text.len();
+            places.push(at..from);
+        }
+        if places.is_empty() {
+            let all = self.finder.find_iter(text.as_bytes()).take(most);
+            places.extend(all.map(|at| at..at + self.text.len()));
+        }
+        places
+    }
+}
+
+/// Whether a word may begin, or have ended, at a place.
+fn begins(text: &str, at: usize) -> bool {
+    is_border(text[..at].chars().next_back(), text[at..].chars().next())
+}
+
+/// The next place behind this one where a word may begin.
+fn next_border(text: &str, at: usize) -> Option<usize> {
+    let mut characters = text[at..].char_indices();
+    let (_, mut before) = characters.next()?;
+    characters
+        .find(|(_, next)| is_border(Some(std::mem::replace(&mut before, *next)), Some(*next)))
+        .map(|(length, _)| at + length)
+}
