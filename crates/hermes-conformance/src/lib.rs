@@ -25,6 +25,7 @@ pub mod messages;
 pub mod meta;
 pub mod pieces;
 pub mod requests;
+pub mod search;
 pub mod sessions;
 pub mod text;
 pub mod titles;

@@ -2,7 +2,7 @@
 
 use crate::{
     Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, pieces, requests,
-    sessions, text, titles, usage,
+    search, sessions, text, titles, usage,
 };
 
 macro_rules! cases {
@@ -136,6 +136,26 @@ pub const CASES: &[Case] = cases![
     pieces::ids_of_messages_are_kept_if_free,
     pieces::an_id_that_comes_back_revives_no_key,
     pieces::two_continuations_may_come,
+    search::as_written,
+    search::behind_escapes_and_in_parts,
+    search::gone_is_gone,
+    search::operators_bind_as_they_should,
+    search::whole_words_before_pieces,
+    search::newest_first,
+    search::absence_is_told_newest_first,
+    search::every_filter_by_itself,
+    search::filters_together,
+    search::by_cursor_and_by_offset,
+    search::while_others_write,
+    search::while_indexes_catch_up,
+    search::relaxed_pages,
+    search::a_hit_tells_where_it_is,
+    search::neighbours,
+    search::snippets,
+    search::nothing_wanted,
+    search::relaxed_only_if_nothing_matches,
+    search::ten_megabytes,
+    search::a_session_of_twenty_thousand,
     text::nul_and_controls,
     text::text_that_looks_structured,
     text::lone_surrogates,

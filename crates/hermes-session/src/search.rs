@@ -241,6 +241,7 @@ pub trait SearchStore: SessionStore {
     ///
     /// The whole set of hits, over all pages, is what [`matching::Matcher`] says of each message, on every store; scores may differ. An index that is
     /// missing, damaged or behind makes it slower and not wrong. An error is an error, never an empty list.
+    //  Cases: search::*
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError>;
 }
 
