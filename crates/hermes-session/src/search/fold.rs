@@ -14,6 +14,7 @@ mod character;
 mod origin;
 mod pages;
 
+pub use character::is_accent;
 pub use origin::Folded;
 
 use origin::Trace;

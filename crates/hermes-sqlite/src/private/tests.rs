@@ -21,9 +21,15 @@ fn add_texts(connection: &Connection, texts: &[&str]) {
     add(connection, &documents).unwrap();
 }
 
-fn listed(connection: &Connection) -> BTreeSet<String> {
+fn entries(connection: &Connection) -> BTreeSet<String> {
     let mut statement = connection.prepare("SELECT term FROM hx_term").unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+/// The tokens that the vocabulary knows.
+fn listed(connection: &Connection) -> BTreeSet<String> {
+    let token = |entry: String| entry.split_once('/').map_or(entry.clone(), |(_, token)| token.to_owned());
+    entries(connection).into_iter().map(token).collect()
 }
 
 fn candidates(connection: &Connection, text: &str) -> Vec<i64> {
@@ -159,6 +165,28 @@ fn letters_behind_escapes_are_told() {
 }
 
 #[test]
+fn words_are_known_as_they_are_compared() {
+    let connection = connection();
+    add_texts(&connection, &["Việt ＡＢＣ groß", r#"{"x": "one\ntwo\t\u2014three \nété"}"#, "plain"]);
+    let entries = entries(&connection);
+    for entry in ["viet/việt", "abc/ａｂｃ", "gross/groß", "two/ntwo", "three/u2014three", "ete/nete", "plain"] {
+        assert!(entries.contains(entry), "{entry} in {entries:?}");
+    }
+    assert_eq!(terms_of(&connection, "two").unwrap(), ["ntwo", "two"]);
+    assert_eq!(terms_of(&connection, "plain").unwrap(), ["plain"]);
+    assert_eq!(terms_aside(&connection, "gros", 9).unwrap().terms, ["groß"]);
+    assert_eq!(terms_aside(&connection, "plai", 9).unwrap().terms, [""; 0]);
+    assert!(terms_aside(&connection, "t", 1).unwrap().is_cut);
+}
+
+#[test]
+fn marks_that_make_other_letters_are_told() {
+    let connection = connection();
+    add_texts(&connection, &["и\u{306}од", "cafe\u{301}", "йод", "a\u{fe0f}b", "\u{2764}\u{fe0f} a"]);
+    assert_eq!(unlisted(&connection, None, 10).unwrap(), [1]);
+}
+
+#[test]
 fn pieces_and_prefixes_know_when_there_are_more() {
     let connection = connection();
     add_texts(&connection, &["handle handler shandy Hand bin", "unhandled 大жhand别 HÄNDE 大hand"]);
@@ -222,8 +250,8 @@ fn readers_make_nothing() {
         add_texts(&writer, &["größer 大别山 handle", &"x".repeat(100)]);
         let reader = crate::connection::open_new(&path).unwrap();
         reader.pragma_update(None, "query_only", true).unwrap();
-        assert_eq!(terms_containing(&reader, "röß", 9, |_| true).unwrap().terms, [""; 0], "the words are folded");
-        assert_eq!(terms_containing(&reader, "roß", 9, |_| true).unwrap().terms, ["großer"]);
+        assert_eq!(terms_containing(&reader, "roß", 9, |_| true).unwrap().terms, [""; 0], "the words are folded");
+        assert_eq!(terms_containing(&reader, "ross", 9, |_| true).unwrap().terms, ["großer"]);
         assert_eq!(terms_with_prefix(&reader, "han", 9, |_| true).unwrap().terms, ["handle"]);
         assert_eq!(unlisted(&reader, None, 9).unwrap(), [2]);
         assert_eq!(candidates(&reader, "别山"), [1]);

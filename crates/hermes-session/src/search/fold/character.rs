@@ -38,7 +38,7 @@ fn renew(buffer: &mut String, characters: impl Iterator<Item = char>) {
 }
 
 /// Accents, as `unicode61` has them. It passes over them within a word; all other marks end words.
-const fn is_accent(character: char) -> bool {
+pub const fn is_accent(character: char) -> bool {
     matches!(character,
         '\u{300}'..='\u{304}' | '\u{306}'..='\u{30c}' | '\u{30f}' | '\u{311}' | '\u{31b}' | '\u{323}'..='\u{328}'
         | '\u{32d}'..='\u{32e}' | '\u{330}'..='\u{331}')

@@ -1,0 +1,78 @@
+//! From terms, operators and groups to a tree. `NOT` binds tighter than `AND`, and that tighter than `OR`.
+
+use super::canonical::{Join, negate};
+use super::lex::{Item, Operator, lex};
+use super::{Node, Term};
+
+/// A group that is not closed yet, or the whole.
+#[derive(Default)]
+struct Frame {
+    /// What the `OR`s so far have between them.
+    alternatives: Vec<Node>,
+    /// What came since the last `OR`.
+    parts: Vec<Node>,
+    /// Whether the next part is negated.
+    is_negated: bool,
+}
+
+impl Frame {
+    /// Takes a part; nothing stands for one that asks for nothing. Operators beside it go with it.
+    fn take(&mut self, node: Option<Node>) {
+        let is_negated = std::mem::take(&mut self.is_negated);
+        self.parts.extend(node.map(|node| if is_negated { negate(node) } else { node }));
+    }
+
+    fn next_alternative(&mut self) {
+        let parts = std::mem::take(&mut self.parts);
+        self.alternatives.extend(Join::All.parts(parts));
+    }
+
+    fn node(mut self) -> Option<Node> {
+        self.next_alternative();
+        Join::Any.parts(self.alternatives)
+    }
+}
+
+/// The tree of a text, in canonical form; nothing if it asks for nothing.
+pub(super) fn parse(text: &str) -> Option<Node> {
+    let mut items = lex(text);
+    settle_operators(&mut items);
+    // As deep as groups are nested, and `lex` lets them be no deeper than `MAX_DEPTH`.
+    let mut outer = Vec::new();
+    let mut frame = Frame::default();
+    for item in items {
+        match item {
+            Item::Term(term) => frame.take(Some(Node::Term(term))),
+            Item::Nothing => frame.take(None),
+            Item::Operator(Operator::And) => {}
+            Item::Operator(Operator::Or) => frame.next_alternative(),
+            Item::Operator(Operator::Not) => frame.is_negated = !frame.is_negated,
+            Item::Open => outer.push(std::mem::take(&mut frame)),
+            Item::Close => {
+                let group = std::mem::replace(&mut frame, outer.pop().unwrap_or_default());
+                frame.take(group.node());
+            }
+        }
+    }
+    frame.node()
+}
+
+/// Makes terms of operators that have nothing to join. What stands beside one has to be a term or a group; another operator is neither, but for
+/// a `NOT` with its own term or group.
+fn settle_operators(items: &mut [Item]) {
+    let mut begins_operand = false;
+    for at in (0..items.len()).rev() {
+        let follows_operand = at > 0 && matches!(items[at - 1], Item::Term(_) | Item::Nothing | Item::Close);
+        begins_operand = match items[at] {
+            Item::Term(_) | Item::Nothing | Item::Open => true,
+            Item::Close => false,
+            Item::Operator(operator) => {
+                let joins = begins_operand && (operator == Operator::Not || follows_operand);
+                if !joins {
+                    items[at] = Item::Term(Term { text: operator.word().to_owned(), is_prefix: false });
+                }
+                joins && operator == Operator::Not
+            }
+        };
+    }
+}
