@@ -50,7 +50,7 @@ pub(crate) enum Command {
 #[derive(clap::Subcommand)]
 pub(crate) enum SessionsCommand {
     List(ListArgs),
-    Search(SearchArgs),
+    Search(Box<SearchArgs>),
     Show(ShowArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),

@@ -91,7 +91,7 @@ pub(super) fn breaks(line: &Visible, columns: usize) -> Vec<Range<usize>> {
     if !text[current.clone()].trim().is_empty() || lines.is_empty() {
         lines.push(current);
     }
-    lines.into_iter().map(|range| range.start..range.start + text[range.clone()].trim_end().len()).collect()
+    lines.into_iter().map(|range| range.start..range.start + text[range].trim_end().len()).collect()
 }
 
 /// As [`wrap`], with the further lines under the text of the first: behind its spaces and the mark of a list.

@@ -74,9 +74,17 @@ fn words_need_no_quotes_and_punctuation_breaks_nothing() {
       ● You  2h ago  周末想去>>>大别山<<<徒步，两天一夜 🧥
     --- exit 0
     "#);
-    for query in ["login's", "(", "\"", "a:b", "NOT", "*", "C++", "50%"] {
-        let output = home.hermes(&["sessions", "search", "--exact", query]).output();
-        assert!(matches!(output.status.code(), Some(0 | 1 | 2)), "{query}: {output:?}");
+    home.talk(
+        "p",
+        "cli",
+        None,
+        LONG_AGO,
+        &[(Role::User, "don't: C++ v1.2.3 (50%) in ~/.hermes, error: 404 for a@b.c")],
+    );
+    for query in
+        ["don't", "C++", "v1.2.3", "50%", "~/.hermes", "error: 404", "a@b.c", "\"404 for\"", "c+", "'", "(50%)"]
+    {
+        assert_eq!(found(&home, &["--exact", query]), ["p"], "{query}");
     }
 }
 
@@ -350,7 +358,7 @@ fn a_store_that_is_not_there_is_not_an_empty_list() {
 }
 
 #[test]
-fn the_time_for_a_search_is_configured() {
+fn a_time_for_searches_that_is_none_is_told() {
     let home = talks();
     home.config("search: {timeout_ms: soon}");
     assert_snapshot!(home.see(&["sessions", "search", "login"]), @r#"
@@ -359,22 +367,37 @@ fn the_time_for_a_search_is_configured() {
     hint: give a whole number of 1 or more
     --- exit 1
     "#);
-    home.config("search: {timeout_ms: 60000}");
-    assert!(home.see(&["sessions", "search", "login"]).ends_with("--- exit 0"));
+}
+
+/// Many messages that no index knows, the oldest of which has a word that the others do not have.
+fn without_index(many: u32) -> Home {
+    let home = talks();
+    home.damage(&format!(
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('cron_1', 'user', 'one needle', 5);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {many})
+         INSERT INTO messages (session_id, role, content, timestamp) SELECT 'cron_1', 'user', 'filler ' || i, 5 FROM n;
+         DROP TABLE messages_fts"
+    ));
+    home
 }
 
 #[test]
 fn messages_without_an_index_are_found_and_it_is_told_that_they_had_to_be_looked_through() {
-    let home = talks();
-    home.damage(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
-         INSERT INTO messages (session_id, role, content, timestamp) SELECT 'cron_1', 'user', 'filler ' || i, 5 FROM n;
-         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('cron_1', 'user', 'one needle', 5);
-         DROP TABLE messages_fts",
-    );
-    let seen = home.see(&["sessions", "search", "needle"]);
+    let seen = without_index(1_500).see(&["sessions", "search", "needle"]);
     assert!(seen.contains("one >>>needle<<<"), "{seen}");
     assert!(seen.contains("note: looked through 1,508 messages that are not indexed yet\n"), "{seen}");
+}
+
+#[test]
+fn a_search_that_had_to_stop_is_no_answer() {
+    let home = without_index(30_000);
+    home.config("search: {timeout_ms: 1}");
+    assert_snapshot!(home.see(&["sessions", "search", "needle"]), @r#"
+    --- stderr
+    error: found nothing that matches "needle" within 0.001 s
+    hint: narrow the search with --since or --source, or raise search.timeout_ms in config.yaml
+    --- exit 3
+    "#);
 }
 
 #[test]
