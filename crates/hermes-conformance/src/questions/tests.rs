@@ -3,7 +3,7 @@ use hermes_session::MessageId;
 use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Matcher;
 use hermes_session::search::rank::{self, Found};
-use hermes_session::search::{Query, relax, tokens};
+use hermes_session::search::{relax, tokens};
 use std::collections::BTreeSet;
 
 /// What a store knows about the messages, in memory.
@@ -139,4 +139,16 @@ fn a_place_counts_conversations_and_not_messages() {
     let mut tally = Tally::default();
     [Some(0), Some(2), Some(3), Some(5), None].into_iter().for_each(|place| tally.count(place));
     assert_eq!(tally, Tally { asked: 5, in_first: 1, in_three: 2, in_five: 3 });
+}
+
+#[tokio::test]
+async fn a_store_takes_the_conversations() {
+    let store = crate::ModelStore::default();
+    fill(&store).await.unwrap();
+    for conversation in conversations() {
+        let id = SessionId::parse(&conversation.id).unwrap();
+        let session = store.session(&id).await.unwrap().unwrap();
+        assert_eq!(session.title.as_deref(), Some(conversation.title.as_str()));
+        assert_eq!(session.message_count, conversation.messages.len() as i64);
+    }
 }
