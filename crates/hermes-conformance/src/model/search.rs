@@ -28,6 +28,13 @@ struct Place {
     id: MessageId,
 }
 
+impl Place {
+    /// Which of two comes first.
+    fn order(&self, other: &Self) -> Ordering {
+        self.tier.cmp(&other.tier).then(other.score.total_cmp(&self.score)).then(other.id.cmp(&self.id))
+    }
+}
+
 impl State {
     pub(super) fn search(&self, request: &SearchRequest) -> SearchAnswer {
         let newest = request.after.as_ref().map_or(MessageId(self.last_message_id), |cursor| cursor.newest);
@@ -54,8 +61,9 @@ impl State {
             weights: [average].into_iter().chain(weights.iter().copied()).collect(),
         };
         if let Some(after) = &request.after {
-            let seen = places.iter().position(|place| place.id == after.message);
-            places.drain(..seen.map_or(0, |seen| seen + 1));
+            // The hit itself may be gone by now.
+            let after = Place { tier: after.tier, score: after.score, id: after.message };
+            places.retain(|place| place.order(&after).is_gt());
         }
         let (offset, limit) = (usize::try_from(request.page.offset()).unwrap_or(usize::MAX), request.page.limit());
         let places: Vec<Place> = places.into_iter().skip(offset).collect();
@@ -159,10 +167,7 @@ fn exact(request: &SearchRequest, said: &[Said<'_>], average: f64) -> (Vec<Place
         }
         places.push(place);
     }
-    places.sort_by(|left, right| match left.tier.cmp(&right.tier) {
-        Ordering::Equal => right.score.total_cmp(&left.score).then(right.id.cmp(&left.id)),
-        tiers => tiers,
-    });
+    places.sort_by(Place::order);
     (places, weights)
 }
 

@@ -31,9 +31,15 @@ pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<()
     let found = found(search, &words)?;
     let (order, weights) = order(search, &found, words.len())?;
     page.weigh(search.average, &weights);
-    let after = search.request.after.as_ref().map(|cursor| cursor.message);
-    // The order is the same as that of the page before, without what came since.
-    let start = after.and_then(|after| order.iter().position(|(id, _)| *id == after)).map_or(0, |place| place + 1);
+    // The order is the same as that of the page before, without what came since. If the last hit is gone, its score tells where it was.
+    let start = search.request.after.as_ref().map_or(0, |cursor| {
+        let is_behind =
+            |(id, score): &(MessageId, f64)| score.total_cmp(&cursor.score).then(id.cmp(&cursor.message)).is_lt();
+        match order.iter().position(|(id, _)| *id == cursor.message) {
+            Some(place) => place + 1,
+            None => order.iter().position(is_behind).unwrap_or(order.len()),
+        }
+    });
     for (id, score) in &order[start..] {
         if search.is_late() {
             break;
