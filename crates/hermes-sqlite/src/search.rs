@@ -18,15 +18,14 @@ use crate::indexes;
 use crate::private::Lengths;
 use coverage::Coverage;
 use hermes_session::search::matching::{Matcher, Tier};
-use hermes_session::search::query::Term;
-use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, fold, rank};
+use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank};
 use hits::Page;
 use ids::Ids;
 use pages::Scored;
 use plan::Plan;
 use rows::Rows;
 use std::cell::OnceCell;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -73,6 +72,8 @@ struct Search<'d> {
     /// Messages after this one came since the first page.
     newest: i64,
     lengths: Lengths,
+    /// Those of messages that were looked through.
+    aside: HashMap<i64, u32>,
     average: f64,
     end: Instant,
     served: Served,
@@ -113,6 +114,7 @@ impl<'d> Search<'d> {
             admitted,
             newest,
             lengths,
+            aside: HashMap::new(),
             average,
             end: start + request.timeout,
             served: Served { way, is_relaxed: false, is_partial: false, unindexed },
@@ -188,9 +190,14 @@ impl<'d> Search<'d> {
         Ok(plan)
     }
 
+    /// How many tokens a message has.
+    fn length(&self, id: i64) -> u32 {
+        self.aside.get(&id).copied().or_else(|| self.lengths.get(id)).unwrap_or(self.average as u32)
+    }
+
     /// How well a message matches that has these choices.
     fn score(&self, id: i64, length: Option<u32>, weight: f64) -> f64 {
-        let length = length.or_else(|| self.lengths.get(id)).unwrap_or(self.average as u32);
+        let length = length.unwrap_or_else(|| self.length(id));
         // As many digits as a cursor is told with.
         weight * rank::brevity(length, self.average)
     }
@@ -215,6 +222,10 @@ impl<'d> Search<'d> {
                 }
             }
         }
+        let choices: Vec<Matcher> = match unknown {
+            [] => Vec::new(),
+            _ => plan.choices.iter().map(|(term, _)| pages::alone(term)).collect(),
+        };
         for id in unknown.iter().rev().copied().filter(|id| *id <= newest) {
             if self.is_late() {
                 break;
@@ -226,7 +237,10 @@ impl<'d> Search<'d> {
             let found = self.rows.one(id, |said| {
                 let text = said.text()?;
                 let is_met = matcher.tier(&text) == Some(Tier::Words);
-                Ok(is_met.then(|| (pages::length(&text), plan.weight_of(&text, &weights))))
+                if !is_met {
+                    return Ok(None);
+                }
+                Ok(Some((said.length()?, pages::weight_of(&choices, &text, &weights))))
             })?;
             if let Some((length, weight)) = found.flatten() {
                 let scored = Scored { score: self.score(id, Some(length), weight), id };
@@ -365,7 +379,7 @@ impl<'d> Search<'d> {
             }
             let text = said.text()?;
             match matcher.tier(&text) {
-                Some(Tier::Words) => words.push((said.id, pages::length(&text))),
+                Some(Tier::Words) => words.push((said.id, said.length()?)),
                 Some(Tier::Pieces) => pieces.push(said.id),
                 None => {}
             }
@@ -382,17 +396,5 @@ impl<'d> Search<'d> {
             self.newest_first(page, Ids::Some(pieces), |_, (tier, _)| Ok(tier == Tier::Pieces))?;
         }
         Ok(())
-    }
-}
-
-impl Plan<'_> {
-    /// What the choices weigh together that a text has.
-    fn weight_of(&self, text: &str, weights: &[f64]) -> f64 {
-        if self.choices.is_empty() {
-            return 1.0;
-        }
-        let folded = fold::fold(text);
-        let has = |term: &Term| folded.contains(fold::fold(&term.text).as_ref());
-        self.choices.iter().zip(weights).filter(|((term, _), _)| has(term)).map(|(_, weight)| weight).sum()
     }
 }

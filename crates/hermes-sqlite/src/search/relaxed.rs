@@ -65,6 +65,7 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, 
     let Some(unknown) = search.coverage.unknown() else {
         search.served.way = Way::Scan;
         let (end, newest, mut is_partial) = (search.end, search.newest, false);
+        let mut aside = HashMap::new();
         search.rows.all(newest, |said| {
             is_partial = std::time::Instant::now() > end;
             if is_partial {
@@ -73,10 +74,12 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, 
             let has = words_in(&said.text()?, words);
             if has != 0 {
                 found.insert(said.id, has);
+                aside.insert(said.id, said.length()?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
         search.served.is_partial |= is_partial;
+        search.aside = aside;
         return Ok(found);
     };
     search.served.way = Way::Index;
@@ -89,8 +92,11 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, 
         if search.is_late() {
             break;
         }
-        if let Some(has) = search.rows.one(*id, |said| Ok(words_in(&said.text()?, words)))? {
+        if let Some((has, length)) =
+            search.rows.one(*id, |said| Ok((words_in(&said.text()?, words), said.length()?)))?
+        {
             found.insert(*id, has);
+            search.aside.insert(*id, length);
         }
     }
     found.retain(|id, has| *has != 0 && *id <= search.newest);
@@ -151,7 +157,7 @@ fn order(
         let Some(name) = conversation(search, id)? else { continue };
         let next = conversations.len() as u32;
         let conversation = *conversations.entry(name).or_insert(next);
-        let length = search.lengths.get(id).unwrap_or(search.average as u32);
+        let length = search.length(id);
         best.push(Found { message: MessageId(id), conversation, words: found[&id], length });
     }
     let mut order = rank::relaxed(&best, &weights, search.average);
