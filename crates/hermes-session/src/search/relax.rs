@@ -9,10 +9,12 @@ mod language;
 mod pieces;
 mod stop_words;
 
+use super::fold::{Folded, fold};
 use super::query::{Node, Query};
-use super::{fold::fold, tokens};
+use super::tokens;
 use crate::script::is_paired;
 use language::{ENGLISH_RULES, Guess, Language};
+use std::ops::Range;
 
 /// The most words of a relaxed query.
 pub const MAX_WORDS: usize = 64;
@@ -130,6 +132,56 @@ pub fn words(query: &Query) -> Vec<Word> {
     let guess = Guess::of(parts.iter().filter(|part| !part.is_run).map(|part| part.text.as_str()));
     let telling = chosen(&parts, guess, false);
     if telling.is_empty() { chosen(&parts, guess, true) } else { telling }
+}
+
+/// What must not be in a message of the answer: the parts that the whole query excludes.
+pub fn exclusions(query: &Query) -> Query {
+    let parts = match query.root() {
+        Node::All(parts) => parts.as_slice(),
+        part => std::slice::from_ref(part),
+    };
+    Query::new(Node::All(parts.iter().filter(|part| matches!(part, Node::Not(_))).cloned().collect()))
+}
+
+/// Which words a text has, a bit for each.
+pub fn words_in(text: &str, words: &[Word]) -> u64 {
+    let folded = fold(text);
+    let mut bits = 0;
+    each(&folded, words, |place, _| bits |= 1 << place);
+    bits
+}
+
+/// Where a text has words, in order, without overlap.
+pub fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
+    let folded = Folded::new(text);
+    let mut marks = Vec::new();
+    each(&folded.text, words, |_, range| marks.push(folded.original(range)));
+    marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
+    marks.dedup_by(|later, before| {
+        let touches = later.start < before.end;
+        if touches {
+            before.end = before.end.max(later.end);
+        }
+        touches
+    });
+    marks
+}
+
+/// Tells each place of each word in a folded text.
+fn each(folded: &str, words: &[Word], mut tell: impl FnMut(usize, Range<usize>)) {
+    for (place, word) in words.iter().enumerate().filter(|(_, word)| word.is_piece) {
+        folded.match_indices(word.word.as_str()).for_each(|(at, found)| tell(place, at..at + found.len()));
+    }
+    if words.iter().all(|word| word.is_piece) {
+        return;
+    }
+    for range in tokens::words(folded) {
+        for (place, word) in words.iter().enumerate() {
+            if !word.is_piece && word.takes(&folded[range.clone()]) {
+                tell(place, range.clone());
+            }
+        }
+    }
 }
 
 /// A word of the query, or a run of paired characters.

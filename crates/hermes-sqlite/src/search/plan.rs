@@ -5,7 +5,6 @@ use super::leaf::{self, Leaf};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::private::Lengths;
-use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::rank;
@@ -38,16 +37,6 @@ impl<'q> Plan<'q> {
         }
         let (all, _) = lengths.totals();
         self.choices.iter().map(|(_, ids)| rank::weight(ids.len() as u64, all)).collect()
-    }
-
-    /// What the choices weigh together that a text has.
-    pub(super) fn weight_of(&self, text: &str, weights: &[f64]) -> f64 {
-        if self.choices.is_empty() {
-            return 1.0;
-        }
-        let folded = fold(text);
-        let has = |term: &Term| folded.contains(fold(&term.text).as_ref());
-        self.choices.iter().zip(weights).filter(|((term, _), _)| has(term)).map(|(_, weight)| weight).sum()
     }
 
     fn ids(
