@@ -27,7 +27,7 @@ use ids::Ids;
 use newest::Told;
 use plan::Plan;
 use rows::Rows;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 /// Answers a question.
@@ -73,6 +73,8 @@ struct Search<'d> {
     /// Messages after this one came since the first page.
     newest: i64,
     lengths: Lengths,
+    /// Those of messages that were looked through.
+    aside: HashMap<i64, u32>,
     /// How many tokens a message has on average.
     average: f64,
     /// When to stop.
@@ -115,6 +117,7 @@ impl<'d> Search<'d> {
             admitted,
             newest,
             lengths,
+            aside: HashMap::new(),
             average,
             end: start + request.timeout,
             served: Served { way, is_relaxed: false, is_partial: false, unindexed },
@@ -181,9 +184,14 @@ impl<'d> Search<'d> {
         Ok(plan)
     }
 
+    /// How many tokens a message has.
+    fn length(&self, id: i64) -> u32 {
+        self.aside.get(&id).copied().or_else(|| self.lengths.get(id)).unwrap_or(self.average as u32)
+    }
+
     /// How well a message matches that has these choices.
     fn score(&self, id: i64, length: Option<u32>, weight: f64) -> f64 {
-        let length = length.or_else(|| self.lengths.get(id)).unwrap_or(self.average as u32);
+        let length = length.unwrap_or_else(|| self.length(id));
         // As many digits as a cursor is told with.
         weight * rank::brevity(length, self.average)
     }

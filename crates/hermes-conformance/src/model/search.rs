@@ -28,6 +28,13 @@ struct Place {
     id: MessageId,
 }
 
+impl Place {
+    /// Which of two comes first.
+    fn order(&self, other: &Self) -> Ordering {
+        self.tier.cmp(&other.tier).then(other.score.total_cmp(&self.score)).then(other.id.cmp(&self.id))
+    }
+}
+
 impl State {
     pub(super) fn search(&self, request: &SearchRequest) -> SearchAnswer {
         let newest = request.after.as_ref().map_or(MessageId(self.last_message_id), |cursor| cursor.newest);
@@ -54,13 +61,14 @@ impl State {
             weights: [average].into_iter().chain(weights.iter().copied()).collect(),
         };
         if let Some(after) = &request.after {
-            let seen = places.iter().position(|place| place.id == after.message);
-            places.drain(..seen.map_or(0, |seen| seen + 1));
+            // The hit itself may be gone by now.
+            let after = Place { tier: after.tier, score: after.score, id: after.message };
+            places.retain(|place| place.order(&after).is_gt());
         }
         let (offset, limit) = (usize::try_from(request.page.offset()).unwrap_or(usize::MAX), request.page.limit());
         let places: Vec<Place> = places.into_iter().skip(offset).collect();
         let matcher = Matcher::new(&request.query);
-        let marks = |text: &str| if is_relaxed { marks(text, &words) } else { matcher.marks(text) };
+        let marks = |text: &str| if is_relaxed { relax::marks(text, &words) } else { matcher.marks(text) };
         let shown = &places[..places.len().min(limit as usize)];
         SearchAnswer {
             hits: shown.iter().filter_map(|place| self.hit(place, &said, request, marks)).collect(),
@@ -159,10 +167,7 @@ fn exact(request: &SearchRequest, said: &[Said<'_>], average: f64) -> (Vec<Place
         }
         places.push(place);
     }
-    places.sort_by(|left, right| match left.tier.cmp(&right.tier) {
-        Ordering::Equal => right.score.total_cmp(&left.score).then(right.id.cmp(&left.id)),
-        tiers => tiers,
-    });
+    places.sort_by(Place::order);
     (places, weights)
 }
 
@@ -174,12 +179,12 @@ fn relaxed(
     links: &Lineage,
     average: f64,
 ) -> (Vec<Place>, Vec<f64>) {
+    let excluded = Matcher::new(&relax::exclusions(&request.query));
     let mut roots = Vec::new();
     let mut found = Vec::new();
     for said in said {
-        let folded = fold::fold(&said.text);
-        let words = each(&folded, words).iter().fold(0, |has, (word, _)| has | 1 << word);
-        if words != 0 {
+        let words = relax::words_in(&said.text, words);
+        if words != 0 && excluded.tier(&said.text).is_some() {
             let root = links.conversation_root(&said.session.id);
             let conversation = roots.iter().position(|other| *other == root).unwrap_or(roots.len());
             if conversation == roots.len() {
@@ -198,26 +203,4 @@ fn relaxed(
     };
     let order = rank::relaxed(&found, &weights, average);
     (order.into_iter().map(|(id, score)| Place { tier: Tier::Pieces, score, id }).collect(), weights)
-}
-
-/// The places of words in a folded text.
-fn each(folded: &str, words: &[Word]) -> Vec<(usize, Range<usize>)> {
-    let mut places = Vec::new();
-    for (place, word) in words.iter().enumerate() {
-        let tokens = tokens::words(folded).filter(|range| word.takes(&folded[range.clone()]));
-        places.extend(tokens.map(|range| (place, range)));
-        if word.word.chars().any(hermes_session::script::is_paired) {
-            places.extend(folded.match_indices(&word.word).map(|(at, found)| (place, at..at + found.len())));
-        }
-    }
-    places
-}
-
-fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
-    let folded = fold::Folded::new(text);
-    let mut marks: Vec<Range<usize>> =
-        each(&folded.text, words).into_iter().map(|(_, range)| folded.original(range)).collect();
-    marks.sort_by_key(|mark| (mark.start, mark.end));
-    marks.dedup_by(|later, before| later.start < before.end);
-    marks
 }

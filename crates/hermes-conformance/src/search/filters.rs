@@ -101,7 +101,7 @@ pub async fn filters_together(setup: Setup) -> CaseResult {
         &*store,
         &said,
         &[
-            (SearchFilter { since: Some(at(30)), before: Some(at(60)), ..all() }, &[3, 4]),
+            (SearchFilter { since: Some(at(30)), before: Some(at(50)), ..all() }, &[3, 4]),
             (SearchFilter { since: Some(at(60)), before: Some(at(60)), ..all() }, &[]),
             (SearchFilter { sources: Some(vec![source("cli")]), exclude_sources: vec![source("cli")], ..all() }, &[]),
             (

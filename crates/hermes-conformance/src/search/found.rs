@@ -173,7 +173,6 @@ pub async fn behind_escapes_and_in_parts(setup: Setup) -> CaseResult {
         "path",
         "last",
         "ast",
-        "\"quoted back\"",
         "\"café — 🚀 end\"",
         "wor",
     ];

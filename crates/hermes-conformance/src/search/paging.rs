@@ -103,7 +103,8 @@ pub async fn while_others_write(setup: Setup) -> CaseResult {
 
 /// An index that comes to know messages between two pages changes nothing.
 pub async fn while_indexes_catch_up(setup: Setup) -> CaseResult {
-    for (n, request) in requests(3).into_iter().enumerate() {
+    let relaxed = SearchRequest { relax: true, page: PageRequest::first(4), ..question("concatenate hotdog") };
+    for (n, request) in requests(3).into_iter().chain([relaxed]).enumerate() {
         let store = setup.idle_store(&format!("s{n}")).await;
         say(&*store).await?;
         let whole = ids(&asked(&*store, &SearchRequest { page: PageRequest::first(100), ..request.clone() }).await?);

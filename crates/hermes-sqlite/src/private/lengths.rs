@@ -9,6 +9,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 /// How many ids share a row.
 const BLOCK: i64 = 1_000;
 
+/// The most that is told.
+pub(crate) const MAX_LENGTH: u32 = u16::MAX as u32 - 1;
+
 /// The lengths of messages, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Lengths {

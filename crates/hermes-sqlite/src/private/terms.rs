@@ -61,8 +61,8 @@ pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
         counts[text.place] += text.tokens;
         unlisted[text.place] |= text.is_cut;
     }
-    let behind: Vec<String> = escaped.iter().filter_map(|word| word.entry(&terms[ascii..])).collect();
-    let within: Vec<String> = terms[ascii..].iter().flat_map(|token| within(token)).collect();
+    let behind: Vec<String> = escaped.iter().flat_map(|word| word.entries(&terms[ascii..])).collect();
+    let within: Vec<String> = terms[ascii..].iter().flat_map(|token| within(token, token)).collect();
     terms[ascii..].iter_mut().for_each(entry);
     terms.extend(within);
     terms.extend(behind);
@@ -146,8 +146,8 @@ fn entry(token: &mut String) {
 }
 
 /// Entries for the words that touch paired characters and so are no tokens of their own: `ж/ж大`. Those that are part of a run are left to `hx_cjk`.
-fn within(token: &str) -> Vec<String> {
-    let folded = fold(token);
+fn within(word: &str, token: &str) -> Vec<String> {
+    let folded = fold(word);
     if !folded.chars().any(is_paired) {
         return Vec::new();
     }
@@ -163,16 +163,20 @@ struct Escaped<'t> {
 }
 
 impl Escaped<'_> {
-    /// The entry for the word as a person reads it. `beyond` are the tokens that are more than ASCII.
-    fn entry(&self, beyond: &[String]) -> Option<String> {
+    /// The entries for the word as a person reads it. `beyond` are the tokens that are more than ASCII.
+    fn entries(&self, beyond: &[String]) -> Vec<String> {
         let (escape, text) = (folded(self.escape), String::from_utf8_lossy(self.word));
         let word = fold(&text);
-        let word = &word[tokens::words(&word).next()?];
+        let word = &word[..word.find(|character| !tokens::is_word(character)).unwrap_or(word.len())];
         let token = format!("{escape}{word}");
+        if text.is_ascii() {
+            return vec![format!("{word}/{token}")];
+        }
         let is_token = |term: &&String| term.starts_with(&escape) && fold(term) == token;
-        match text.is_ascii() {
-            true => Some(format!("{word}/{token}")),
-            false => beyond.iter().find(is_token).map(|token| format!("{word}/{token}")),
+        match beyond.iter().find(is_token) {
+            Some(token) if word.chars().any(is_paired) => within(word, token),
+            Some(token) if !word.is_empty() => vec![format!("{word}/{token}")],
+            _ => Vec::new(),
         }
     }
 }

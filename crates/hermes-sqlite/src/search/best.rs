@@ -5,9 +5,9 @@ use super::hits::Page;
 use super::ids::Ids;
 use super::newest::Told;
 use super::plan::Plan;
-use super::score::{Choices, Scored, length};
+use super::score::{Choices, Scored, alone, weight_of};
 use crate::error::Failure;
-use hermes_session::search::matching::{Scratch, Tier};
+use hermes_session::search::matching::{Matcher, Scratch, Tier};
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -38,6 +38,10 @@ impl Search<'_> {
                 }
             }
         }
+        let choices: Vec<Matcher> = match unknown {
+            [] => Vec::new(),
+            _ => plan.choices.iter().map(|(term, _)| alone(term)).collect(),
+        };
         let mut scratch = Scratch::default();
         for id in unknown.iter().rev().copied().filter(|id| *id <= newest) {
             if self.is_late() {
@@ -49,8 +53,10 @@ impl Search<'_> {
             let matcher = &self.matcher;
             let found = self.rows.one(id, |said| {
                 let text = said.text()?;
-                let is_met = matcher.tier_with(&text, &mut scratch) == Some(Tier::Words);
-                Ok(is_met.then(|| (length(&text), plan.weight_of(&text, &weights))))
+                if matcher.tier_with(&text, &mut scratch) != Some(Tier::Words) {
+                    return Ok(None);
+                }
+                Ok(Some((said.length()?, weight_of(&choices, &text, &weights))))
             })?;
             if let Some((length, weight)) = found.flatten() {
                 let scored = Scored { score: self.score(id, Some(length), weight), id };
@@ -105,7 +111,7 @@ impl Search<'_> {
             }
             let text = said.text()?;
             match matcher.tier_with(&text, &mut scratch) {
-                Some(Tier::Words) => words.push((said.id, length(&text))),
+                Some(Tier::Words) => words.push((said.id, said.length()?)),
                 Some(Tier::Pieces) => pieces.push(said.id),
                 None => {}
             }

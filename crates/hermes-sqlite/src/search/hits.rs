@@ -90,7 +90,9 @@ impl<'r> Page<'r> {
             hit.before = neighbour(database, hit, Side::Before)?;
             hit.after = neighbour(database, hit, Side::After)?;
         }
-        Ok((hits, self.has_more.then_some(self.cursor)))
+        // A page that takes no hits has none to go on from.
+        let has_next = self.has_more && !hits.is_empty();
+        Ok((hits, has_next.then_some(self.cursor)))
     }
 }
 

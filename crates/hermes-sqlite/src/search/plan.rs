@@ -5,11 +5,13 @@ use super::leaf::{self, Leaf};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::private::Lengths;
-use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::rank;
 use std::time::Instant;
+
+/// So many parts of a query that all have to hold are looked up; the texts are asked about the others.
+const MAX_PARTS: usize = 32;
 
 /// What is known before any text is read.
 #[derive(Debug)]
@@ -38,16 +40,6 @@ impl<'q> Plan<'q> {
         }
         let (all, _) = lengths.totals();
         self.choices.iter().map(|(_, ids)| rank::weight(ids.len() as u64, all)).collect()
-    }
-
-    /// What the choices weigh together that a text has.
-    pub(super) fn weight_of(&self, text: &str, weights: &[f64]) -> f64 {
-        if self.choices.is_empty() {
-            return 1.0;
-        }
-        let folded = fold(text);
-        let has = |term: &Term| folded.contains(fold(&term.text).as_ref());
-        self.choices.iter().zip(weights).filter(|((term, _), _)| has(term)).map(|(_, weight)| weight).sum()
     }
 
     fn ids(
@@ -82,7 +74,7 @@ impl<'q> Plan<'q> {
             }
             Node::All(nodes) if is_choice => {
                 let mut all = Ids::All;
-                for node in nodes {
+                for node in nodes.iter().take(MAX_PARTS) {
                     all = all.and(self.ids(database, node, tier, end, true)?);
                 }
                 Ok(all)
@@ -94,7 +86,8 @@ impl<'q> Plan<'q> {
     /// Words that all have to be there are one question to FTS5, which does not look at what one of them excludes.
     fn all(&mut self, database: &Database, nodes: &'q [Node], tier: Tier, end: Instant) -> Result<Ids, Failure> {
         let (mut all, mut words) = (Ids::All, Vec::new());
-        for node in nodes {
+        let telling = nodes.iter().filter(|node| !matches!(node, Node::Not(_)));
+        for node in telling.take(MAX_PARTS) {
             if all == Ids::Some(Vec::new()) || self.is_over(end) {
                 break;
             }

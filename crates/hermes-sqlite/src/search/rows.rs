@@ -1,5 +1,6 @@
 //! Messages and sessions as a search reads them.
 
+use super::score;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::row::{text, time};
@@ -25,8 +26,7 @@ pub(super) struct Said<'r> {
 const COLUMNS: &str = "id, session_id, role, timestamp, content, tool_name, tool_calls";
 
 impl Said<'_> {
-    /// What was said, as a person wrote it.
-    pub(super) fn text(&self) -> Result<Cow<'_, str>, Failure> {
+    fn columns(&self) -> Result<[Option<Cow<'_, str>>; 3], Failure> {
         let column = |index| -> Result<Option<Cow<'_, str>>, Failure> {
             Ok(match self.row.get_ref(index)? {
                 ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
@@ -36,7 +36,19 @@ impl Said<'_> {
                 _ => text(self.row, index)?.map(Cow::Owned),
             })
         };
-        let (content, tool, calls) = (column(4)?, column(5)?, column(6)?);
+        Ok([column(4)?, column(5)?, column(6)?])
+    }
+
+    /// How long it is, as the index tells it when it knows the message.
+    pub(super) fn length(&self) -> Result<u32, Failure> {
+        let columns = self.columns()?;
+        let tokens = columns.iter().flatten().map(|text| score::tokens(text));
+        Ok(tokens.fold(0, u32::saturating_add).min(private::MAX_LENGTH))
+    }
+
+    /// What was said, as a person wrote it.
+    pub(super) fn text(&self) -> Result<Cow<'_, str>, Failure> {
+        let [content, tool, calls] = self.columns()?;
         if let (Some(Cow::Borrowed(content)), None, None) = (&content, &tool, &calls) {
             return Ok(private::decoded(Some(content), None, None));
         }

@@ -2,7 +2,10 @@
 
 use super::plan::Plan;
 use hermes_session::search::SearchCursor;
-use hermes_session::search::matching::Tier;
+use hermes_session::search::fold::is_accent;
+use hermes_session::search::matching::{Matcher, Tier};
+use hermes_session::search::query::{Node, Query, Term};
+use hermes_session::search::tokens::is_word;
 use std::cmp::Ordering;
 
 /// A message with how well it matches.
@@ -73,7 +76,60 @@ impl<'p> Choices<'p> {
     }
 }
 
-/// About how many tokens a text has that no index knows.
-pub(super) fn length(text: &str) -> u32 {
-    u32::try_from(text.len() / 6).unwrap_or(u32::MAX)
+/// A question for one term.
+pub(super) fn alone(term: &Term) -> Matcher {
+    Matcher::new(&Query::new(Node::Term(term.clone())))
+}
+
+/// What the choices weigh together that a text has in whole words, which are those that the index tells.
+pub(super) fn weight_of(choices: &[Matcher], text: &str, weights: &[f64]) -> f64 {
+    if choices.is_empty() {
+        return 1.0;
+    }
+    let has = |choice: &Matcher| choice.tier(text) == Some(Tier::Words);
+    choices.iter().zip(weights).filter(|(choice, _)| has(choice)).map(|(_, weight)| weight).sum()
+}
+
+/// How many tokens `messages_fts` makes of a text: runs of letters and digits, in which accents stand.
+///
+/// It has to be what the index will say, so that a message keeps its place when it is indexed between two pages.
+pub(super) fn tokens(text: &str) -> u32 {
+    let mut is_inside = false;
+    let starts = text.chars().filter(|character| {
+        let is_word = is_word(*character);
+        let is_start = is_word && !is_inside;
+        is_inside = is_word || (is_inside && is_accent(*character));
+        is_start
+    });
+    u32::try_from(starts.count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_counted_as_the_index_counts_them() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE VIRTUAL TABLE t USING fts5(x)").unwrap();
+        for text in [
+            "",
+            " ",
+            "don't",
+            "大别山 项目",
+            "e\u{301}t\u{e9} \u{301}x",
+            "a\u{301}\u{302}b",
+            "a\0b",
+            "हिन्दी",
+            "v1.2.3_x 🚀 🥰",
+            "\u{1112}\u{1161}\u{11ab}",
+            "caf\\u00e9 {\"a\": [1, 2]}",
+            "ไทย\u{e34} и\u{306}од ① ²",
+        ] {
+            connection.execute("DELETE FROM t", []).unwrap();
+            connection.execute("INSERT INTO t VALUES (?)", [text]).unwrap();
+            let size: Vec<u8> = connection.query_row("SELECT sz FROM t_docsize", [], |row| row.get(0)).unwrap();
+            assert_eq!(vec![tokens(text) as u8], size, "{text:?}");
+        }
+    }
 }
