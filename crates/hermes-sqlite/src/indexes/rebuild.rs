@@ -4,7 +4,7 @@
 //! goes on everybody may write; what is changed behind the watermark is brought over by triggers, what comes after it follows.
 
 use super::step::{STEP, Text, add_compact, some};
-use super::{INDEXES, Index, Kind, Layout, compact, health, own, pending, text};
+use super::{INDEXES, Index, Kind, Layout, Merging, compact, health, own, pending, text};
 use crate::database::Database;
 use crate::error::Failure;
 use rusqlite::{OptionalExtension as _, params};
@@ -25,11 +25,14 @@ pub(crate) enum Progress {
     Done,
 }
 
+/// The names of indexes that are being built, in the order of [`INDEXES`].
+pub(super) const BUILT: [&str; 2] = ["hx_built_words", "hx_built_trigrams"];
+
 /// The name of an index that is being built.
 const fn built(index: Index) -> &'static str {
     match index {
-        Index::Words => "hx_built_words",
-        Index::Trigrams => "hx_built_trigrams",
+        Index::Words => BUILT[0],
+        Index::Trigrams => BUILT[1],
     }
 }
 
@@ -121,6 +124,8 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
         return Ok(Progress::Clearing);
     }
     let Some(mut edge) = watermark(database)? else { return Ok(Progress::Done) };
+    let mut merging = Merging::by_itself(database);
+    merging.hold_these(BUILT)?;
     loop {
         let texts = read(database, edge)?;
         for message in &texts {
@@ -130,10 +135,12 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
             edge = message.id;
             if start.elapsed() > STEP {
                 set_watermark(database, edge)?;
+                merging.end()?;
                 return Ok(Progress::Built { up_to: edge });
             }
         }
         if texts.is_empty() {
+            merging.end()?;
             swap(database)?;
             return Ok(Progress::Clearing);
         }

@@ -1,7 +1,7 @@
 //! Indexing after the acknowledgement, in short steps.
 
 use super::pending::{self, Range};
-use super::{INDEXES, Index, Kind, compact, health, own, plain, rebuild, text};
+use super::{INDEXES, Index, Kind, Merging, compact, health, own, plain, rebuild, text};
 use crate::database::Database;
 use crate::error::Failure;
 use rusqlite::params;
@@ -9,9 +9,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// How long one step works. The lock is held for longer: what FTS5 has in hand is sorted and merged at the commit, which may take twice as
-/// long again. A single message may take longer as well: an index takes it as a whole.
-pub(super) const STEP: Duration = Duration::from_millis(25);
+/// How long one step works. The lock is held for longer: what FTS5 has in hand is sorted, and pieces are merged. A single message may take
+/// longer as well: an index takes it as a whole.
+pub(super) const STEP: Duration = Duration::from_millis(20);
 
 /// How many messages are read at once.
 const BATCH: usize = 32;
@@ -29,7 +29,10 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     }
     let start = Instant::now();
     database.execute_batch("SAVEPOINT fill")?;
-    let outcome = fill_for(database, start).and_then(|more| Ok(more || own::fill(database, start)?));
+    let mut merging = Merging::by_itself(database);
+    let outcome = fill_for(database, start, &mut merging)
+        .and_then(|more| Ok(more || own::fill(database, start, &mut merging)?))
+        .and_then(|more| merging.end().map(|()| more));
     match outcome {
         Ok(more) => {
             database.execute_batch("RELEASE fill")?;
@@ -43,10 +46,13 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     }
 }
 
-fn fill_for(database: &Database, start: Instant) -> Result<bool, Failure> {
+fn fill_for(database: &Database, start: Instant, merging: &mut Merging<'_>) -> Result<bool, Failure> {
     let building = rebuild::watermark(database)?;
     while let Some(range) = pending::newest(database)? {
         let (texts, is_all) = read(database, range)?;
+        if !is_all {
+            merging.hold()?;
+        }
         let up_to = texts.last().filter(|_| !is_all).map_or(range.last, |last| last.id);
         let mut done = up_to;
         for message in &texts {

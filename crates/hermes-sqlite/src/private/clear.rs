@@ -21,7 +21,7 @@ const PARTS: [(&str, &str); 6] = [
     ("hx_doclen", "block"),
 ];
 /// Those that are indexes of FTS5.
-const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
+pub(crate) const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
 
 /// Takes away some more of what was set aside; whether there may be more. To be called until there is none, in a transaction each time.
 pub(crate) fn clear_step(connection: &Connection) -> Result<bool, Failure> {
