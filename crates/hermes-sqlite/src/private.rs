@@ -12,7 +12,7 @@ mod terms;
 mod words;
 
 pub(crate) use cjk::Pairs;
-pub(crate) use clear::{INDEXES, clear_step, set_aside};
+pub(crate) use clear::{INDEXES, clear_step, renaming, set_aside};
 pub(crate) use lengths::Lengths;
 pub(crate) use terms::{Terms, terms_containing, terms_with_prefix, unlisted};
 

@@ -3,7 +3,7 @@
 //! Ids only grow, so a watermark tells which messages are in; those that are imported below it, or are changed, are noted one by one.
 
 use super::step::{self, STEP};
-use super::{Merging, text};
+use super::{Merging, health, text};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::private::{self, Document};
@@ -111,7 +111,7 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
         if start.elapsed() > BEGIN {
             return Ok(true);
         }
-        let again = read(database, &AGAIN, i64::MIN)?;
+        let again = read(database, &AGAIN, i64::MIN).map_err(health::elsewhere)?;
         if again.is_empty() {
             break;
         }
@@ -130,7 +130,7 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
         if start.elapsed() > BEGIN {
             return Ok(true);
         }
-        let next = read(database, &NEXT, edge)?;
+        let next = read(database, &NEXT, edge).map_err(health::elsewhere)?;
         let Some(last) = next.last() else { return Ok(false) };
         if next.len() >= MANY {
             merging.hold()?;

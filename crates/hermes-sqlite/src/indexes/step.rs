@@ -20,36 +20,21 @@ pub(super) const BYTES: usize = 256 * 1024;
 
 /// Indexes some of the messages that are noted, the newest stretch first; whether there are more.
 ///
-/// An index that turns out to be broken stands aside; what it lacks stays noted.
+/// To be called by way of [`health::despite_indexes`], for one of them may turn out to be broken.
 pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
-    if health::broken(database)?.is_some()
-        || INDEXES.iter().all(|index| database.layout().look(*index).kind == Kind::Missing)
-    {
+    if INDEXES.iter().all(|index| database.layout().look(*index).kind == Kind::Missing) {
         return Ok(false);
     }
-    let start = Instant::now();
-    database.execute_batch("SAVEPOINT fill")?;
-    let mut merging = Merging::by_itself(database);
-    let outcome = fill_for(database, start, &mut merging)
-        .and_then(|more| Ok(more || own::fill(database, start, &mut merging)?))
-        .and_then(|more| merging.end().map(|()| more));
-    match outcome {
-        Ok(more) => {
-            database.execute_batch("RELEASE fill")?;
-            Ok(more)
-        }
-        Err(failure) => {
-            let Some(why) = health::blame(&failure).filter(|_| !database.is_autocommit()) else { return Err(failure) };
-            database.execute_batch("ROLLBACK TO fill; RELEASE fill")?;
-            if health::stand_aside(database, &why)? { Ok(false) } else { Err(failure) }
-        }
-    }
+    let (start, mut merging) = (Instant::now(), Merging::by_itself(database));
+    let more = fill_for(database, start, &mut merging)? || own::fill(database, start, &mut merging)?;
+    merging.end()?;
+    Ok(more)
 }
 
 fn fill_for(database: &Database, start: Instant, merging: &mut Merging<'_>) -> Result<bool, Failure> {
     let building = rebuild::watermark(database)?;
     while let Some(range) = pending::newest(database)? {
-        let (texts, is_all) = read(database, range)?;
+        let (texts, is_all) = read(database, range).map_err(health::elsewhere)?;
         if !is_all {
             merging.hold()?;
         }
