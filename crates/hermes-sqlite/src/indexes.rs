@@ -13,6 +13,7 @@ mod compact;
 mod health;
 mod inline;
 mod layout;
+mod merge;
 mod nul;
 mod own;
 mod pending;
@@ -21,8 +22,9 @@ mod script;
 mod step;
 
 pub(crate) use compact::view;
-pub(crate) use health::{blame, broken, despite_indexes};
+pub(crate) use health::{despite_indexes, elsewhere, is_to_blame_for};
 pub(crate) use layout::{Kind, Layout};
+pub(crate) use merge::Merging;
 pub(crate) use nul::{plain, settle};
 pub(crate) use own::{backlog as own_backlog, lacking, unindexed};
 pub(crate) use pending::{backlog, holds as is_pending, is_behind, note, reserve};
@@ -145,23 +147,20 @@ pub(crate) fn mend(database: &Database, ours: bool) -> Result<bool, Failure> {
     let layout = Layout::of(database)?;
     // Whoever takes the list away takes with it what had to be indexed.
     let mut whole = was_listed || !layout.is_deferred();
+    // A compact index must not hold what is on the list, or FTS5 calls it malformed; and with a trigger of the agent's, which can't take a
+    // row out of it, it may hold what is gone. So it begins from nothing, as soon as anything has to be looked at again.
+    let is_anew = !whole || layout.is_torn();
     for index in INDEXES {
         let look = layout.look(index);
         match look.kind {
-            Kind::Missing => {
+            Kind::Compact | Kind::Missing if is_anew => {
                 drop_triggers(database, index)?;
+                rebuild::put_aside(database, index, index.table())?;
                 compact::create(database, index)?;
                 whole = false;
             }
-            // A trigger of the agent's can't take a row out of a compact index: the text is gone with the row.
-            Kind::Compact if ours && look.has_gap() && layout.is_torn() => {
-                drop_triggers(database, index)?;
-                compact::create_triggers(database, index)?;
-                health::doubt(database, "a trigger was missing")?;
-                whole = false;
-            }
             Kind::Inline if ours => whole &= inline::mend(database, index, &look)?,
-            Kind::Inline | Kind::Compact => {}
+            Kind::Missing | Kind::Inline | Kind::Compact => {}
         }
     }
     database.refresh()?;

@@ -35,7 +35,7 @@ pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<Sea
     let start = Instant::now();
     match answer(database, request, &Coverage::of(database)?, start) {
         // An index that can't be read is one that is not there.
-        Err(failure) if indexes::blame(&failure).is_some() => answer(database, request, &Coverage::Nothing, start),
+        Err(failure) if indexes::is_to_blame_for(&failure) => answer(database, request, &Coverage::Nothing, start),
         outcome => outcome,
     }
 }
