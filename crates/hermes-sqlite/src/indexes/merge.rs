@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How long a step merges, all indexes together.
 const SLICE: Duration = Duration::from_millis(15);
+/// After so long a step merges nothing more: a long message has taken its time.
+const STEP: Duration = Duration::from_millis(50);
 /// How long while an index has too many new pieces.
 const LONGEST: Duration = Duration::from_millis(30);
 /// So many new pieces are too many: once there are 16, FTS5 merges all of them, however long that takes.
@@ -32,12 +34,14 @@ pub(crate) struct Merging<'a> {
     database: &'a Database,
     /// The indexes that wait, and the setting that they go back to.
     held: Vec<(&'static str, i64)>,
+    /// When the step began.
+    began: Instant,
 }
 
 impl<'a> Merging<'a> {
     /// As FTS5 goes about it, which is best for a step that writes little.
-    pub(crate) const fn by_itself(database: &'a Database) -> Self {
-        Self { database, held: Vec::new() }
+    pub(crate) fn by_itself(database: &'a Database) -> Self {
+        Self { database, held: Vec::new(), began: Instant::now() }
     }
 
     /// Lets all indexes wait until [`end`](Self::end). Those that are not ours to change go on as ever.
@@ -78,9 +82,9 @@ impl<'a> Merging<'a> {
             // What it has in hand becomes a piece like the others.
             self.tell(table, "flush", 0)?;
         }
-        let start = Instant::now();
+        let (start, slice) = (Instant::now(), SLICE.min(STEP.saturating_sub(self.began.elapsed())));
         while !left.is_empty() && start.elapsed() < LONGEST {
-            let is_late = start.elapsed() >= SLICE;
+            let is_late = start.elapsed() >= slice;
             let mut more = Vec::new();
             for table in left {
                 if is_late && !self.is_crowded(table)? {
