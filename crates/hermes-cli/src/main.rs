@@ -5,6 +5,7 @@ mod clock;
 mod commands;
 mod context;
 mod error;
+mod resolve;
 mod ui;
 mod when;
 

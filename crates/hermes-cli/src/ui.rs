@@ -127,7 +127,8 @@ impl Ui {
     pub(crate) fn error(&self, error: &CliError) {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let first = Line::styled("error:", red).text(" ").text(error.text());
-        self.stderr([first].into_iter().chain(error.hints().iter().map(|hint| self.hint(hint))));
+        let details = error.details().iter().cloned();
+        self.stderr([first].into_iter().chain(details).chain(error.hints().iter().map(|hint| self.hint(hint))));
     }
 
     /// Prints what the argument parser has to say: help and version as they are, complaints without what was typed doing any harm.

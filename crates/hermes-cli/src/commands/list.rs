@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::resolve::last_list::LastList;
 use crate::ui::{Line, json, sessions};
 use hermes_session::{Invalid, ListRequest, Order, PageRequest, SessionFilter, Source, Unreadable, View};
 
@@ -84,7 +85,10 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliErro
     if listing.rows.is_empty() {
         return context.ui.print(nothing(&request));
     }
-    context.ui.print(sessions::list(&listing.rows, &context.now, context.ui.width()))
+    let first = request.page.offset().saturating_add(1);
+    let ids = listing.rows.iter().map(|row| row.id.clone());
+    LastList::new(first, request.view == View::Sessions, ids).keep(context);
+    context.ui.print(sessions::list(&listing.rows, first, &context.now, context.ui.width()))
 }
 
 fn nothing(request: &ListRequest) -> Vec<Line> {

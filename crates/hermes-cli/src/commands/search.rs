@@ -3,6 +3,8 @@
 use super::list;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
+use crate::resolve::last_list::LastList;
+use crate::resolve::{self, resolve};
 use crate::ui::checks::number;
 use crate::ui::hits::{self, Look};
 use crate::ui::json;
@@ -10,7 +12,6 @@ use crate::ui::marked::Marks;
 use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use crate::when;
-use hermes_session::resume::{Selector, find};
 use hermes_session::search::{Query, SearchAnswer, SearchFilter, SearchOrder, SearchRequest, Served};
 use hermes_session::{Invalid, PageRequest, Role, SessionId, SessionStore, Store};
 use std::time::Duration;
@@ -47,7 +48,7 @@ pub(crate) struct SearchArgs {
     /// Only conversations with this user
     #[arg(long, value_name = "USER")]
     user: Option<String>,
-    /// Only this conversation: its id, the start of its id, its title, or @last
+    /// Only this conversation: its id, the start of its id, its title, @last, or @3 for row 3 of the last list
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Only sessions with this in their titles
@@ -162,11 +163,14 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
     let store = context.open_configured(&settings)?.0;
     if let Some(text) = &args.session {
-        request.filter.sessions = Some(conversation(&*store, text).await?);
+        request.filter.sessions = Some(conversation(context, &*store, text).await?);
     }
     let answer = search(context, &*store, &args, request.clone()).await?;
     if answer.hits.is_empty() && answer.next.is_none() {
         return Err(nothing(&args, &request, &answer.served));
+    }
+    if !args.json {
+        LastList::new(1, false, hits::ids(&answer.hits)).keep(context);
     }
     Ok(())
 }
@@ -209,12 +213,11 @@ pub(crate) async fn show(context: &Context, store: &dyn Store, text: &str) -> Re
 }
 
 /// Every session of the conversation that a person names.
-async fn conversation(store: &dyn SessionStore, text: &str) -> Result<Vec<SessionId>, CliError> {
+async fn conversation(context: &Context, store: &dyn SessionStore, text: &str) -> Result<Vec<SessionId>, CliError> {
     if text.is_empty() {
-        let hint = "give an id, the start of one, a title, or @last";
-        return Err(CliError::new(Kind::Usage, "--session is empty", hint));
+        return Err(CliError::new(Kind::Usage, "--session is empty", resolve::FORMS));
     }
-    let found = find(store, &Selector::parse(text), &list::default_filter()).await?;
+    let found = resolve(context, store, text).await?;
     Ok(store.lineage(&found.asked).await?.conversation(&found.asked))
 }
 

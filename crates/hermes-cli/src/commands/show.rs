@@ -1,18 +1,17 @@
 //! `hermes sessions show`
 
-use super::list::default_filter;
 use crate::context::Context;
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
+use crate::resolve::resolve;
 use crate::ui::transcript::{Detail, Segments};
 use crate::ui::{json, recap, transcript};
 use hermes_session::recap::{RecapLimits, recap as recap_of};
-use hermes_session::resume::{Selector, find};
 use hermes_session::{Maintenance, Session, SessionId, StoreError, replay};
 
 /// Shows a session: what it is and what was said in it
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
-    /// Its id, the start of its id, its title, or @last
+    /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
     #[arg(value_name = "SESSION")]
     session: String,
     /// Shows tool calls and results in full
@@ -27,13 +26,9 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: ShowArgs) -> Result<(), CliError> {
-    if args.session.is_empty() {
-        return Err(CliError::new(Kind::Usage, "SESSION is empty", "give an id, the start of one, a title, or @last"));
-    }
     let store = context.open_existing()?;
-    let found = find(&*store, &Selector::parse(&args.session), &default_filter()).await?;
-    // Who types a whole id means that session, also where its context was compressed since.
-    let meant = if found.asked.as_str() == args.session { &found.asked } else { &found.session };
+    let found = resolve(context, &*store, &args.session).await?;
+    let meant = found.meant();
     if args.recap {
         return show_recap(context, &*store, &found.session).await;
     }

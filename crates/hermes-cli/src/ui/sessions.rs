@@ -1,6 +1,6 @@
 //! A list of sessions: a table where there is room for one, a few short lines per session where there is not.
 
-use super::layout::cut;
+use super::layout::{cut, fit};
 use super::table::{Column, Table};
 use super::time::Now;
 use super::{Line, Visible};
@@ -16,25 +16,28 @@ const LEAST_SOURCE: usize = 10;
 /// A title is at most this wide, so that one long title does not push out every preview.
 const MOST_TITLE: usize = 32;
 
-/// The lines of a list in at most `columns`. Ids are never cut.
-pub(crate) fn list(rows: &[SessionSummary], now: &Now, columns: usize) -> Vec<Line> {
-    let full = table(rows, now, true);
+/// The lines of a list in at most `columns`, numbered from `first` on. Ids are never cut.
+pub(crate) fn list(rows: &[SessionSummary], first: u64, now: &Now, columns: usize) -> Vec<Line> {
+    let full = table(rows, first, now, true);
     if full.least_width() <= columns {
         return full.lines(columns);
     }
-    let narrow = table(rows, now, false);
+    let narrow = table(rows, first, now, false);
     if narrow.least_width() <= columns {
         return narrow.lines(columns);
     }
-    rows.iter().flat_map(|row| stacked(row, now, columns)).collect()
+    let margin = (first + rows.len() as u64).saturating_sub(1).to_string().len() + 1;
+    let numbered = (first..).zip(rows);
+    numbered.flat_map(|(number, row)| stacked(number, row, now, margin, columns)).collect()
 }
 
-fn table(rows: &[SessionSummary], now: &Now, with_preview: bool) -> Table {
+fn table(rows: &[SessionSummary], first: u64, now: &Now, with_preview: bool) -> Table {
     let dim = Style::new().dimmed();
     let column = |head, style, least, is_number| Column { head, style, least, is_number };
     // A title tells more than a preview: as long as there is a preview to give way, no title is cut.
     let least_title = if with_preview { None } else { Some(LEAST_TITLE) };
     let mut columns = vec![
+        column("#", dim, None, true),
         column("Title", Style::new(), least_title, false),
         column("Preview", dim, Some(LEAST_PREVIEW), false),
         column("Last active", Style::new(), None, false),
@@ -43,10 +46,11 @@ fn table(rows: &[SessionSummary], now: &Now, with_preview: bool) -> Table {
         column("ID", dim, None, false),
     ];
     if !with_preview {
-        columns.remove(1);
+        columns.remove(2);
     }
-    let cells = |row: &SessionSummary| {
+    let cells = |(number, row): (u64, &SessionSummary)| {
         let mut cells = Vec::with_capacity(columns.len());
+        cells.push(number.to_string().into());
         if with_preview {
             cells.push(row.title.as_deref().map_or(NOTHING.into(), |title| cut(&title.into(), MOST_TITLE)));
             cells.push(Visible::line(&row.preview));
@@ -59,7 +63,7 @@ fn table(rows: &[SessionSummary], now: &Now, with_preview: bool) -> Table {
         cells.push(row.id.as_str().into());
         cells
     };
-    Table { rows: rows.iter().map(cells).collect(), columns }
+    Table { rows: (first..).zip(rows).map(cells).collect(), columns }
 }
 
 /// What a session is called where there is one column for it: its title, or what it starts with.
@@ -71,13 +75,15 @@ fn name(row: &SessionSummary) -> Visible {
     }
 }
 
-fn stacked(row: &SessionSummary, now: &Now, columns: usize) -> [Line; 3] {
+fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, columns: usize) -> [Line; 3] {
     let count = row.message_count;
     let messages = if count == 1 { "message" } else { "messages" };
-    let facts = format!("  {} · {} · {count} {messages}", now.relative(row.last_active), row.source);
+    let facts = format!("{} · {} · {count} {messages}", now.relative(row.last_active), row.source);
+    let (dim, room) = (Style::new().dimmed(), columns.saturating_sub(margin));
+    let indent = || Line::plain_text(" ".repeat(margin));
     [
-        Line::styled(cut(&name(row), columns), Style::new().bold()),
-        Line::plain_text(cut(&facts.into(), columns)),
-        Line::plain_text("  ").with(row.id.as_str(), Style::new().dimmed()),
+        Line::styled(fit(&number.to_string().into(), margin), dim).with(cut(&name(row), room), Style::new().bold()),
+        indent().text(cut(&facts.into(), room)),
+        indent().with(row.id.as_str(), dim),
     ]
 }

@@ -7,12 +7,12 @@ use serde_json::Value;
 #[test]
 fn newest_activity_first_at_80_columns() {
     assert_snapshot!(several().see(&["sessions", "list"]), @r#"
-    Title                      Last active  Source    Msgs  ID
+    #  Title                   Last active  Source    Msgs  ID
     ────────────────────────────────────────────────────────────────────────────────
-    refactoring auth           2h ago       cli          2  20250305_091523_a1b2c3
-    大别山徒步计划             yesterday    telegram     1  20250304_150000_b0b0b0
-    كيف أحضّر كبسة الدجاج لست…  3d ago       discord      1  20250303_101500_f1f2f3f4
-    Größe 👨‍👩‍👧 ❤️                2025-03-05   cron         1  cron_job1
+    1  refactoring auth        2h ago       cli          2  20250305_091523_a1b2c3
+    2  大别山徒步计划          yesterday    telegram     1  20250304_150000_b0b0b0
+    3  كيف أحضّر كبسة الدجاج…   3d ago       discord      1  20250303_101500_f1f2f3f4
+    4  Größe 👨‍👩‍👧 ❤️             2025-03-05   cron         1  cron_job1
     --- exit 0
     "#);
 }
@@ -20,12 +20,12 @@ fn newest_activity_first_at_80_columns() {
 #[test]
 fn a_wide_terminal_shows_previews() {
     assert_snapshot!(several().hermes(&["sessions", "list"]).env("COLUMNS", "200").see(), @r#"
-    Title             Preview                                  Last active  Source    Msgs  ID
-    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    refactoring auth  Help me refactor the auth module please  2h ago       cli          2  20250305_091523_a1b2c3
-    大别山徒步计划    周末想去大别山徒步，两天一夜             yesterday    telegram     1  20250304_150000_b0b0b0
-    —                 كيف أحضّر كبسة الدجاج لستة أشخاص؟         3d ago       discord      1  20250303_101500_f1f2f3f4
-    Größe 👨‍👩‍👧 ❤️       Run the daily report second line         2025-03-05   cron         1  cron_job1
+    #  Title             Preview                                  Last active  Source    Msgs  ID
+    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    1  refactoring auth  Help me refactor the auth module please  2h ago       cli          2  20250305_091523_a1b2c3
+    2  大别山徒步计划    周末想去大别山徒步，两天一夜             yesterday    telegram     1  20250304_150000_b0b0b0
+    3  —                 كيف أحضّر كبسة الدجاج لستة أشخاص؟         3d ago       discord      1  20250303_101500_f1f2f3f4
+    4  Größe 👨‍👩‍👧 ❤️       Run the daily report second line         2025-03-05   cron         1  cron_job1
     --- exit 0
     "#);
 }
@@ -33,12 +33,12 @@ fn a_wide_terminal_shows_previews() {
 #[test]
 fn previews_shrink_before_anything_else_does() {
     assert_snapshot!(several().hermes(&["sessions", "list"]).env("COLUMNS", "100").see(), @r#"
-    Title             Preview                      Last active  Source    Msgs  ID
+    #  Title             Preview                   Last active  Source    Msgs  ID
     ────────────────────────────────────────────────────────────────────────────────────────────────────
-    refactoring auth  Help me refactor the auth…   2h ago       cli          2  20250305_091523_a1b2c3
-    大别山徒步计划    周末想去大别山徒步，两天一…  yesterday    telegram     1  20250304_150000_b0b0b0
-    —                 كيف أحضّر كبسة الدجاج لستة…   3d ago       discord      1  20250303_101500_f1f2f3f4
-    Größe 👨‍👩‍👧 ❤️       Run the daily report secon…  2025-03-05   cron         1  cron_job1
+    1  refactoring auth  Help me refactor the au…  2h ago       cli          2  20250305_091523_a1b2c3
+    2  大别山徒步计划    周末想去大别山徒步，两…   yesterday    telegram     1  20250304_150000_b0b0b0
+    3  —                 كيف أحضّر كبسة الدجاج لس…  3d ago       discord      1  20250303_101500_f1f2f3f4
+    4  Größe 👨‍👩‍👧 ❤️       Run the daily report se…  2025-03-05   cron         1  cron_job1
     --- exit 0
     "#);
 }
@@ -46,16 +46,16 @@ fn previews_shrink_before_anything_else_does() {
 #[test]
 fn a_narrow_terminal_gets_short_lines_and_whole_ids() {
     assert_snapshot!(several().hermes(&["sessions", "list"]).env("COLUMNS", "40").see(), @r#"
-    refactoring auth
+    1 refactoring auth
       2h ago · cli · 2 messages
       20250305_091523_a1b2c3
-    大别山徒步计划
+    2 大别山徒步计划
       yesterday · telegram · 1 message
       20250304_150000_b0b0b0
-    كيف أحضّر كبسة الدجاج لستة أشخاص؟
+    3 كيف أحضّر كبسة الدجاج لستة أشخاص؟
       3d ago · discord · 1 message
       20250303_101500_f1f2f3f4
-    Größe 👨‍👩‍👧 ❤️
+    4 Größe 👨‍👩‍👧 ❤️
       2025-03-05 · cron · 1 message
       cron_job1
     --- exit 0
@@ -96,16 +96,16 @@ fn a_compressed_conversation_is_one_row_and_its_sessions_are_there_for_who_asks(
         store.split(&SessionId::parse("first").unwrap(), &child, &said, &at).await.unwrap();
     });
     assert_snapshot!(home.see(&["sessions", "list"]), @r#"
-    Title         Preview  Last active  Source  Msgs  ID
-    ────────────────────────────────────────────────────────
-    long work #2  begin    5m ago       cli        1  second
+    #  Title         Preview  Last active  Source  Msgs  ID
+    ───────────────────────────────────────────────────────────
+    1  long work #2  begin    5m ago       cli        1  second
     --- exit 0
     "#);
     assert_snapshot!(home.see(&["sessions", "list", "--all"]), @r#"
-    Title         Preview  Last active  Source  Msgs  ID
-    ────────────────────────────────────────────────────────
-    long work #2  go on    5m ago       cli        1  second
-    long work     begin    3d ago       cli        1  first
+    #  Title         Preview  Last active  Source  Msgs  ID
+    ───────────────────────────────────────────────────────────
+    1  long work #2  go on    5m ago       cli        1  second
+    2  long work     begin    3d ago       cli        1  first
     --- exit 0
     "#);
 }
@@ -167,11 +167,11 @@ fn a_row_that_cannot_be_read_hides_no_other() {
     let home = several();
     home.damage("UPDATE sessions SET started_at = 'soon' WHERE id = '20250304_150000_b0b0b0'");
     assert_snapshot!(home.see(&["sessions", "list"]), @r#"
-    Title                       Last active  Source   Msgs  ID
+    #  Title                    Last active  Source   Msgs  ID
     ────────────────────────────────────────────────────────────────────────────────
-    refactoring auth            2h ago       cli         2  20250305_091523_a1b2c3
-    كيف أحضّر كبسة الدجاج لستة…  3d ago       discord     1  20250303_101500_f1f2f3f4
-    Größe 👨‍👩‍👧 ❤️                 2025-03-05   cron        1  cron_job1
+    1  refactoring auth         2h ago       cli         2  20250305_091523_a1b2c3
+    2  كيف أحضّر كبسة الدجاج ل…  3d ago       discord     1  20250303_101500_f1f2f3f4
+    3  Größe 👨‍👩‍👧 ❤️              2025-03-05   cron        1  cron_job1
     --- stderr
     warning: sessions "20250304_150000_b0b0b0" can't be read: started_at is not a time
     hint: the other rows are complete; the row is left as it is

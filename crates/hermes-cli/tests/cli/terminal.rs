@@ -79,9 +79,9 @@ fn json_keeps_what_it_makes_harmless() {
 #[test]
 fn hostile_text_is_shown() {
     insta::assert_snapshot!(hostile().hermes(&["sessions", "list"]).env("COLUMNS", "200").see(), @r#"
-    Title                             Preview                                                              Last active  Source                                                              Msgs  ID
+    #  Title                             Preview                                                            Last active  Source                                                             Msgs  ID
     ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    a␛[31mred␛]0;title␇<U+009B>2J␈␡…  a␛[31mred␛]0;title␇<U+009B>2J␈␡ over <U+202E>evil<U+2066><U+200F><…  2025-03-05   a␛[31mred␛]0;title␇<U+009B>2J␈␡␍over <U+202E>evil<U+2066><U+200F>…     5  evil␛[2Jid
+    1  a␛[31mred␛]0;title␇<U+009B>2J␈␡…  a␛[31mred␛]0;title␇<U+009B>2J␈␡ over <U+202E>evil<U+2066><U+200F…  2025-03-05   a␛[31mred␛]0;title␇<U+009B>2J␈␡␍over <U+202E>evil<U+2066><U+200F…     5  evil␛[2Jid
     --- exit 0
     "#);
 }
