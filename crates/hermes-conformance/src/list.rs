@@ -79,6 +79,7 @@ pub const CASES: &[Case] = cases![
     listing::previews,
     listing::the_preview_of_a_conversation,
     listing::orders,
+    listing::orders_by_size,
     listing::pages_neither_skip_nor_repeat,
     listing::edges_of_pages,
     listing::paging_while_others_write,
