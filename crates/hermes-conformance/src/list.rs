@@ -112,6 +112,8 @@ pub const CASES: &[Case] = cases![
     maintenance::a_branch_goes_alone,
     maintenance::what_is_gone_can_be_made_again,
     maintenance::it_says_what_it_is,
+    maintenance::statistics_tell_of_every_session,
+    maintenance::room_adds_up,
     maintenance::upkeep_comes_to_an_end,
     maintenance::optimizing_changes_nothing_that_can_be_seen,
     maintenance::indexes_are_made_anew,

@@ -2,8 +2,8 @@
 
 use super::State;
 use hermes_session::{
-    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Session, SessionFilter, SessionId, SessionSummary,
-    Timestamp, View, preview,
+    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Session, SessionFilter, SessionId, SessionPart,
+    SessionSummary, Statistics, Timestamp, View, preview,
 };
 
 impl State {
@@ -37,6 +37,23 @@ impl State {
             sessions: sessions.len() as u64,
             messages,
         }
+    }
+
+    pub(super) fn statistics(&self) -> Statistics {
+        let mut statistics = Statistics::default();
+        for row in self.rows(View::Sessions, &SessionFilter::default()) {
+            statistics.add(SessionPart {
+                is_listed: row.conversation == row.id,
+                messages: self.transcripts.get(&row.id).map_or(0, Vec::len) as u64,
+                source: row.source,
+                model: row.model,
+                started_at: Some(row.started_at),
+                has_ended: row.ended_at.is_some(),
+                last_active: Some(row.last_active),
+                usage: row.usage,
+            });
+        }
+        statistics
     }
 
     /// Every row that the filter admits, in no order.
