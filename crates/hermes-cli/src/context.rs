@@ -2,6 +2,7 @@
 
 use crate::error::{CliError, Kind};
 use crate::ui::Ui;
+use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
 use hermes_session::Store;
@@ -74,8 +75,18 @@ impl Context {
         Ok(store)
     }
 
+    /// What the command line says about where the store is, to be said again.
+    pub(crate) fn place(&self) -> String {
+        let home = self.flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));
+        let url = self.flags.url.as_ref().map(|url| match self.url_to_repeat(url) {
+            Some(url) => format!(" --url {}", shell_word(&url)),
+            None => " --url …".to_owned(),
+        });
+        home.into_iter().chain(url).collect()
+    }
+
     /// A URL to be shown; none if it can't be typed back, because it holds a password.
-    pub(crate) fn url_to_repeat(&self, url: &Secret) -> Option<String> {
+    fn url_to_repeat(&self, url: &Secret) -> Option<String> {
         let parsed = StoreUrl::parse(url.reveal(), self.environment.user_home()).ok()?;
         (!parsed.holds_password()).then(|| url.reveal().to_owned())
     }

@@ -12,6 +12,7 @@ pub(crate) mod recap;
 mod sanitize;
 pub(crate) mod sessions;
 pub(crate) mod shell;
+pub(crate) mod statistics;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod transcript;

@@ -39,7 +39,11 @@ fn assert_harmless(bytes: &[u8]) {
 fn stored_text_puts_nothing_on_the_terminal() {
     let home = hostile();
     home.damage("UPDATE sessions SET message_count = 99");
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 21] = [
+        &["sessions", "list", "--order", "cost"],
+        &["sessions", "list", "--title", HOSTILE, "--limit", "0"],
+        &["sessions", "stats"],
+        &["sessions", "stats", "--json"],
         &["sessions", "list"],
         &["sessions", "list", "--json"],
         &["sessions", "list", "--all"],
