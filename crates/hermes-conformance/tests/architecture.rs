@@ -45,6 +45,7 @@ const CASE_MODULES: [&str; 16] = [
     "maintenance",
     "deletion",
     "import",
+    "ordering",
     "pieces",
     "search",
     "text",

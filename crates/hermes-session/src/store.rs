@@ -134,7 +134,7 @@ pub trait SessionStore: Send + Sync {
     ///
     /// A compressed chain is one row. Branches are rows of their own, whatever became of the session they came from; so is a
     /// session whose parent is gone. A row that can't be read is told apart.
-    //  Cases: listing::*
+    //  Cases: listing::*, ordering::*
     async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError>;
 
     /// How many conversations, sessions and messages the filter admits.

@@ -11,8 +11,8 @@ use hermes_session::{
     Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StoreError, export, replay,
 };
 
-/// How many messages are in memory at once.
-const PAGE: u32 = 200;
+/// How many messages are in memory at once. A page costs a look at all ids of the session, so that small ones cost more than they save.
+const PAGE: u32 = 1_000;
 
 /// Shows a session: what it is and what was said in it
 ///

@@ -258,15 +258,15 @@ fn all_shows_the_whole_conversation() {
 #[test]
 fn thousands_of_messages_come_in_order() {
     let home = Home::empty();
-    let said: Vec<String> = (0..1_001).map(|number| format!("number {number}.")).collect();
+    let said: Vec<String> = (0..2_001).map(|number| format!("number {number}.")).collect();
     let said: Vec<(Role, &str)> = said.iter().map(|text| (Role::User, text.as_str())).collect();
     home.talk("s", "cli", None, LONG_AGO, &said);
     let shown = home.hermes(&["sessions", "show", "s"]).stdout();
     let numbers: Vec<&str> = shown.lines().filter_map(|line| line.trim().strip_prefix("number ")).collect();
-    assert_eq!(numbers, (0..1_001).map(|number| format!("{number}.")).collect::<Vec<_>>());
+    assert_eq!(numbers, (0..2_001).map(|number| format!("{number}.")).collect::<Vec<_>>());
     let json: Value = serde_json::from_str(&home.hermes(&["sessions", "show", "--json", "s"]).stdout()).unwrap();
     let last = json["messages"].as_array().unwrap().last().unwrap();
-    assert_eq!((json["messages"].as_array().unwrap().len(), &last["content"]), (1_001, &"number 1000.".into()));
+    assert_eq!((json["messages"].as_array().unwrap().len(), &last["content"]), (2_001, &"number 2000.".into()));
 }
 
 #[test]
