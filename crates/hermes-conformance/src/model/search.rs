@@ -223,6 +223,12 @@ fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
     let mut marks: Vec<Range<usize>> =
         each(&folded.text, words).into_iter().map(|(_, range)| folded.original(range)).collect();
     marks.sort_by_key(|mark| (mark.start, mark.end));
-    marks.dedup_by(|later, before| later.start < before.end);
+    marks.dedup_by(|later, before| {
+        let touches = later.start < before.end;
+        if touches {
+            before.end = before.end.max(later.end);
+        }
+        touches
+    });
     marks
 }
