@@ -3,6 +3,7 @@
     peer.py load CORPUS FILE                    peer.py append CORPUS FILE COUNT
     peer.py reads CORPUS FILE                   peer.py appender FILE BODIES NAME SECONDS PAUSE_MS
     peer.py prune FILE NOW DAYS                 peer.py search FILE QUERIES HITS
+    peer.py find FILE QUERIES
     peer.py make FILE
 
 The agent's package has to be on PYTHONPATH and HERMES_HOME has to be set. Prints one JSON object, with the names that `hermes-bench` uses.
@@ -188,6 +189,20 @@ def search(file, queries, hits):
     return {"queries": count, "seconds": watch.seconds(), "cpu_seconds": watch.cpu_seconds()}
 
 
+def find(file, queries):
+    """How long the first page of each query takes."""
+    store, figures = hermes_state.SessionDB(Path(file)), {}
+    for query in json.loads(Path(queries).read_text()):
+        rows = store.search_messages(query["query"], limit=20)
+        samples, whole = [], Stopwatch()
+        while len(samples) < 5 or whole.seconds() < 0.5:
+            one = Stopwatch()
+            store.search_messages(query["query"], limit=20)
+            samples.append(one.seconds() * 1e3)
+        figures[query["name"]] = {**percentiles(samples), "cpu_ms": whole.cpu_seconds() * 1e3 / len(samples), "hits": len(rows)}
+    return figures
+
+
 def reads(corpus, file):
     store = hermes_state.SessionDB(Path(file))
     turn = iter([session["id"] for session in sessions(corpus) if len(session["messages"]) == 200] * 100_000)
@@ -213,5 +228,5 @@ def reads(corpus, file):
 
 
 if __name__ == "__main__":
-    parts = {part.__name__: part for part in (make, load, append, reads, appender, prune, search)}
+    parts = {part.__name__: part for part in (make, load, append, reads, appender, prune, search, find)}
     print(json.dumps(parts[sys.argv[1]](*sys.argv[2:])))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import append
 import imports
+import find
 import optimize
 import processes
 import prune
@@ -16,7 +17,7 @@ import threads
 from tools import Bench, say, table
 
 # Each takes a Bench and returns its figures and its rows. What measures time comes before what leaves big files about.
-PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search)}
+PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find)}
 
 
 def main():

@@ -30,8 +30,6 @@ pub(crate) fn run(runtime: &Runtime, file: &str, queries: &Path) -> Result<Value
         let mut figure = percentiles(samples);
         figure["cpu_ms"] = json!(cpu);
         figure["hits"] = json!(answer.hits.len());
-        figure["first"] = json!(answer.hits.first().map(|hit| &hit.snippet));
-        figure["served"] = json!(format!("{:?}", answer.served));
         figures.insert(name.to_owned(), figure);
     }
     Ok(Value::Object(figures))

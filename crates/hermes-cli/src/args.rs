@@ -1,7 +1,8 @@
 //! What can be typed behind `hermes`. Each command's own arguments are in its file.
 
 use crate::commands::{
-    backup::BackupArgs, demo::DemoArgs, list::ListArgs, optimize::OptimizeArgs, show::ShowArgs, verify::VerifyArgs,
+    backup::BackupArgs, demo::DemoArgs, list::ListArgs, optimize::OptimizeArgs, search::SearchArgs, show::ShowArgs,
+    verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::sync::LazyLock;
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (SQLite {})", env!("CARGO_PKG_VERSION"), hermes_sqlite::sqlite_version()));
 
-/// The sessions of your agents: list and read them.
+/// The sessions of your agents: list, search and read them.
 #[derive(clap::Parser)]
 #[command(name = "hermes", version = VERSION.as_str(), max_term_width = 100)]
 pub(crate) struct Args {
@@ -41,7 +42,7 @@ impl PlaceArgs {
 pub(crate) enum Command {
     /// Shows what this program does, on sample conversations in a folder of their own
     Demo(DemoArgs),
-    /// Lists and reads sessions; verifies, backs up and optimizes their store
+    /// Lists, searches and reads sessions; verifies, backs up and optimizes their store
     #[command(subcommand)]
     Sessions(SessionsCommand),
 }
@@ -49,6 +50,7 @@ pub(crate) enum Command {
 #[derive(clap::Subcommand)]
 pub(crate) enum SessionsCommand {
     List(ListArgs),
+    Search(Box<SearchArgs>),
     Show(ShowArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),

@@ -4,5 +4,6 @@ pub(crate) mod backup;
 pub(crate) mod demo;
 pub(crate) mod list;
 pub(crate) mod optimize;
+pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod verify;

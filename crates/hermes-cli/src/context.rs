@@ -3,7 +3,7 @@
 use crate::error::{CliError, Kind};
 use crate::ui::Ui;
 use crate::ui::time::Now;
-use hermes_config::{ConfigFile, Environment, Flags, Origin, Settings, StoreLocation, env};
+use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
 use hermes_session::Store;
 use hermes_store::{OpenOptions, StoreUrl, Synchronous};
 use std::path::Path;
@@ -32,7 +32,11 @@ impl Context {
 
     /// The same, and where it is.
     pub(crate) fn open_existing_at(&self) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
-        let settings = self.settings()?;
+        self.open_configured(&self.settings()?)
+    }
+
+    /// The same, with settings that are known already.
+    pub(crate) fn open_configured(&self, settings: &Settings) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
         let location = settings.store()?;
         let url = match &location.value {
             StoreLocation::Sqlite(path) => StoreUrl::Sqlite(path.clone()),
@@ -62,6 +66,12 @@ impl Context {
             self.ui.note(&notice);
         }
         Ok(store)
+    }
+
+    /// A URL to be shown; none if it can't be typed back, because it holds a password.
+    pub(crate) fn url_to_repeat(&self, url: &Secret) -> Option<String> {
+        let parsed = StoreUrl::parse(url.reveal(), self.environment.user_home()).ok()?;
+        (!parsed.holds_password()).then(|| url.reveal().to_owned())
     }
 
     /// Reads a URL; warns about a password where others can see it.

@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod error;
 mod ui;
+mod when;
 
 use args::{Args, Command, SessionsCommand};
 use clap::{CommandFactory as _, Parser as _};
@@ -53,6 +54,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
     match command {
         Command::Demo(args) => commands::demo::run(context, args).await,
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
+        Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,
         Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,
         Command::Sessions(SessionsCommand::Verify(args)) => commands::verify::run(context, args).await,
         Command::Sessions(SessionsCommand::Backup(args)) => commands::backup::run(context, args).await,

@@ -3,12 +3,15 @@
 //! What is printed is made of [`Visible`] text, so that nothing stored or typed can send a control character; colours are added here alone.
 
 pub(crate) mod checks;
+pub(crate) mod hits;
 pub(crate) mod json;
 pub(crate) mod layout;
+pub(crate) mod marked;
 mod progress;
 pub(crate) mod recap;
 mod sanitize;
 pub(crate) mod sessions;
+pub(crate) mod shell;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod transcript;
@@ -86,6 +89,11 @@ impl Ui {
     /// The columns of the terminal.
     pub(crate) const fn width(&self) -> usize {
         self.width
+    }
+
+    /// Whether styles reach whoever reads stdout.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.choice(&io::stdout()) != ColorChoice::Never
     }
 
     /// Prints lines on stdout.

@@ -3,30 +3,31 @@
 //! Whole words come first, the best of them first; then pieces of words, the newest first. How good a match is, is known without its text, so that
 //! only what a page shows is read. Messages that no index knows are looked through.
 
+mod best;
 mod coverage;
 mod hits;
 mod ids;
 mod leaf;
-mod pages;
+mod newest;
 mod plan;
 mod relaxed;
 mod rows;
+mod score;
 
 use crate::database::Database;
 use crate::error::Failure;
 use crate::indexes;
 use crate::private::Lengths;
 use coverage::Coverage;
+use hermes_session::MessageId;
 use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank};
 use hits::Page;
 use ids::Ids;
-use pages::Scored;
+use newest::Told;
 use plan::Plan;
 use rows::Rows;
-use std::cell::OnceCell;
-use std::collections::{BinaryHeap, HashMap};
-use std::ops::ControlFlow;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 /// Answers a question.
@@ -74,7 +75,9 @@ struct Search<'d> {
     lengths: Lengths,
     /// Those of messages that were looked through.
     aside: HashMap<i64, u32>,
+    /// How many tokens a message has on average.
     average: f64,
+    /// When to stop.
     end: Instant,
     served: Served,
 }
@@ -124,11 +127,11 @@ impl<'d> Search<'d> {
     /// What the next page will have to know, but for the hit that this one ends with.
     fn cursor(&self, is_relaxed: bool) -> SearchCursor {
         SearchCursor {
-            newest: hermes_session::MessageId(self.newest),
+            newest: MessageId(self.newest),
             is_relaxed,
             tier: Tier::Words,
             score: 0.0,
-            message: hermes_session::MessageId(i64::MAX),
+            message: MessageId(i64::MAX),
             weights: vec![self.average],
         }
     }
@@ -141,37 +144,28 @@ impl<'d> Search<'d> {
     }
 
     /// The messages that match as the query says.
-    fn exact(&mut self, page: &mut Page) -> Result<(), Failure> {
-        if self.request.order == SearchOrder::Newest || self.request.query.is_negative() {
+    fn exact(&mut self, page: &mut Page<'_>) -> Result<(), Failure> {
+        if self.is_by_time() {
             let plan = self.plan(Tier::Pieces)?;
-            return self.newest_first(page, plan.ids, |_, _| Ok(true));
+            return self.newest_first(page, plan.ids, &Told::default());
         }
-        let words: OnceCell<Ids> = OnceCell::new();
-        if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words) {
-            let plan = self.plan(Tier::Words)?;
-            if plan.ids == Ids::All {
-                return self.scan(page);
-            }
-            _ = words.set(plan.ids.clone());
-            if self.best_first(page, &plan)?.is_break() {
-                return Ok(());
-            }
+        let words = self.plan(Tier::Words)?;
+        if words.ids == Ids::All {
+            return self.scan(page);
         }
-        let plan = self.plan(Tier::Pieces)?;
-        self.newest_first(page, plan.ids, |search, (tier, id)| {
-            if tier == Tier::Pieces {
-                return Ok(true);
-            }
-            // A whole word was told before, if it was known to be one.
-            let words = match words.get() {
-                Some(words) => words,
-                None => {
-                    let plan = search.plan(Tier::Words)?;
-                    words.get_or_init(|| plan.ids)
-                }
-            };
-            Ok(!words.has(id) && search.coverage.unknown().is_none_or(|unknown| unknown.binary_search(&id).is_err()))
-        })
+        let mut told = Told { words: Some(words.ids.clone()), taken: HashSet::new() };
+        if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
+            && self.best_first(page, &words, &mut told)?.is_break()
+        {
+            return Ok(());
+        }
+        let pieces = self.plan(Tier::Pieces)?;
+        self.newest_first(page, pieces.ids, &told)
+    }
+
+    /// Whether hits come from the newest on: somebody asked for that, or there is nothing to tell how well they match.
+    fn is_by_time(&self) -> bool {
+        self.request.order == SearchOrder::Newest || self.request.query.is_negative()
     }
 
     /// What the indexes say, as far as they know and as the filter admits.
@@ -200,201 +194,5 @@ impl<'d> Search<'d> {
         let length = length.unwrap_or_else(|| self.length(id));
         // As many digits as a cursor is told with.
         weight * rank::brevity(length, self.average)
-    }
-
-    /// Whole words, best first; breaks if the page is full.
-    fn best_first(&mut self, page: &mut Page, plan: &Plan<'_>) -> Result<ControlFlow<()>, Failure> {
-        let after = self.request.after.clone();
-        let weights = match &after {
-            Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
-            None => plan.weights(self.lengths.totals().0),
-        };
-        page.weigh(self.average, &weights);
-        let (unknown, newest) = (self.coverage.unknown().unwrap_or_default(), self.newest);
-        let mut pool: Vec<Scored> = Vec::new();
-        if let Ids::Some(ids) = &plan.ids {
-            let mut choices = pages::Choices::new(plan, &weights);
-            pool.reserve(ids.len());
-            for id in ids.iter().copied().filter(|id| *id <= self.newest) {
-                let scored = Scored { score: self.score(id, None, choices.weight(id)), id };
-                if (unknown.is_empty() || unknown.binary_search(&id).is_err()) && scored.is_after(after.as_ref()) {
-                    pool.push(scored);
-                }
-            }
-        }
-        let choices: Vec<Matcher> = match unknown {
-            [] => Vec::new(),
-            _ => plan.choices.iter().map(|(term, _)| pages::alone(term)).collect(),
-        };
-        for id in unknown.iter().rev().copied().filter(|id| *id <= newest) {
-            if self.is_late() {
-                break;
-            }
-            if self.admitted.as_ref().is_some_and(|admitted| admitted.binary_search(&id).is_err()) {
-                continue;
-            }
-            let matcher = &self.matcher;
-            let found = self.rows.one(id, |said| {
-                let text = said.text()?;
-                let is_met = matcher.tier(&text) == Some(Tier::Words);
-                if !is_met {
-                    return Ok(None);
-                }
-                Ok(Some((said.length()?, pages::weight_of(&choices, &text, &weights))))
-            })?;
-            if let Some((length, weight)) = found.flatten() {
-                let scored = Scored { score: self.score(id, Some(length), weight), id };
-                if scored.is_after(after.as_ref()) {
-                    pool.push(scored);
-                }
-            }
-        }
-        self.take(page, pool.into())
-    }
-
-    /// Looks at messages in order, and takes those that match in whole words.
-    fn take(&mut self, page: &mut Page, mut pool: BinaryHeap<Scored>) -> Result<ControlFlow<()>, Failure> {
-        while let Some(Scored { score, id }) = pool.pop() {
-            if self.is_late() {
-                return Ok(ControlFlow::Break(()));
-            }
-            let matcher = &self.matcher;
-            let flow = self.rows.one(id, |said| {
-                let text = said.text()?;
-                match matcher.tier(&text) {
-                    Some(Tier::Words) => page.push(said, &text, Tier::Words, score, |text| matcher.marks(text)),
-                    _ => Ok(ControlFlow::Continue(())),
-                }
-            })?;
-            if flow.is_some_and(|flow| flow.is_break()) {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// Looks at messages from the newest on, and takes those that match and are admitted by `takes`.
-    fn newest_first(
-        &mut self,
-        page: &mut Page,
-        ids: Ids,
-        takes: impl Fn(&mut Self, (Tier, i64)) -> Result<bool, Failure>,
-    ) -> Result<(), Failure> {
-        let newest = match &self.request.after {
-            Some(cursor) if cursor.tier == Tier::Pieces || self.request.order == SearchOrder::Newest => {
-                cursor.message.0 - 1
-            }
-            Some(cursor) if self.request.query.is_negative() => cursor.message.0 - 1,
-            _ => self.newest,
-        };
-        let ids = match (ids, self.coverage.unknown()) {
-            (Ids::Some(ids), Some(unknown)) => {
-                let unknown = match &self.admitted {
-                    Some(admitted) => Ids::Some(unknown.to_vec()).and(Ids::Some(admitted.clone())),
-                    None => Ids::Some(unknown.to_vec()),
-                };
-                Ids::Some(ids).or(unknown)
-            }
-            (ids, _) => ids,
-        };
-        let matcher = self.matcher.clone();
-        match ids {
-            Ids::Some(ids) => {
-                for id in ids.into_iter().rev().filter(|id| *id <= newest) {
-                    if self.is_late() {
-                        return Ok(());
-                    }
-                    let tier = self.rows.one(id, |said| Ok(matcher.tier(&said.text()?)))?.flatten();
-                    let Some(tier) = tier else { continue };
-                    if !takes(self, (tier, id))? {
-                        continue;
-                    }
-                    let flow = self.rows.one(id, |said| {
-                        page.push(said, &said.text()?, Tier::Pieces, 0.0, |text| matcher.marks(text))
-                    })?;
-                    if flow.is_some_and(|flow| flow.is_break()) {
-                        return Ok(());
-                    }
-                }
-                Ok(())
-            }
-            Ids::All => {
-                let (end, mut is_partial) = (self.end, false);
-                // Whether a whole word was told before is asked afterwards: one look at the store at a time.
-                let mut found = Vec::new();
-                let mut wanted = page.wanted();
-                let mut rest = newest;
-                loop {
-                    let is_over = {
-                        let found = &mut found;
-                        let mut is_over = true;
-                        self.rows.all(rest, |said| {
-                            rest = said.id - 1;
-                            if Instant::now() > end {
-                                is_partial = true;
-                                return Ok(ControlFlow::Break(()));
-                            }
-                            if let Some(tier) = matcher.tier(&said.text()?) {
-                                found.push((tier, said.id));
-                                if found.len() >= wanted {
-                                    is_over = false;
-                                    return Ok(ControlFlow::Break(()));
-                                }
-                            }
-                            Ok(ControlFlow::Continue(()))
-                        })?;
-                        is_over
-                    };
-                    self.served.is_partial |= is_partial;
-                    for (tier, id) in found.drain(..) {
-                        if !takes(self, (tier, id))? {
-                            continue;
-                        }
-                        let flow = self.rows.one(id, |said| {
-                            page.push(said, &said.text()?, Tier::Pieces, 0.0, |text| matcher.marks(text))
-                        })?;
-                        if flow.is_some_and(|flow| flow.is_break()) {
-                            return Ok(());
-                        }
-                    }
-                    if is_over || is_partial {
-                        return Ok(());
-                    }
-                    wanted = wanted.max(64);
-                }
-            }
-        }
-    }
-
-    /// Looks through everything: no index knows anything of the query.
-    fn scan(&mut self, page: &mut Page) -> Result<(), Failure> {
-        page.weigh(self.average, &[]);
-        let (end, newest) = (self.end, self.newest);
-        let (matcher, mut is_partial) = (self.matcher.clone(), false);
-        let (mut words, mut pieces) = (Vec::new(), Vec::new());
-        self.rows.all(newest, |said| {
-            if Instant::now() > end {
-                is_partial = true;
-                return Ok(ControlFlow::Break(()));
-            }
-            let text = said.text()?;
-            match matcher.tier(&text) {
-                Some(Tier::Words) => words.push((said.id, said.length()?)),
-                Some(Tier::Pieces) => pieces.push(said.id),
-                None => {}
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        self.served.is_partial |= is_partial;
-        // What was found is shown, however late it is.
-        self.end += self.request.timeout;
-        let after = self.request.after.clone();
-        let scored = words.into_iter().map(|(id, length)| Scored { score: self.score(id, Some(length), 1.0), id });
-        let pool: BinaryHeap<Scored> = scored.filter(|scored| scored.is_after(after.as_ref())).collect();
-        if self.take(page, pool)?.is_continue() {
-            pieces.reverse();
-            self.newest_first(page, Ids::Some(pieces), |_, (tier, _)| Ok(tier == Tier::Pieces))?;
-        }
-        Ok(())
     }
 }

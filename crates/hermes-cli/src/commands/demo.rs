@@ -2,14 +2,15 @@
 
 mod samples;
 
-use super::{list::default_filter, show};
+use super::{list::default_filter, search, show};
 use crate::context::Context;
 use crate::error::{CliError, Kind};
+use crate::ui::shell::shell_word;
 use crate::ui::transcript::Detail;
 use crate::ui::{Line, Visible, sessions};
 use anstyle::{AnsiColor, Style};
 use hermes_config::Origin;
-use hermes_session::{ListRequest, Maintenance, SessionId};
+use hermes_session::{ListRequest, SessionId, Store};
 use hermes_store::{OpenOptions, StoreUrl};
 use samples::Stored;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     keep_in: Option<PathBuf>,
 }
+
+/// What the tour looks for: a name with punctuation, in two sessions of one conversation; and a word of a script without blanks.
+const SEARCHES: [&str; 2] = ["billing.new_queue", "羽绒服"];
 
 /// Where the samples are, and how the next command finds them.
 struct Place {
@@ -88,12 +92,17 @@ fn introduce(context: &Context, place: &Place) -> Result<(), CliError> {
     context.ui.print([Line::plain_text(format!("Sample conversations are in {at}"))])
 }
 
-async fn tour(context: &Context, store: &dyn Maintenance, stored: &Stored) -> Result<(), CliError> {
+async fn tour(context: &Context, store: &dyn Store, stored: &Stored) -> Result<(), CliError> {
     step(context, "hermes sessions list")?;
     let request = ListRequest { filter: default_filter(), ..ListRequest::default() };
     let listing = store.list(&request).await?;
     super::list::warn_unreadable(context, &listing.unreadable);
     context.ui.print(sessions::list(&listing.rows, &context.now, context.ui.width()))?;
+
+    for query in SEARCHES {
+        step(context, &format!("hermes sessions search {}", shell_word(query)))?;
+        search::show(context, store, query).await?;
+    }
 
     step(context, &command("show", &stored.coding, ""))?;
     show::show(context, store, &stored.coding.id, Detail::Folded).await?;
@@ -127,6 +136,7 @@ fn farewell(place: &Place, stored: &Stored) -> Vec<Line> {
     };
     let commands = alias().into_iter().chain(first).chain([
         format!("hermes sessions list --source telegram{behind}"),
+        format!("hermes sessions search 'token OR 期限' --since 7d{behind}"),
         format!("hermes sessions show @last{behind}"),
         command("show --full", &stored.coding, behind),
         format!("hermes sessions list --all --json{behind}"),
@@ -148,26 +158,4 @@ fn alias() -> Option<String> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).find_map(|folder| folder.join("hermes").canonicalize().ok());
     (found.as_ref() != Some(&program)).then(|| format!("alias hermes={}", shell_word(&program.display().to_string())))
-}
-
-/// A word as a shell takes it.
-fn shell_word(text: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-:@%+,=".contains(character);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_for_the_shell() {
-        for (text, expect) in [("/tmp/a-b", "/tmp/a-b"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("", "''")] {
-            assert_eq!(shell_word(text), expect);
-        }
-    }
 }

@@ -58,7 +58,7 @@ impl ListArgs {
 }
 
 /// The sources somebody asked for. What tools made for themselves is shown only to who names a source.
-fn filter(only: &[String], never: &[String]) -> Result<SessionFilter, Invalid> {
+pub(crate) fn filter(only: &[String], never: &[String]) -> Result<SessionFilter, Invalid> {
     let parsed = |tags: &[String]| tags.iter().map(Source::parse).collect::<Result<Vec<_>, _>>();
     let mut exclude_sources = parsed(never)?;
     if only.is_empty() {

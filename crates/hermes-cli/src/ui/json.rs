@@ -1,8 +1,11 @@
 //! Sessions and reports as JSON objects, for programs. Names are those of the table's columns, times are doubles.
 
+use super::marked::Marks;
 use super::transcript::Segments;
 use crate::commands::optimize::Optimized;
 use hermes_session::json::ObjectWriter;
+use hermes_session::search::matching::Tier;
+use hermes_session::search::{Hit, Neighbour, SearchAnswer, Way};
 use hermes_session::{
     BackupReport, Check, Json, Listing, Message, Report, Session, SessionId, SessionSummary, Timestamp, Usage, export,
 };
@@ -24,7 +27,7 @@ pub(crate) fn listing(listing: &Listing) -> String {
         .raw("schema", &SCHEMA.to_string())
         .raw("sessions", &array(rows))
         .raw("unreadable", &array(unreadable))
-        .raw("more", if listing.next.is_some() { "true" } else { "false" });
+        .raw("more", boolean(listing.next.is_some()));
     object.finish()
 }
 
@@ -68,7 +71,7 @@ pub(crate) fn report(report: &Report) -> String {
     let mut object = ObjectWriter::new();
     object
         .raw("schema", &SCHEMA.to_string())
-        .raw("sound", if report.is_sound() { "true" } else { "false" })
+        .raw("sound", boolean(report.is_sound()))
         .raw("checks", &array(report.checks.iter().map(check)));
     object.finish()
 }
@@ -123,6 +126,63 @@ pub(crate) fn optimized(optimized: &Optimized) -> String {
     object.finish()
 }
 
+/// What a search found.
+pub(crate) fn search(query: &str, answer: &SearchAnswer, next_offset: Option<u64>, marks: &Marks) -> String {
+    let way = match answer.served.way {
+        Way::Index => "index",
+        Way::Scan => "scan",
+    };
+    let mut served = ObjectWriter::new();
+    served
+        .text("way", Some(way))
+        .raw("relaxed", boolean(answer.served.is_relaxed))
+        .raw("partial", boolean(answer.served.is_partial))
+        .raw("unindexed", &answer.served.unindexed.to_string());
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .text("query", Some(query))
+        .raw("served", &served.finish())
+        .raw("hits", &array(answer.hits.iter().map(|found| hit(found, marks))))
+        .raw("next_offset", &next_offset.map_or_else(|| "null".into(), |offset| offset.to_string()));
+    object.finish()
+}
+
+fn hit(hit: &Hit, marks: &Marks) -> String {
+    let found = marks.read(&hit.snippet);
+    let places = found.in_characters().into_iter().map(|mark| format!("[{}, {}]", mark.start, mark.end));
+    let tier = match hit.tier {
+        Tier::Words => "words",
+        Tier::Pieces => "pieces",
+    };
+    let mut object = ObjectWriter::new();
+    object
+        .raw("id", &hit.message.0.to_string())
+        .text("session_id", Some(hit.session.as_str()))
+        .text("conversation_id", Some(hit.conversation.as_str()))
+        .text("role", Some(hit.role.as_str()))
+        .raw("timestamp", &time(Some(hit.said_at)))
+        .text("tool_name", hit.tool_name.as_deref())
+        .text("source", Some(hit.source.as_str()))
+        .text("model", hit.model.as_deref())
+        .text("title", hit.title.as_deref())
+        .raw("started_at", &time(Some(hit.started_at)))
+        .text("tier", Some(tier))
+        .raw("score", &double(Some(hit.score)))
+        .text("snippet", Some(&found.text))
+        .raw("marks", &array(places))
+        .raw("before", &neighbour(hit.before.as_ref()))
+        .raw("after", &neighbour(hit.after.as_ref()));
+    object.finish()
+}
+
+fn neighbour(neighbour: Option<&Neighbour>) -> String {
+    let Some(neighbour) = neighbour else { return "null".into() };
+    let mut object = ObjectWriter::new();
+    object.text("role", Some(neighbour.role.as_str())).text("text", Some(&neighbour.text));
+    object.finish()
+}
+
 fn summary(row: &SessionSummary) -> String {
     let mut object = ObjectWriter::new();
     object
@@ -161,6 +221,10 @@ fn usage(object: &mut ObjectWriter, usage: &Usage) {
         .text("billing_provider", usage.billing_provider.as_deref())
         .text("billing_base_url", usage.billing_base_url.as_deref())
         .text("billing_mode", usage.billing_mode.as_deref());
+}
+
+const fn boolean(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
 }
 
 fn time(at: Option<Timestamp>) -> String {

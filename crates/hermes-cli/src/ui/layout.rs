@@ -1,11 +1,14 @@
 //! Widths in columns of the terminal: measuring, cutting, padding, wrapping. A grapheme is never torn apart.
 
 use super::Visible;
+use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// What must not start a line in Chinese or Japanese.
-const NEVER_FIRST: &str = "、。，．・：；？！）］｝」』】》〉〕”’…ー々ゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ";
+/// What must not start a line in Chinese or Japanese, and the end of a mark.
+const NEVER_FIRST: &str = "<、。，．・：；？！）］｝」』】》〉〕”’…ー々ゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ";
+/// What must not end one, and the start of a mark.
+const NEVER_LAST: &str = ">（［｛「『【《〈〔“‘";
 
 /// The columns a text takes.
 pub(crate) fn width(text: &Visible) -> usize {
@@ -49,41 +52,46 @@ pub(crate) fn right(text: &Visible, columns: usize) -> Visible {
 ///
 /// Spaces at a break go; those the line starts with stay.
 pub(crate) fn wrap(line: &Visible, columns: usize) -> Vec<Visible> {
-    let columns = columns.max(2);
+    breaks(line, columns).into_iter().map(|range| Visible::of_parts(&line.as_str()[range])).collect()
+}
+
+/// The parts of a line that [`wrap`] makes lines of.
+pub(super) fn breaks(line: &Visible, columns: usize) -> Vec<Range<usize>> {
+    let (text, columns) = (line.as_str(), columns.max(2));
     let mut lines = Vec::new();
-    let mut current = String::new();
+    let mut current = 0..0;
     let mut used = 0;
-    for chunk in chunks(line.as_str()) {
-        let size = width_of(chunk);
+    for chunk in chunks(text) {
+        let size = width_of(&text[chunk.clone()]);
         if used + size <= columns {
-            current.push_str(chunk);
+            current.end = chunk.end;
             used += size;
             continue;
         }
-        if chunk.trim().is_empty() {
+        if text[chunk.clone()].trim().is_empty() {
             // The break takes the place of these spaces.
             used = columns;
             continue;
         }
-        if !current.trim().is_empty() {
-            lines.push(std::mem::take(&mut current));
+        if !text[current.clone()].trim().is_empty() {
+            lines.push(current);
         }
-        current.clear();
         let mut rest = chunk;
-        while width_of(rest) > columns {
-            let head = take(rest, columns);
+        while width_of(&text[rest.clone()]) > columns {
+            let head = take(&text[rest.clone()], columns).len();
             // A grapheme wider than the line is put there all the same, or this would never end.
-            let head = if head.is_empty() { rest.graphemes(true).next().unwrap_or(rest) } else { head };
-            lines.push(head.to_owned());
-            rest = &rest[head.len()..];
+            let first = text[rest.clone()].graphemes(true).next().map_or(rest.len(), str::len);
+            let cut = rest.start + head.max(first);
+            lines.push(rest.start..cut);
+            rest.start = cut;
         }
-        current.push_str(rest);
-        used = width_of(&current);
+        used = width_of(&text[rest.clone()]);
+        current = rest;
     }
-    if !current.trim().is_empty() || lines.is_empty() {
+    if !text[current.clone()].trim().is_empty() || lines.is_empty() {
         lines.push(current);
     }
-    lines.into_iter().map(|line| Visible::of_parts(line.trim_end())).collect()
+    lines.into_iter().map(|range| range.start..range.start + text[range].trim_end().len()).collect()
 }
 
 /// As [`wrap`], with the further lines under the text of the first: behind its spaces and the mark of a list.
@@ -117,7 +125,7 @@ fn margin(line: &str) -> usize {
 }
 
 /// The start of a text that fits into `columns`.
-fn take(text: &str, columns: usize) -> &str {
+pub(super) fn take(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let end = text.grapheme_indices(true).find(|(_, grapheme)| {
         used += grapheme.width();
@@ -127,7 +135,7 @@ fn take(text: &str, columns: usize) -> &str {
 }
 
 /// The pieces of a line between which it may be broken.
-fn chunks(line: &str) -> Vec<&str> {
+fn chunks(line: &str) -> Vec<Range<usize>> {
     let mut starts = vec![0];
     let mut before: Option<&str> = None;
     for (at, grapheme) in line.grapheme_indices(true) {
@@ -137,7 +145,7 @@ fn chunks(line: &str) -> Vec<&str> {
         before = Some(grapheme);
     }
     let ends = starts.iter().skip(1).copied().chain([line.len()]).collect::<Vec<_>>();
-    starts.into_iter().zip(ends).map(|(start, end)| &line[start..end]).collect()
+    starts.into_iter().zip(ends).map(|(start, end)| start..end).collect()
 }
 
 fn may_break(before: &str, after: &str) -> bool {
@@ -145,7 +153,8 @@ fn may_break(before: &str, after: &str) -> bool {
     if space(before) != space(after) {
         return true;
     }
-    !space(before) && (before.width() > 1 || after.width() > 1) && !NEVER_FIRST.contains(after)
+    let is_wide = before.width() > 1 || after.width() > 1;
+    !space(before) && is_wide && !NEVER_FIRST.contains(after) && !NEVER_LAST.contains(before)
 }
 
 #[cfg(test)]
@@ -197,6 +206,8 @@ mod tests {
         check_wrap("  two  spaces", 40, &["  two  spaces"]);
         check_wrap("一二三四五六", 5, &["一二", "三四", "五六"]);
         check_wrap("一二。三", 4, &["一", "二。", "三"]);
+        check_wrap("一「二」三", 5, &["一", "「二", "」三"]);
+        check_wrap("一>>>二<<<三", 8, &["一", ">>>二<<<", "三"]);
         check_wrap("supercalifragilistic x", 8, &["supercal", "ifragili", "stic x"]);
         check_wrap("a 👨\u{200d}👩\u{200d}👧", 2, &["a", "👨\u{200d}👩\u{200d}👧"]);
         check_wrap("", 10, &[""]);

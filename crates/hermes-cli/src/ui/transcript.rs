@@ -87,17 +87,22 @@ pub(crate) fn messages(messages: &[Message], detail: Detail, now: &Now, columns:
     lines
 }
 
-fn one(message: &Message, detail: Detail, now: &Now, columns: usize) -> Vec<Line> {
-    let body = &message.body;
-    let (mark, name, color) = match &body.role {
+/// Who said something, with a mark of its own, in a colour of its own.
+pub(super) fn speaker(role: &Role, tool_name: Option<&str>) -> (Visible, Style) {
+    let (mark, name, color) = match role {
         Role::User => ("●", "You", AnsiColor::Yellow),
         Role::Assistant => ("◆", "Hermes", AnsiColor::Green),
-        Role::Tool => ("↳", body.tool_name.as_deref().unwrap_or("tool"), AnsiColor::Cyan),
+        Role::Tool => ("↳", tool_name.unwrap_or("tool"), AnsiColor::Cyan),
         Role::System => ("■", "System", AnsiColor::Magenta),
         Role::Other(name) => ("■", name.as_str(), AnsiColor::Magenta),
     };
-    let style = Style::new().bold().fg_color(Some(color.into()));
-    let head = Line::styled(cut(&format!("{mark} {name}").into(), columns.saturating_sub(7)), style);
+    (format!("{mark} {name}").into(), Style::new().bold().fg_color(Some(color.into())))
+}
+
+fn one(message: &Message, detail: Detail, now: &Now, columns: usize) -> Vec<Line> {
+    let body = &message.body;
+    let (name, style) = speaker(&body.role, body.tool_name.as_deref());
+    let head = Line::styled(cut(&name, columns.saturating_sub(7)), style);
     let mut lines = vec![head.with(format!("  {}", now.minute(message.timestamp)), Style::new().dimmed())];
     let text = body.plain_text();
     let is_result = body.role == Role::Tool;

@@ -36,6 +36,20 @@ fn the_tour_at_80_columns() {
     ¿Qué regalo? 🎂 Größe &…   4d ago       discord      2  [GATEWAY ID]
     Write the weekly report…   [DATE]   cron         2  [GATEWAY ID]
 
+    $ hermes sessions search billing.new_queue
+    Billing on a new queue #2  3d ago · cli · [ID]
+      ◆ Hermes  3d ago   `retry.rs` is moved; the flag is `>>>billing.new_queue<<<`,
+                         off by default.
+      ● You     40m ago  … billing off the old queue. ## Completed retry.rs, behind
+                         >>>billing.new_queue<<<. ## Remaining worker.rs (14
+                         places), then mail. --- END OF CONTEXT SUMMARY ---
+
+    $ hermes sessions search 羽绒服
+    大别山徒步计划  6m ago · telegram · [GATEWAY ID]
+      ◆ Hermes  4m ago  第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第二
+                        天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停车场。
+                        早晚温差大，记得带一件薄>>>羽绒服<<< 🧥。
+
     $ hermes sessions show 'Flaky login test'
     Flaky login test
     id          [ID]
@@ -106,6 +120,7 @@ fn the_tour_at_80_columns() {
       alias hermes=[PROGRAM]
       export HERMES_HOME=[HOME]/hermes-demo-[RANDOM]
       hermes sessions list --source telegram
+      hermes sessions search 'token OR 期限' --since 7d
       hermes sessions show @last
       hermes sessions show --full 'Flaky login test'
       hermes sessions list --all --json

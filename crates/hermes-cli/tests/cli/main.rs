@@ -8,6 +8,7 @@ mod list;
 mod notices;
 mod optimize;
 mod places;
+mod search;
 mod show;
 mod terminal;
 mod verify;
@@ -213,15 +214,15 @@ fn the_version_names_sqlite() {
 #[test]
 fn nothing_asked_is_help() {
     insta::assert_snapshot!(Home::empty().see(&[]), @r#"
-    The sessions of your agents: list and read them
+    The sessions of your agents: list, search and read them
 
     Usage: hermes [OPTIONS] [COMMAND]
 
     Commands:
       demo      Shows what this program does, on sample conversations in a folder of
                 their own
-      sessions  Lists and reads sessions; verifies, backs up and optimizes their
-                store
+      sessions  Lists, searches and reads sessions; verifies, backs up and optimizes
+                their store
       help      Print this message or the help of the given subcommand(s)
 
     Options:

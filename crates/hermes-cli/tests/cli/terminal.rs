@@ -39,7 +39,7 @@ fn assert_harmless(bytes: &[u8]) {
 fn stored_text_puts_nothing_on_the_terminal() {
     let home = hostile();
     home.damage("UPDATE sessions SET message_count = 99");
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 17] = [
         &["sessions", "list"],
         &["sessions", "list", "--json"],
         &["sessions", "list", "--all"],
@@ -52,6 +52,11 @@ fn stored_text_puts_nothing_on_the_terminal() {
         &["sessions", "verify"],
         &["sessions", "verify", "--json"],
         &["sessions", "backup", HOSTILE],
+        &["sessions", "search", "evil"],
+        &["sessions", "search", "--context", "red", "title"],
+        &["sessions", "search", "--json", "evil"],
+        &["sessions", "search", "--limit", "1", "evil", "OR", HOSTILE],
+        &["sessions", "search", "--exact", "not there", HOSTILE],
     ];
     for args in commands {
         for columns in ["20", "40", "80", "200"] {
@@ -114,4 +119,51 @@ fn output_that_cannot_be_written_is_told() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.starts_with("error: could not write the output: No space left"), "{errors}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+/// What a command prints on a real terminal of so many columns.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::os::unix::ffi::OsStrExt as _;
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+    let terminal = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    let size = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+    let mut child =
+        run.command.env("TERM", "xterm").env_remove("COLUMNS").stdout(terminal).stderr(Stdio::null()).spawn().unwrap();
+    // The command keeps the terminal open as long as it lives.
+    drop(run);
+    let mut seen = Vec::new();
+    let mut master = std::fs::File::from(master);
+    let mut buffer = [0; 4096];
+    // Once nobody has the terminal open any more, reading fails.
+    while let Ok(count @ 1..) = master.read(&mut buffer) {
+        seen.extend_from_slice(&buffer[..count]);
+    }
+    assert!(child.wait().unwrap().success());
+    String::from_utf8(seen).unwrap().replace("\r\n", "\n")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_matched_is_emphasised_on_a_terminal() {
+    let home = Home::empty();
+    let said = "周末想去大别山徒步 and >>>this<<< \u{1b}[1m\u{1b}[31mis\u{1b}[0m not what was searched for";
+    home.talk("s1", "cli", Some("plan"), LONG_AGO, &[(Role::User, said), (Role::Assistant, "fine")]);
+    let search = || home.hermes(&["sessions", "search", "--context", "大别山"]);
+    let strong = "\u{1b}[1m\u{1b}[31m";
+    let seen = on_a_terminal(search(), 60);
+    assert!(seen.contains(&format!("去{strong}大别山\u{1b}[0m徒步")), "{seen:?}");
+    assert_eq!(seen.matches(strong).count(), 1, "nothing else is: {seen:?}");
+    assert!(seen.contains("\u{1b}[2mfine\u{1b}[0m"), "{seen:?}");
+    let plain = anstream::adapter::strip_str(&seen).to_string();
+    let widest = plain.lines().map(unicode_width::UnicodeWidthStr::width).max().unwrap();
+    assert!((50..=60).contains(&widest), "{plain}");
+    let without_colour = on_a_terminal(search().env("NO_COLOR", "1"), 60);
+    assert!(without_colour.contains("去>>>大别山<<<徒步") && !without_colour.contains('\u{1b}'), "{without_colour:?}");
 }

@@ -68,7 +68,7 @@ impl State {
         let (offset, limit) = (usize::try_from(request.page.offset()).unwrap_or(usize::MAX), request.page.limit());
         let places: Vec<Place> = places.into_iter().skip(offset).collect();
         let matcher = Matcher::new(&request.query);
-        let marks = |text: &str| if is_relaxed { marks(text, &words) } else { matcher.marks(text) };
+        let marks = |text: &str| if is_relaxed { relax::marks(text, &words) } else { matcher.marks(text) };
         let shown = &places[..places.len().min(limit as usize)];
         SearchAnswer {
             hits: shown.iter().filter_map(|place| self.hit(place, &said, request, marks)).collect(),
@@ -179,12 +179,12 @@ fn relaxed(
     links: &Lineage,
     average: f64,
 ) -> (Vec<Place>, Vec<f64>) {
+    let excluded = Matcher::new(&relax::exclusions(&request.query));
     let mut roots = Vec::new();
     let mut found = Vec::new();
     for said in said {
-        let folded = fold::fold(&said.text);
-        let words = each(&folded, words).iter().fold(0, |has, (word, _)| has | 1 << word);
-        if words != 0 {
+        let words = relax::words_in(&said.text, words);
+        if words != 0 && excluded.tier(&said.text).is_some() {
             let root = links.conversation_root(&said.session.id);
             let conversation = roots.iter().position(|other| *other == root).unwrap_or(roots.len());
             if conversation == roots.len() {
@@ -203,32 +203,4 @@ fn relaxed(
     };
     let order = rank::relaxed(&found, &weights, average);
     (order.into_iter().map(|(id, score)| Place { tier: Tier::Pieces, score, id }).collect(), weights)
-}
-
-/// The places of words in a folded text.
-fn each(folded: &str, words: &[Word]) -> Vec<(usize, Range<usize>)> {
-    let mut places = Vec::new();
-    for (place, word) in words.iter().enumerate() {
-        let tokens = tokens::words(folded).filter(|range| word.takes(&folded[range.clone()]));
-        places.extend(tokens.map(|range| (place, range)));
-        if word.word.chars().any(hermes_session::script::is_paired) {
-            places.extend(folded.match_indices(&word.word).map(|(at, found)| (place, at..at + found.len())));
-        }
-    }
-    places
-}
-
-fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
-    let folded = fold::Folded::new(text);
-    let mut marks: Vec<Range<usize>> =
-        each(&folded.text, words).into_iter().map(|(_, range)| folded.original(range)).collect();
-    marks.sort_by_key(|mark| (mark.start, mark.end));
-    marks.dedup_by(|later, before| {
-        let touches = later.start < before.end;
-        if touches {
-            before.end = before.end.max(later.end);
-        }
-        touches
-    });
-    marks
 }

@@ -6,7 +6,6 @@
 
 use crate::MessageId;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// How soon more of a word stops to count.
 const K1: f64 = 1.2;
@@ -51,20 +50,31 @@ pub struct Found {
 /// Scores are between 0 and 1, and fall along the order; where they are equal, the newer message comes first. So score and message tell the
 /// place of a hit. The order of `found` does not matter.
 pub fn relaxed(found: &[Found], weights: &[f64], average: f64) -> Vec<(MessageId, f64)> {
-    let mut found: Vec<Scored> = found.iter().map(|found| Scored::new(*found, weights, average)).collect();
-    found.sort_unstable_by_key(|scored| (scored.found.conversation, scored.found.message));
+    let weights = &weights[..weights.len().min(64)];
+    let mut scored: Vec<Scored> = found.iter().map(|found| Scored::new(*found, weights, average)).collect();
+    scored.sort_unstable_by_key(|scored| (scored.found.conversation, scored.found.message));
     let most = weights.iter().sum::<f64>() * (STRETCH_K + 1.0 + BEST * brevity(0, average));
-    let mut order = Vec::with_capacity(found.len());
-    for conversation in found.chunk_by_mut(|left, right| left.found.conversation == right.found.conversation) {
-        let stretch = best_stretch(conversation, weights);
-        conversation.sort_unstable_by(|left, right| best_first(left.hit(), right.hit()));
-        let best = conversation.first().map_or(0.0, |best| best.score);
-        let share = if most > 0.0 { ((stretch + BEST * best) / most).clamp(0.0, 1.0) } else { 0.0 };
-        order.extend(
-            conversation.iter().enumerate().map(|(round, scored)| (scored.found.message, within(round, share))),
-        );
+    let mut conversations: Vec<(f64, &[Scored])> = Vec::new();
+    for messages in scored.chunk_by_mut(|left, right| left.found.conversation == right.found.conversation) {
+        let stretch = best_stretch(messages, weights);
+        messages.sort_unstable_by(|left, right| best_first(&left.hit(), &right.hit()));
+        let score = stretch + BEST * messages.first().map_or(0.0, |best| best.score);
+        conversations.push((if most > 0.0 { (score / most).clamp(0.0, 1.0) } else { 0.0 }, messages));
     }
-    order.sort_unstable_by(|left, right| best_first(*left, *right));
+    conversations.sort_unstable_by(|left, right| right.0.total_cmp(&left.0));
+    let mut order = Vec::with_capacity(found.len());
+    for round in 0.. {
+        conversations.retain(|(_, messages)| messages.len() > round);
+        if conversations.is_empty() {
+            break;
+        }
+        let start = order.len();
+        let hit = |(share, messages): &(f64, &[Scored])| (messages[round].found.message, within(round, *share));
+        order.extend(conversations.iter().map(hit));
+        for equal in order[start..].chunk_by_mut(|left, right| left.1 == right.1) {
+            equal.sort_unstable_by(best_first);
+        }
+    }
     order
 }
 
@@ -74,7 +84,7 @@ fn within(round: usize, share: f64) -> f64 {
     low + share * (high - low)
 }
 
-fn best_first(left: (MessageId, f64), right: (MessageId, f64)) -> Ordering {
+fn best_first(left: &(MessageId, f64), right: &(MessageId, f64)) -> Ordering {
     right.1.total_cmp(&left.1).then(right.0.cmp(&left.0))
 }
 
@@ -95,10 +105,14 @@ impl Scored {
     }
 }
 
-/// The words that there are weights for.
+/// The words of a message that there are weights for.
 fn bits(words: u64, weights: &[f64]) -> impl Iterator<Item = usize> + use<> {
-    let range: Range<usize> = 0..weights.len().min(64);
-    range.filter(move |word| words >> word & 1 == 1)
+    let mut left = if weights.len() < 64 { words & ((1 << weights.len()) - 1) } else { words };
+    std::iter::from_fn(move || {
+        let word = left.trailing_zeros();
+        left &= left.checked_sub(1)?;
+        Some(word as usize)
+    })
 }
 
 /// The most that messages of a conversation within a [`STRETCH`] count together. They are given in the order of their ids.
@@ -112,8 +126,8 @@ fn best_stretch(messages: &[Scored], weights: &[f64]) -> f64 {
             bits(messages[first].found.words, weights).for_each(|word| having[word] -= 1);
             first += 1;
         }
-        let counted = weights.iter().zip(having).map(|(weight, having)| weight * saturated(having));
-        best = best.max(counted.sum());
+        let counted = weights.iter().zip(having).filter(|(_, having)| *having > 0);
+        best = best.max(counted.map(|(weight, having)| weight * saturated(having)).sum());
     }
     best
 }
@@ -193,7 +207,7 @@ mod tests {
         all.reverse();
         assert_eq!(first, relaxed(&all, &WEIGHTS, 10.0));
         assert!(first.iter().all(|(_, score)| (0.0..=1.0).contains(score)));
-        assert!(first.windows(2).all(|pair| best_first(pair[0], pair[1]) == Ordering::Less));
+        assert!(first.windows(2).all(|pair| best_first(&pair[0], &pair[1]) == Ordering::Less));
         assert_eq!(first.len(), 500);
     }
 

@@ -7,11 +7,14 @@
 mod irregular;
 mod language;
 mod pieces;
+mod stop_words;
 
+use super::fold::{Folded, fold};
 use super::query::{Node, Query};
-use super::{fold::fold, tokens};
+use super::tokens;
 use crate::script::is_paired;
 use language::{ENGLISH_RULES, Guess, Language};
+use std::ops::Range;
 
 /// The most words of a relaxed query.
 pub const MAX_WORDS: usize = 64;
@@ -19,15 +22,18 @@ pub const MAX_WORDS: usize = 64;
 /// The shortest beginning that forms of a word have in common, in characters, if the word has as many.
 const MIN_PREFIX: usize = 2;
 
+/// A beginning that is longer than this goes without its last letter, which some rules change.
+const LONG_PREFIX: usize = 4;
+
 /// A word of a relaxed query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// The word itself, folded.
     pub word: String,
-    /// What every form of it begins with, but for those in `also`.
+    /// What every form of it begins with, but for those that begin with one of `also`.
     pub prefix: String,
-    /// Forms of it that begin otherwise, folded: those of `go` have `went` among them.
-    pub also: Vec<&'static str>,
+    /// What other forms of it begin with, mostly nothing: those of `go` have `went` among them.
+    pub also: Vec<String>,
     /// Whether it is a piece of a script without blanks: a text has it wherever it occurs, be it within a word.
     pub is_piece: bool,
     stems: Vec<(Language, String)>,
@@ -37,11 +43,24 @@ pub struct Word {
 impl Word {
     /// Whether a folded word is a form of it.
     pub fn takes(&self, word: &str) -> bool {
-        if self.word == word || self.also.contains(&word) {
+        if self.word == word {
             return true;
         }
-        word.starts_with(&self.prefix)
-            && (self.is_prefix || self.stems.iter().any(|(language, stem)| language.stem(word) == *stem))
+        if !self.beginnings().any(|beginning| word.starts_with(beginning)) {
+            return false;
+        }
+        self.is_prefix
+            || self.stems.chunk_by(|left, right| left.0 == right.0).any(|stems| {
+                let (language, _) = stems[0];
+                let stem = language.stem(word);
+                stems.iter().any(|(_, wanted)| *wanted == stem)
+            })
+    }
+
+    /// What forms of it begin with: `prefix`, and those of `also`. A vocabulary is looked through from each
+    /// of them; they may overlap.
+    pub fn beginnings(&self) -> impl Iterator<Item = &str> {
+        [&self.prefix].into_iter().chain(&self.also).map(String::as_str)
     }
 
     /// Whether a folded text has it.
@@ -59,18 +78,36 @@ impl Word {
     }
 
     fn of(word: &str, rules: Vec<Language>, is_prefix: bool) -> Self {
-        let stems: Vec<(Language, String)> =
+        if is_prefix {
+            let word = word.to_owned();
+            return Self { prefix: word.clone(), is_prefix, is_piece: false, ..Self::piece(&word) };
+        }
+        let mut stems: Vec<(Language, String)> =
             rules.into_iter().map(|language| (language, language.stem(word))).collect();
-        let english = stems.iter().find(|(language, _)| *language == ENGLISH_RULES);
-        let also = english.map(|(_, stem)| irregular::forms(word, stem).collect()).unwrap_or_default();
-        let prefix = if is_prefix { word.to_owned() } else { prefix(word, &stems) };
+        let prefix = prefix(word, &stems);
+        let mut also = Vec::new();
+        // English comes first where its rules hold.
+        if let Some((ENGLISH_RULES, stem)) = stems.first() {
+            let others: Vec<&str> = irregular::forms(word, stem).filter(|form| form != &word).collect();
+            for form in others {
+                let stem = (ENGLISH_RULES, ENGLISH_RULES.stem(form));
+                let beginning = self::prefix(form, std::slice::from_ref(&stem));
+                if !beginning.starts_with(&prefix) && !also.contains(&beginning) {
+                    also.push(beginning);
+                }
+                if !stems.contains(&stem) {
+                    stems.insert(0, stem);
+                }
+            }
+        }
         Self { word: word.to_owned(), prefix, also, is_piece: false, stems, is_prefix }
     }
 }
 
-/// What a word and all that have a stem in common with it begin with.
+/// What a word and nearly all that have a stem in common with it begin with.
 ///
-/// Rules cut endings off, and change what is before them at most in its last letter: `try` and `tries`, `hope` and `hoping`.
+/// Rules cut endings off, and change what is before them at most in its last letters: `try` and `tries`, `hope` and `hoping`, `suitable` and
+/// `suitability`. A form that begins otherwise all the same is no form to [`Word::takes`].
 fn prefix(word: &str, stems: &[(Language, String)]) -> String {
     let mut length = word.len();
     for (_, stem) in stems {
@@ -78,20 +115,73 @@ fn prefix(word: &str, stems: &[(Language, String)]) -> String {
         let same = same.map(|(character, _)| character.len_utf8()).sum::<usize>();
         length = length.min(word[..same].trim_end_matches(['e', 'i', 'y']).len());
     }
+    if word[..length].chars().count() > LONG_PREFIX {
+        length = word[..length].char_indices().next_back().map_or(length, |(at, _)| at);
+    }
     let least = word.char_indices().nth(MIN_PREFIX).map_or(word.len(), |(at, _)| at);
     word[..length.max(least)].to_owned()
 }
 
 /// The words to look for; none if there is nothing to relax.
 ///
-/// They are those of the terms that are not excluded, each once, in the order of the query. Words that say nothing are left out, unless there are no others.
+/// They are those of the terms that are not excluded, each once, in the order of the query. Words that say nothing are left out, unless there
+/// are no others.
 pub fn words(query: &Query) -> Vec<Word> {
     let mut parts = Vec::new();
     collect(query.root(), &mut parts);
-    let plain = || parts.iter().filter(|part| !part.is_run);
-    let guess = Guess::of(plain().map(|part| part.text.as_str()));
-    let out = chosen(&parts, guess, |part| !guess.is_stop_word(&part.text));
-    if out.is_empty() { chosen(&parts, guess, |_| true) } else { out }
+    let guess = Guess::of(parts.iter().filter(|part| !part.is_run).map(|part| part.text.as_str()));
+    let telling = chosen(&parts, guess, false);
+    if telling.is_empty() { chosen(&parts, guess, true) } else { telling }
+}
+
+/// What must not be in a message of the answer: the parts that the whole query excludes.
+pub fn exclusions(query: &Query) -> Query {
+    let parts = match query.root() {
+        Node::All(parts) => parts.as_slice(),
+        part => std::slice::from_ref(part),
+    };
+    Query::new(Node::All(parts.iter().filter(|part| matches!(part, Node::Not(_))).cloned().collect()))
+}
+
+/// Which words a text has, a bit for each.
+pub fn words_in(text: &str, words: &[Word]) -> u64 {
+    let folded = fold(text);
+    let mut bits = 0;
+    each(&folded, words, |place, _| bits |= 1 << place);
+    bits
+}
+
+/// Where a text has words, in order, without overlap.
+pub fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
+    let folded = Folded::new(text);
+    let mut marks = Vec::new();
+    each(&folded.text, words, |_, range| marks.push(folded.original(range)));
+    marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
+    marks.dedup_by(|later, before| {
+        let touches = later.start < before.end;
+        if touches {
+            before.end = before.end.max(later.end);
+        }
+        touches
+    });
+    marks
+}
+
+/// Tells each place of each word in a folded text.
+fn each(folded: &str, words: &[Word], mut tell: impl FnMut(usize, Range<usize>)) {
+    for (place, word) in words.iter().enumerate().filter(|(_, word)| word.is_piece) {
+        folded.match_indices(word.word.as_str()).for_each(|(at, found)| tell(place, at..at + found.len()));
+    }
+    if words.iter().all(|word| word.is_piece) {
+        return;
+    }
+    for range in tokens::words(folded) {
+        for (place, word) in words.iter().enumerate() {
+            if !word.is_piece && word.takes(&folded[range.clone()]) {
+                tell(place, range.clone());
+            }
+        }
+    }
 }
 
 /// A word of the query, or a run of paired characters.
@@ -106,15 +196,18 @@ fn collect(node: &Node, parts: &mut Vec<Part>) {
         Node::Term(term) => {
             let folded = fold(&term.text);
             let first = parts.len();
-            let mut end_of_run = None;
-            for range in tokens::words(&folded) {
-                let text = &folded[range.clone()];
-                let is_run = text.starts_with(is_paired);
-                match parts.last_mut() {
-                    Some(last) if is_run && end_of_run == Some(range.start) => last.text.push_str(text),
-                    _ => parts.push(Part { text: text.to_owned(), is_run, is_prefix: false }),
+            let mut rest = folded.as_ref();
+            while let Some(start) = rest.chars().next() {
+                let is_run = is_paired(start);
+                let (stretch, behind) =
+                    rest.split_at(rest.find(|next| is_paired(next) != is_run).unwrap_or(rest.len()));
+                let put = |text: &str| parts.push(Part { text: text.to_owned(), is_run, is_prefix: false });
+                if is_run {
+                    [stretch].into_iter().for_each(put);
+                } else {
+                    tokens::words(stretch).map(|range| &stretch[range]).for_each(put);
                 }
-                end_of_run = is_run.then_some(range.end);
+                rest = behind;
             }
             if let Some(last) = parts[first..].last_mut() {
                 last.is_prefix = term.is_prefix && folded.ends_with(&last.text);
@@ -125,22 +218,32 @@ fn collect(node: &Node, parts: &mut Vec<Part>) {
     }
 }
 
-fn chosen(parts: &[Part], guess: Guess, is_wanted: impl Fn(&Part) -> bool) -> Vec<Word> {
+fn chosen(parts: &[Part], guess: Guess, is_everything: bool) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::new();
     for part in parts {
-        if part.is_run {
-            pieces::pieces(&part.text, |piece| {
-                if !out.iter().any(|word| word.word == piece) {
-                    out.push(Word::piece(piece));
-                }
-            });
-        } else if is_wanted(part) && !out.iter().any(|word| !word.is_piece && word.takes(&part.text)) {
-            out.push(Word::of(&part.text, guess.rules(&part.text), part.is_prefix));
-        }
         if out.len() >= MAX_WORDS {
             break;
         }
+        if part.is_run {
+            let put = |piece: &str| {
+                if out.len() < MAX_WORDS && !out.iter().any(|word| word.word == piece) {
+                    out.push(Word::piece(piece));
+                }
+            };
+            if is_everything {
+                pieces::pairs(&part.text, put)
+            } else {
+                pieces::telling(&part.text, put)
+            }
+            continue;
+        }
+        let is_telling = is_everything || !guess.is_stop_word(&part.text);
+        if is_telling && !out.iter().any(|word| !word.is_piece && word.takes(&part.text)) {
+            out.push(Word::of(&part.text, guess.rules(&part.text), part.is_prefix));
+        }
     }
-    out.truncate(MAX_WORDS);
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,10 @@
 
 mod table;
 
+use super::fold::{fold, is_accent};
 use crate::script::is_paired;
 use std::ops::Range;
+use unicode_normalization::char::is_combining_mark;
 
 /// How many characters are told by a bit each: the first two planes.
 const BITS: usize = 0x2_0000;
@@ -65,10 +67,39 @@ pub fn words(folded: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// Whether marks make other words of a text, where it is compared, than an index of its words as they are written has: `и` and a breve are
+/// one letter, of which SQLite's `unicode61` makes `и`.
+pub fn are_tangled(text: &str) -> bool {
+    let may_join = |character: char| {
+        matches!(character, '\u{fb1d}'..='\u{fb4e}' | '\u{fe00}'..='\u{fe0f}')
+            || is_combining_mark(character) && !is_paired(character)
+    };
+    if text.is_ascii() || !text.chars().any(|character| !character.is_ascii() && may_join(character)) {
+        return false;
+    }
+    let tokens = text.split(|character| !is_word(character) && !is_accent(character));
+    let tokens = tokens.map(|token| token.replace(is_accent, "")).filter(|token| !token.is_empty());
+    let folded = fold(text);
+    let words = folded.split(|character| !is_word(character)).filter(|word| !word.is_empty());
+    !tokens.map(|token| fold(&token).into_owned()).eq(words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn marks_that_make_other_letters_are_told() {
+        for text in ["и\u{306}од", "\u{627}\u{653}", "x \u{fb2a}"] {
+            assert!(are_tangled(text), "{text:?}");
+        }
+        for text in
+            ["", "plain", "cafe\u{301}", "йод", "за\u{301}мок", "\u{2764}\u{fe0f} a", "\u{e01}\u{e34}", "한국", "שָלוֹם"]
+        {
+            assert!(!are_tangled(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn bits_are_the_table() {

@@ -11,6 +11,8 @@ use std::ops::ControlFlow;
 
 /// How many pairs of a long run are asked for; the rest is left to comparing.
 const MAX_PAIRS: usize = 12;
+/// The same for a piece that is Latin letters alone: it is seldom found in such a run at all, and looking costs the same every time.
+const MAX_LATIN_PAIRS: usize = 4;
 
 /// Adds the pairs of messages. One without any costs nothing.
 pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
@@ -57,7 +59,8 @@ impl Pairs {
             let mut pairs: Vec<&str> = pairs.split_terminator(' ').collect();
             // The last character alone is a token only where the run ends; one that is a run begins a token wherever it stands.
             let last = pairs.pop().unwrap_or_default();
-            let step = pairs.len().div_ceil(MAX_PAIRS).max(1);
+            let most = if run.is_ascii() { MAX_LATIN_PAIRS } else { MAX_PAIRS };
+            let step = pairs.len().div_ceil(most).max(1);
             match pairs.last() {
                 None => tokens.push(format!("\"{last}\" *")),
                 Some(end) => tokens.extend(pairs.iter().step_by(step).chain([end]).map(|pair| format!("\"{pair}\""))),

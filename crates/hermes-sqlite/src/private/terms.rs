@@ -14,7 +14,7 @@ use super::hash::Seeded;
 use super::words::{self, MAX_WORD};
 use crate::error::Failure;
 use hermes_session::script::{is_paired, is_run};
-use hermes_session::search::fold::{fold, is_accent};
+use hermes_session::search::fold::fold;
 use hermes_session::search::tokens;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params};
@@ -206,21 +206,8 @@ fn push_pieces(entry: &str, out: &mut String) {
 fn lacks_words(document: &Document<'_>, is_cut: bool) -> bool {
     let slack = if is_cut { ESCAPE } else { 0 };
     let is_plain = !is_cut && document.stored.starts_with(document.decoded.as_bytes());
-    !is_plain && (words::is_cut(document.decoded, slack) || hides_letters(document)) || is_tangled(document.decoded)
-}
-
-/// Whether marks make other words of the text, where it is compared, than its tokens are: `и` and a breve are one letter, and one token `и`.
-fn is_tangled(text: &str) -> bool {
-    let may_join =
-        |character| matches!(character, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
-    if text.is_ascii() || !text.chars().any(may_join) {
-        return false;
-    }
-    let tokens = text.split(|character| !tokens::is_word(character) && !is_accent(character));
-    let tokens = tokens.map(|token| token.replace(is_accent, "")).filter(|token| !token.is_empty());
-    let folded = fold(text);
-    let words = folded.split(|character| !tokens::is_word(character)).filter(|word| !word.is_empty());
-    !tokens.map(|token| fold(&token).into_owned()).eq(words)
+    !is_plain && (words::is_cut(document.decoded, slack) || hides_letters(document))
+        || tokens::are_tangled(document.decoded)
 }
 
 /// Whether letters stand in the message only as JSON escapes: the tokens of `messages_fts` then are not its words.

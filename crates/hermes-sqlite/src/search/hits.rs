@@ -38,11 +38,6 @@ impl<'r> Page<'r> {
         self.seen == 0
     }
 
-    /// How many more hits it takes, and one to know that there are more.
-    pub(super) fn wanted(&self) -> usize {
-        self.request.page.limit() as usize + self.skip as usize + 1 - self.hits.len()
-    }
-
     /// Takes a hit; breaks if no more are wanted.
     pub(super) fn push(
         &mut self,
@@ -120,26 +115,22 @@ fn neighbour(database: &Database, hit: &Hit, side: Side) -> Result<Option<Neighb
          WHERE session_id = ?2 LIMIT 1"
     );
     let far = format!("SELECT {nearest}(id) FROM messages WHERE session_id = ?2 AND id {comparison} ?1 AND {said}");
-    let ask = |sql: &str| -> Result<Option<i64>, Failure> {
-        let mut statement = database.prepare_cached(sql)?;
-        let id = statement.query_row(params![hit.message.0, hit.session.as_str()], |row| row.get::<_, Option<i64>>(0));
-        Ok(id.optional()?.flatten())
-    };
-    let id = match ask(&near)? {
-        Some(id) => Some(id),
-        None => ask(&far)?,
-    };
-    let Some(id) = id else { return Ok(None) };
-    let neighbour = database
-        .prepare_cached("SELECT role, content, tool_name, tool_calls FROM messages WHERE id = ?")?
-        .query_row([id], |row| {
-            let (content, calls) = (text(row, 1)?, text(row, 3)?);
-            let said = private::decoded(content.as_deref(), None, calls.as_deref());
-            Ok(Neighbour {
-                role: Role::from_stored(&text(row, 0)?.unwrap_or_default()),
-                text: snippet::head(&said, snippet::NEIGHBOUR),
+    for place in [near, far] {
+        let sql = format!("SELECT role, content, tool_calls FROM messages WHERE id = ({place})");
+        let neighbour = database
+            .prepare_cached(&sql)?
+            .query_row(params![hit.message.0, hit.session.as_str()], |row| {
+                let (content, calls) = (text(row, 1)?, text(row, 2)?);
+                let said = private::decoded(content.as_deref(), None, calls.as_deref());
+                Ok(Neighbour {
+                    role: Role::from_stored(&text(row, 0)?.unwrap_or_default()),
+                    text: snippet::head(&said, snippet::NEIGHBOUR),
+                })
             })
-        })
-        .optional()?;
-    Ok(neighbour)
+            .optional()?;
+        if neighbour.is_some() {
+            return Ok(neighbour);
+        }
+    }
+    Ok(None)
 }

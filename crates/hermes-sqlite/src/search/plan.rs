@@ -4,6 +4,7 @@ use super::ids::Ids;
 use super::leaf::{self, Leaf};
 use crate::database::Database;
 use crate::error::Failure;
+use crate::private::Lengths;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::rank;
@@ -29,8 +30,12 @@ impl<'q> Plan<'q> {
         Ok(plan)
     }
 
-    /// What each choice weighs, among so many messages.
-    pub(super) fn weights(&self, all: u64) -> Vec<f64> {
+    /// What each choice weighs, among the messages that have these lengths.
+    pub(super) fn weights(&self, lengths: &Lengths) -> Vec<f64> {
+        if self.choices.is_empty() {
+            return Vec::new();
+        }
+        let (all, _) = lengths.totals();
         self.choices.iter().map(|(_, ids)| rank::weight(ids.len() as u64, all)).collect()
     }
 

@@ -7,14 +7,12 @@ use super::leaf::{around, matching, quoted};
 use crate::error::Failure;
 use crate::private::{self, Pairs};
 use hermes_session::MessageId;
-use hermes_session::script::is_paired;
-use hermes_session::search::fold::Folded;
-use hermes_session::search::matching::Tier;
+use hermes_session::search::Way;
+use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::rank::{self, Found};
 use hermes_session::search::relax::{self, Word};
-use hermes_session::search::{Way, tokens};
 use std::collections::{BTreeMap, HashMap};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 /// The most forms of a word that are looked for.
 const MAX_FORMS: usize = 500;
@@ -40,14 +38,15 @@ pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<()
             None => order.iter().position(is_behind).unwrap_or(order.len()),
         }
     });
+    let excluded = Matcher::new(&relax::exclusions(&search.request.query));
     for (id, score) in &order[start..] {
         if search.is_late() {
             break;
         }
         let flow = search.rows.one(id.0, |said| {
             let text = said.text()?;
-            let marks = marks(&text, &words);
-            if marks.is_empty() {
+            let marks = relax::marks(&text, &words);
+            if marks.is_empty() || excluded.tier(&text).is_none() {
                 return Ok(ControlFlow::Continue(()));
             }
             page.push(said, &text, Tier::Pieces, *score, |_| marks)
@@ -71,7 +70,7 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, 
             if is_partial {
                 return Ok(ControlFlow::Break(()));
             }
-            let has = words_in(&said.text()?, words);
+            let has = relax::words_in(&said.text()?, words);
             if has != 0 {
                 found.insert(said.id, has);
                 aside.insert(said.id, said.length()?);
@@ -93,7 +92,7 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, 
             break;
         }
         if let Some((has, length)) =
-            search.rows.one(*id, |said| Ok((words_in(&said.text()?, words), said.length()?)))?
+            search.rows.one(*id, |said| Ok((relax::words_in(&said.text()?, words), said.length()?)))?
         {
             found.insert(*id, has);
             search.aside.insert(*id, length);
@@ -109,7 +108,7 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, 
 /// The messages that have a form of a word.
 fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     let database = search.database;
-    if word.word.chars().any(is_paired) {
+    if word.is_piece {
         let mut ids = Vec::new();
         if let Some(pairs) = Pairs::of(&word.word) {
             pairs.candidates(database, None, |id| {
@@ -119,10 +118,14 @@ fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
         }
         return Ok(ids);
     }
-    let mut terms = private::terms_with_prefix(database, &word.prefix, MAX_FORMS, |form| word.takes(form))?.terms;
-    terms.push(word.word.clone());
-    // Within a run of paired characters it is no token of its own.
-    let mut ids = around(database, &[word.prefix.as_str()])?;
+    let (mut terms, mut ids) = (vec![word.word.clone()], Vec::new());
+    for beginning in word.beginnings() {
+        terms.extend(private::terms_with_prefix(database, beginning, MAX_FORMS, |form| word.takes(form))?.terms);
+        // Within a run of paired characters it is no token of its own.
+        ids.extend(around(database, &[beginning])?);
+    }
+    terms.sort_unstable();
+    terms.dedup();
     for term in &terms {
         ids.extend(matching(database, &quoted(term))?);
     }
@@ -172,42 +175,4 @@ fn conversation(search: &Search<'_>, id: i64) -> Result<Option<String>, Failure>
         "SELECT coalesce(h.root, m.session_id) FROM messages m LEFT JOIN hx_session h ON h.session_id = m.session_id WHERE m.id = ?",
     )?;
     Ok(statement.query_row([id], |row| row.get(0)).optional()?)
-}
-
-/// Which words a text has, a bit for each.
-fn words_in(text: &str, words: &[Word]) -> u64 {
-    let folded = Folded::new(text);
-    let mut has = 0;
-    each(&folded.text, words, |place, _| has |= 1 << place);
-    has
-}
-
-/// Where a text has words.
-fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
-    let folded = Folded::new(text);
-    let mut marks = Vec::new();
-    each(&folded.text, words, |_, range| marks.push(folded.original(range)));
-    marks.sort_unstable_by_key(|mark| (mark.start, mark.end));
-    marks.dedup_by(|later, before| {
-        let touches = later.start < before.end;
-        if touches {
-            before.end = before.end.max(later.end);
-        }
-        touches
-    });
-    marks
-}
-
-/// Tells each place of each word in a folded text.
-fn each(folded: &str, words: &[Word], mut tell: impl FnMut(usize, Range<usize>)) {
-    for (place, word) in words.iter().enumerate().filter(|(_, word)| word.word.chars().any(is_paired)) {
-        folded.match_indices(word.word.as_str()).for_each(|(at, found)| tell(place, at..at + found.len()));
-    }
-    for range in tokens::words(folded) {
-        for (place, word) in words.iter().enumerate() {
-            if word.takes(&folded[range.clone()]) {
-                tell(place, range.clone());
-            }
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Messages and sessions as a search reads them.
 
-use super::pages;
+use super::score;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::row::{text, time};
@@ -29,7 +29,10 @@ impl Said<'_> {
     fn columns(&self) -> Result<[Option<Cow<'_, str>>; 3], Failure> {
         let column = |index| -> Result<Option<Cow<'_, str>>, Failure> {
             Ok(match self.row.get_ref(index)? {
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes)),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+                    // Nearly all of it is valid, and this look is the quicker one.
+                    Some(std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
+                }
                 _ => text(self.row, index)?.map(Cow::Owned),
             })
         };
@@ -39,7 +42,7 @@ impl Said<'_> {
     /// How long it is, as the index tells it when it knows the message.
     pub(super) fn length(&self) -> Result<u32, Failure> {
         let columns = self.columns()?;
-        let tokens = columns.iter().flatten().map(|text| pages::tokens(text));
+        let tokens = columns.iter().flatten().map(|text| score::tokens(text));
         Ok(tokens.fold(0, u32::saturating_add).min(private::MAX_LENGTH))
     }
 
@@ -76,11 +79,13 @@ pub(super) struct Rows<'d> {
     database: &'d Database,
     filter: &'d SearchFilter,
     cards: HashMap<String, Option<Rc<Card>>>,
+    /// The conversations of sessions: where they go on, and what they are called.
+    conversations: HashMap<SessionId, (SessionId, Option<String>)>,
 }
 
 impl<'d> Rows<'d> {
     pub(super) fn new(database: &'d Database, filter: &'d SearchFilter) -> Self {
-        Self { database, filter, cards: HashMap::new() }
+        Self { database, filter, cards: HashMap::new(), conversations: HashMap::new() }
     }
 
     /// The session with this id, if anybody may see it.
@@ -204,6 +209,9 @@ impl<'d> Rows<'d> {
 
     /// Where the conversation of a session goes on, and what it is called.
     pub(super) fn conversation(&mut self, session: &SessionId) -> Result<(SessionId, Option<String>), Failure> {
+        if let Some(known) = self.conversations.get(session) {
+            return Ok(known.clone());
+        }
         let tip: Option<(String, i64, String)> = self
             .database
             .prepare_cached(
@@ -221,6 +229,7 @@ impl<'d> Rows<'d> {
         if title.is_none() {
             title = self.card(session.as_str())?.and_then(|card| card.title.clone());
         }
+        self.conversations.insert(session.clone(), (tip.clone(), title.clone()));
         Ok((tip, title))
     }
 }

@@ -3,6 +3,9 @@
 /// A word and its other forms on each line.
 const FORMS: &str = "\
 go goes going gone went
+die dying
+lie lying
+tie tying
 buy bought
 bring brought
 think thought

@@ -14,7 +14,11 @@ pub(super) struct Cell<'t> {
 
 impl<'t> Cell<'t> {
     fn new(start: usize, text: &'t str) -> Self {
-        Self { range: start..start + text.len(), text: if text.contains(|part| !is_blank(part)) { text } else { " " } }
+        let is_shown = match text.as_bytes() {
+            [byte] => byte.is_ascii_graphic(),
+            _ => text.contains(|part| !is_blank(part)),
+        };
+        Self { range: start..start + text.len(), text: if is_shown { text } else { " " } }
     }
 }
 
@@ -25,13 +29,29 @@ pub(super) fn is_blank(character: char) -> bool {
 
 /// The first cells of a part of a text, which has to begin where a character does.
 pub(super) fn forward(text: &str, part: Range<usize>, most: usize) -> Vec<Cell<'_>> {
-    let cells = text[part.clone()].grapheme_indices(true).map(|(at, text)| Cell::new(part.start + at, text));
+    let cells = characters(&text[part.clone()]).map(|(at, text)| Cell::new(part.start + at, text));
     let mut cells = gather(cells, most, |before, cell| before.range.end = cell.range.end);
     // What the part ends with may go on behind it.
     if part.end < text.len() && cells.len() > 1 {
         _ = cells.pop_if(|cell| cell.range.end == part.end);
     }
     cells
+}
+
+/// The characters of a text. Between two of ASCII there is nothing to look up, but in the two that make a line break.
+pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let length = match text.as_bytes().get(at..)? {
+            [] => return None,
+            [b'\r', ..] => text[at..].graphemes(true).next()?.len(),
+            [first] if first.is_ascii() => 1,
+            [first, second, ..] if first.is_ascii() && second.is_ascii() => 1,
+            _ => text[at..].graphemes(true).next()?.len(),
+        };
+        at += length;
+        Some((at - length, &text[at - length..at]))
+    })
 }
 
 /// The last cells of a part of a text, the last first. It has to end where a character does.

@@ -119,6 +119,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    fn characters_are_those_of_unicode(text in "([a-c ]|[\n\r\t\0é大ไ่\u{305}]|👩‍💻|🇩🇪|\r\n|\\PC){0,40}") {
+        let expect: Vec<(usize, &str)> = text.grapheme_indices(true).collect();
+        prop_assert_eq!(cells::characters(&text).collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
     fn it_is_a_part_of_the_text(text in "([a-c ]|[\n\t\0é大ไ่\u{305}]|👩‍💻|🇩🇪|abcdefgh ){0,40}", places in prop::collection::btree_set(0_usize..90, 0..8), length in 0_usize..30) {
         let places: Vec<usize> = places.into_iter().filter(|place| text.is_char_boundary(*place)).collect();
         let marks: Vec<Range<usize>> = places.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect();

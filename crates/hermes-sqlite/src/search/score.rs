@@ -1,4 +1,4 @@
-//! The order of hits, and where a page begins.
+//! How well a message matches, told without its text.
 
 use super::plan::Plan;
 use hermes_session::search::SearchCursor;

@@ -1,0 +1,277 @@
+//! `hermes sessions search`
+
+use super::list;
+use crate::context::Context;
+use crate::error::{CliError, Kind};
+use crate::ui::checks::number;
+use crate::ui::hits::{self, Look};
+use crate::ui::json;
+use crate::ui::marked::Marks;
+use crate::ui::shell::shell_word;
+use crate::ui::time::Now;
+use crate::when;
+use hermes_session::resume::{Selector, find};
+use hermes_session::search::{Query, SearchAnswer, SearchFilter, SearchOrder, SearchRequest, Served};
+use hermes_session::{Invalid, PageRequest, Role, SessionId, SessionStore, Store};
+use std::time::Duration;
+
+/// From this many messages on it takes time to look through what no index knows.
+const MANY: u64 = 1_000;
+/// How many characters of a message a program gets.
+const LENGTH_FOR_PROGRAMS: usize = 200;
+
+/// Searches what was said: words, "exact phrases", beginnings*, OR, NOT and parentheses
+///
+/// A word is found wherever it occurs, whatever its case and accents. Whole words come first.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub(crate) struct SearchArgs {
+    /// What to look for; all words of it. Behind -- it may begin with a dash
+    #[arg(value_name = "QUERY", required = true)]
+    query: Vec<String>,
+    /// Only this source, such as cli or telegram; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    source: Vec<String>,
+    /// Not this source; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    exclude_source: Vec<String>,
+    /// Only what this role said: user, assistant, tool or system; may be given several times
+    #[arg(long, value_name = "ROLE")]
+    role: Vec<String>,
+    /// Only what was said then or later: 2026-01-31, 2026-01-31T10:00, today, yesterday, 2h, 3d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only what was said then or before
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only conversations with this user
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
+    /// Only this conversation: its id, the start of its id, its title, or @last
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Only sessions with this in their titles
+    #[arg(long, value_name = "PIECE")]
+    title: Option<String>,
+    /// Only sessions with this model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// The newest first, not the best
+    #[arg(long)]
+    newest: bool,
+    /// Nothing rather than messages with only some of the words
+    #[arg(long)]
+    exact: bool,
+    /// How many hits at most
+    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true)]
+    limit: i64,
+    /// How many hits to pass over first
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    offset: i64,
+    /// Shows the messages before and after each hit
+    #[arg(long)]
+    context: bool,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl SearchArgs {
+    /// A search for a text, with nothing else asked for.
+    pub(crate) fn new(text: &str) -> Self {
+        Self { query: vec![text.to_owned()], limit: i64::from(PageRequest::default().limit()), ..Self::default() }
+    }
+
+    fn text(&self) -> String {
+        self.query.join(" ")
+    }
+
+    fn request(&self, now: &Now) -> Result<SearchRequest, Invalid> {
+        let query = Query::parse(&self.text());
+        if query.is_empty() {
+            return Err(Invalid::new("QUERY", "is blank", "give a word, several words, or a \"phrase\" in quotes"));
+        }
+        Ok(SearchRequest {
+            filter: self.filter(now)?,
+            order: if self.newest { SearchOrder::Newest } else { SearchOrder::Best },
+            page: PageRequest::new(self.limit, self.offset)?,
+            relax: !self.exact,
+            ..SearchRequest::new(query)
+        })
+    }
+
+    fn filter(&self, now: &Now) -> Result<SearchFilter, Invalid> {
+        let mut sources = list::filter(&self.source, &self.exclude_source)?;
+        if self.session.is_some() && self.source.is_empty() {
+            // Who names a session means it, whoever made it.
+            sources.exclude_sources.pop();
+        }
+        let roles: Vec<Role> = self.role.iter().map(|role| Role::parse(role)).collect::<Result<_, _>>()?;
+        let since = self.since.as_deref().map(|text| when::since("--since", text, now)).transpose()?;
+        let before = self.until.as_deref().map(|text| when::until("--until", text, now)).transpose()?;
+        if since.zip(before).is_some_and(|(since, before)| since >= before) {
+            return Err(Invalid::new("--since", "is later than --until", "swap them"));
+        }
+        Ok(SearchFilter {
+            sources: sources.sources,
+            exclude_sources: sources.exclude_sources,
+            roles: Some(roles).filter(|roles| !roles.is_empty()),
+            since,
+            before,
+            user_id: self.user.clone(),
+            sessions: None,
+            title: self.title.clone(),
+            model: self.model.clone(),
+        })
+    }
+
+    /// The command for the page that begins behind so many hits.
+    fn command(&self, offset: u64, place: &str) -> String {
+        let mut words: Vec<String> = Vec::new();
+        let mut option = |name: &str, value: &str| words.extend([name.to_owned(), shell_word(value)]);
+        self.source.iter().for_each(|source| option("--source", source));
+        self.exclude_source.iter().for_each(|source| option("--exclude-source", source));
+        self.role.iter().for_each(|role| option("--role", role));
+        let given = [
+            ("--since", &self.since),
+            ("--until", &self.until),
+            ("--user", &self.user),
+            ("--session", &self.session),
+            ("--title", &self.title),
+            ("--model", &self.model),
+        ];
+        given
+            .iter()
+            .filter_map(|(name, value)| Some((name, value.as_ref()?)))
+            .for_each(|(name, value)| option(name, value));
+        if self.limit != i64::from(PageRequest::default().limit()) {
+            option("--limit", &self.limit.to_string());
+        }
+        option("--offset", &offset.to_string());
+        let flags = [("--newest", self.newest), ("--exact", self.exact), ("--context", self.context)];
+        words.extend(flags.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| (*name).to_owned()));
+        words.extend(self.query.iter().any(|word| word.starts_with('-')).then(|| "--".to_owned()));
+        words.extend(self.query.iter().map(|word| shell_word(word)));
+        format!("hermes sessions search{place} {}", words.join(" "))
+    }
+}
+
+pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliError> {
+    let mut request = args.request(&context.now).map_err(CliError::usage)?;
+    let settings = context.settings()?;
+    request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
+    let store = context.open_configured(&settings)?.0;
+    if let Some(text) = &args.session {
+        request.filter.sessions = Some(conversation(&*store, text).await?);
+    }
+    let answer = search(context, &*store, &args, request.clone()).await?;
+    if answer.hits.is_empty() && answer.next.is_none() {
+        return Err(nothing(&args, &request, &answer.served));
+    }
+    Ok(())
+}
+
+/// Searches a store and prints what is found.
+pub(crate) async fn search(
+    context: &Context,
+    store: &dyn Store,
+    args: &SearchArgs,
+    mut request: SearchRequest,
+) -> Result<SearchAnswer, CliError> {
+    let (columns, marks) = (context.ui.width(), Marks::new());
+    let length = if args.json { LENGTH_FOR_PROGRAMS } else { hits::snippet_length(columns) };
+    request.snippet = marks.style(length);
+    let answer = store.search(&request).await?;
+    if args.json {
+        context.ui.json(&json::search(&args.text(), &answer, next_offset(&request, &answer), &marks))?;
+        return Ok(answer);
+    }
+    let look = Look { with_context: args.context, is_styled: context.ui.is_styled(), columns };
+    context.ui.print(hits::list(&answer.hits, &marks, look, &context.now))?;
+    // Of no hits there is nothing to be told but that.
+    if answer.hits.is_empty() {
+        return Ok(answer);
+    }
+    for note in notes(&answer.served, request.timeout) {
+        context.ui.note(&note);
+    }
+    if let Some(offset) = next_offset(&request, &answer) {
+        context.ui.note(&format!("there are more: {}", args.command(offset, &place(context))));
+    }
+    Ok(answer)
+}
+
+/// A demonstration: the same search and the same output, of a store that is open.
+pub(crate) async fn show(context: &Context, store: &dyn Store, text: &str) -> Result<(), CliError> {
+    let args = SearchArgs::new(text);
+    let request = args.request(&context.now).map_err(CliError::usage)?;
+    search(context, store, &args, request).await.map(|_| ())
+}
+
+/// Every session of the conversation that a person names.
+async fn conversation(store: &dyn SessionStore, text: &str) -> Result<Vec<SessionId>, CliError> {
+    if text.is_empty() {
+        let hint = "give an id, the start of one, a title, or @last";
+        return Err(CliError::new(Kind::Usage, "--session is empty", hint));
+    }
+    let found = find(store, &Selector::parse(text), &list::default_filter()).await?;
+    Ok(store.lineage(&found.asked).await?.conversation(&found.asked))
+}
+
+fn next_offset(request: &SearchRequest, answer: &SearchAnswer) -> Option<u64> {
+    answer.next.as_ref().map(|_| request.page.offset() + answer.hits.len() as u64)
+}
+
+/// What the command line says about where the store is, to be said again.
+fn place(context: &Context) -> String {
+    let home = context.flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));
+    let url = context.flags.url.as_ref().map(|url| match context.url_to_repeat(url) {
+        Some(url) => format!(" --url {}", shell_word(&url)),
+        None => " --url …".to_owned(),
+    });
+    home.into_iter().chain(url).collect()
+}
+
+/// How an answer came about, as far as that matters to who asked.
+fn notes(served: &Served, timeout: Duration) -> Vec<String> {
+    let mut notes = Vec::new();
+    if served.is_relaxed {
+        notes.push("no message has all of this; these have some of the words (--exact leaves them out)".into());
+    }
+    if served.unindexed >= MANY || (served.is_partial && served.unindexed > 0) {
+        notes.push(format!("looked through {} messages that are not indexed yet", number(served.unindexed)));
+    }
+    if served.is_partial {
+        notes.push(format!(
+            "stopped after {} s; there may be more (search.timeout_ms in config.yaml)",
+            timeout.as_secs_f64()
+        ));
+    }
+    notes
+}
+
+/// Nothing was found: that is what the exit code tells, as it does for other programs that search.
+fn nothing(args: &SearchArgs, request: &SearchRequest, served: &Served) -> CliError {
+    let text = args.text();
+    if served.is_partial {
+        let text = format!("found nothing that matches {text:?} within {} s", request.timeout.as_secs_f64());
+        let hint = "narrow the search with --since or --source, or raise search.timeout_ms in config.yaml";
+        // Nobody knows whether there is something.
+        return CliError::new(Kind::Store, text, hint);
+    }
+    if request.page.offset() > 0 {
+        let text = format!("nothing more matches {text:?} behind the first {}", number(request.page.offset()));
+        return CliError::new(Kind::User, text, "a smaller --offset shows what there is");
+    }
+    let is_narrowed = SearchFilter { exclude_sources: Vec::new(), ..request.filter.clone() } != SearchFilter::default();
+    let hint = if is_narrowed || !args.exclude_source.is_empty() {
+        "other options may find some: see `hermes sessions search --help`"
+    } else if args.exact {
+        "without --exact, messages with some of the words are found as well"
+    } else {
+        "try another word, or only the beginning of it"
+    };
+    CliError::new(Kind::User, format!("no message matches {text:?}"), hint)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+use super::*;
+use hermes_session::search::Way;
+use hermes_session::{Source, Timestamp};
+use jiff::tz::TimeZone;
+
+fn now() -> Now {
+    Now { at: Timestamp::from_seconds(1_741_166_123.0).unwrap(), zone: TimeZone::UTC }
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_option_is_asked_of_the_store() {
+    let at = |text| when::since("--since", text, &now()).unwrap();
+    let tag = Source::from_stored;
+    let args = SearchArgs {
+        query: texts(&["a", "b c"]),
+        source: texts(&["cli"]),
+        exclude_source: texts(&["cron"]),
+        role: texts(&["user", "tool"]),
+        since: Some("3d".into()),
+        until: Some("2025-03-04".into()),
+        user: Some("u".into()),
+        session: None,
+        title: Some("t".into()),
+        model: Some("m".into()),
+        newest: true,
+        exact: true,
+        limit: 5,
+        offset: 10,
+        context: false,
+        json: false,
+    };
+    let expect = SearchRequest {
+        filter: SearchFilter {
+            sources: Some(vec![tag("cli")]),
+            exclude_sources: vec![tag("cron")],
+            roles: Some(vec![Role::User, Role::Tool]),
+            since: Some(at("3d")),
+            before: Some(at("2025-03-05")),
+            user_id: Some("u".into()),
+            sessions: None,
+            title: Some("t".into()),
+            model: Some("m".into()),
+        },
+        order: SearchOrder::Newest,
+        page: PageRequest::new(5, 10).unwrap(),
+        relax: false,
+        ..SearchRequest::new(Query::parse("a b c"))
+    };
+    assert_eq!(args.request(&now()).unwrap(), expect);
+}
+
+#[test]
+fn nothing_but_a_query_asks_for_everything_but_tools() {
+    let request = SearchArgs::new("x").request(&now()).unwrap();
+    let filter = SearchFilter { exclude_sources: vec![Source::from_stored("tool")], ..SearchFilter::default() };
+    assert_eq!(request, SearchRequest { filter, ..SearchRequest::new(Query::parse("x")) });
+    let named = SearchArgs { session: Some("s".into()), ..SearchArgs::new("x") };
+    assert_eq!(named.request(&now()).unwrap().filter, SearchFilter::default());
+}
+
+#[test]
+fn the_next_page_is_asked_for_with_the_same_options() {
+    assert_eq!(SearchArgs::new("x").command(20, ""), "hermes sessions search --offset 20 x");
+    let args = SearchArgs {
+        query: texts(&["rm", "-rf", "it's"]),
+        source: texts(&["cli", "cron"]),
+        exclude_source: texts(&["x"]),
+        role: texts(&["user"]),
+        since: Some("3d".into()),
+        until: Some("2026-01-31 10:00".into()),
+        user: Some("u".into()),
+        session: Some("a b".into()),
+        title: Some("t".into()),
+        model: Some("m".into()),
+        newest: true,
+        exact: true,
+        limit: 5,
+        offset: 5,
+        context: true,
+        json: false,
+    };
+    let command = args.command(10, " --home h");
+    assert_eq!(
+        command,
+        "hermes sessions search --home h --source cli --source cron --exclude-source x --role user --since 3d \
+         --until '2026-01-31 10:00' --user u --session 'a b' --title t --model m --limit 5 --offset 10 --newest --exact --context \
+         -- rm -rf 'it'\\''s'"
+    );
+}
+
+#[test]
+fn what_matters_about_an_answer_is_told() {
+    let served = Served { way: Way::Index, is_relaxed: false, is_partial: false, unindexed: MANY - 1 };
+    let told = |served: Served| notes(&served, Duration::from_millis(1500)).join("\n");
+    assert_eq!(told(served), "");
+    assert_eq!(told(Served { unindexed: 12_345, ..served }), "looked through 12,345 messages that are not indexed yet");
+    assert_eq!(
+        told(Served { is_relaxed: true, is_partial: true, unindexed: 7, ..served }),
+        "no message has all of this; these have some of the words (--exact leaves them out)\n\
+         looked through 7 messages that are not indexed yet\n\
+         stopped after 1.5 s; there may be more (search.timeout_ms in config.yaml)"
+    );
+}
+
+#[test]
+fn time_that_ran_out_is_not_the_same_as_nothing() {
+    let args = SearchArgs::new("x");
+    let request = args.request(&now()).unwrap();
+    let served = Served { way: Way::Scan, is_relaxed: false, is_partial: true, unindexed: 0 };
+    let late = nothing(&args, &request, &served);
+    assert_eq!((late.kind(), late.text().as_str()), (Kind::Store, "found nothing that matches \"x\" within 2 s"));
+    assert_eq!(nothing(&args, &request, &Served { is_partial: false, ..served }).kind(), Kind::User);
+}

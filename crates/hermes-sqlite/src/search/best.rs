@@ -1,0 +1,133 @@
+//! Whole words: the best hits first.
+
+use super::Search;
+use super::hits::Page;
+use super::ids::Ids;
+use super::newest::Told;
+use super::plan::Plan;
+use super::score::{Choices, Scored, alone, weight_of};
+use crate::error::Failure;
+use hermes_session::search::matching::{Matcher, Scratch, Tier};
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+impl Search<'_> {
+    /// Fills a page with whole words, best first; breaks if it is full.
+    pub(super) fn best_first(
+        &mut self,
+        page: &mut Page<'_>,
+        plan: &Plan<'_>,
+        told: &mut Told,
+    ) -> Result<ControlFlow<()>, Failure> {
+        let after = self.request.after.as_ref();
+        let weights = match after {
+            Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
+            None => plan.weights(&self.lengths),
+        };
+        page.weigh(self.average, &weights);
+        let (unknown, newest) = (self.coverage.unknown().unwrap_or_default(), self.newest);
+        let mut pool: Vec<Scored> = Vec::new();
+        if let Ids::Some(ids) = &plan.ids {
+            let mut choices = Choices::new(plan, &weights);
+            pool.reserve(ids.len());
+            for id in ids.iter().copied().take_while(|id| *id <= newest) {
+                let scored = Scored { score: self.score(id, None, choices.weight(id)), id };
+                if (unknown.is_empty() || unknown.binary_search(&id).is_err()) && scored.is_after(after) {
+                    pool.push(scored);
+                }
+            }
+        }
+        let choices: Vec<Matcher> = match unknown {
+            [] => Vec::new(),
+            _ => plan.choices.iter().map(|(term, _)| alone(term)).collect(),
+        };
+        let mut scratch = Scratch::default();
+        for id in unknown.iter().rev().copied().filter(|id| *id <= newest) {
+            if self.is_late() {
+                break;
+            }
+            if self.admitted.as_ref().is_some_and(|admitted| admitted.binary_search(&id).is_err()) {
+                continue;
+            }
+            let matcher = &self.matcher;
+            let found = self.rows.one(id, |said| {
+                let text = said.text()?;
+                if matcher.tier_with(&text, &mut scratch) != Some(Tier::Words) {
+                    return Ok(None);
+                }
+                Ok(Some((said.length()?, weight_of(&choices, &text, &weights))))
+            })?;
+            if let Some((length, weight)) = found.flatten() {
+                let scored = Scored { score: self.score(id, Some(length), weight), id };
+                if scored.is_after(after) {
+                    pool.push(scored);
+                }
+            }
+        }
+        self.take(page, pool.into(), told)
+    }
+
+    /// Looks at messages in order, and takes those that match in whole words.
+    fn take(
+        &mut self,
+        page: &mut Page<'_>,
+        mut pool: BinaryHeap<Scored>,
+        told: &mut Told,
+    ) -> Result<ControlFlow<()>, Failure> {
+        let mut scratch = Scratch::default();
+        while let Some(Scored { score, id }) = pool.pop() {
+            if self.is_late() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let matcher = &self.matcher;
+            let flow = self.rows.one(id, |said| {
+                let text = said.text()?;
+                match matcher.tier_with(&text, &mut scratch) {
+                    Some(Tier::Words) => {
+                        told.taken.insert(id);
+                        page.push(said, &text, Tier::Words, score, |text| matcher.marks(text))
+                    }
+                    _ => Ok(ControlFlow::Continue(())),
+                }
+            })?;
+            if flow.is_some_and(|flow| flow.is_break()) {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Looks through everything: no index knows anything of the query.
+    pub(super) fn scan(&mut self, page: &mut Page<'_>) -> Result<(), Failure> {
+        page.weigh(self.average, &[]);
+        let (end, mut is_late, mut scratch) = (self.end, false, Scratch::default());
+        let (mut words, mut pieces) = (Vec::new(), Vec::new());
+        let matcher = &self.matcher;
+        self.rows.all(self.newest, |said| {
+            is_late = Instant::now() > end;
+            if is_late {
+                return Ok(ControlFlow::Break(()));
+            }
+            let text = said.text()?;
+            match matcher.tier_with(&text, &mut scratch) {
+                Some(Tier::Words) => words.push((said.id, said.length()?)),
+                Some(Tier::Pieces) => pieces.push(said.id),
+                None => {}
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        self.served.is_partial |= is_late;
+        // What was found is shown, however late it is.
+        self.end += self.request.timeout;
+        let after = self.request.after.as_ref();
+        let scored = words.iter().map(|(id, length)| Scored { score: self.score(*id, Some(*length), 1.0), id: *id });
+        let pool: BinaryHeap<Scored> = scored.filter(|scored| scored.is_after(after)).collect();
+        let mut told = Told { words: Some(Ids::of(words.iter().map(|(id, _)| *id).collect())), ..Told::default() };
+        if self.take(page, pool, &mut told)?.is_continue() {
+            pieces.reverse();
+            self.newest_first(page, Ids::Some(pieces), &told)?;
+        }
+        Ok(())
+    }
+}
