@@ -13,7 +13,7 @@ use hermes_session::{
     SessionStore as _, View, search_text,
 };
 use hermes_sqlite::SqliteStore;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -303,7 +303,9 @@ fn random_messages_of_the_agents() {
         }
         Ok(())
     });
-    if let Err(error) = outcome {
-        panic!("{error}");
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, _)) => panic!("{reason}"),
+        Err(TestError::Abort(reason)) => panic!("no scene could be made: {reason}"),
     }
 }
