@@ -4,7 +4,6 @@ use super::ids::Ids;
 use super::leaf::{self, Leaf};
 use crate::database::Database;
 use crate::error::Failure;
-use crate::private::Lengths;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::rank;
@@ -33,12 +32,8 @@ impl<'q> Plan<'q> {
         Ok(plan)
     }
 
-    /// What each choice weighs, among the messages that have these lengths.
-    pub(super) fn weights(&self, lengths: &Lengths) -> Vec<f64> {
-        if self.choices.is_empty() {
-            return Vec::new();
-        }
-        let (all, _) = lengths.totals();
+    /// What each choice weighs, among so many messages.
+    pub(super) fn weights(&self, all: u64) -> Vec<f64> {
         self.choices.iter().map(|(_, ids)| rank::weight(ids.len() as u64, all)).collect()
     }
 
