@@ -183,7 +183,7 @@ impl<'d> Search<'d> {
 
     /// Learns the lengths of messages: those of a few, or all.
     fn learn_lengths(&mut self, ids: &[i64]) -> Result<(), Failure> {
-        const FEW: usize = 200;
+        const FEW: usize = 8;
         let is_told = matches!(self.coverage, Coverage::But { .. });
         self.lengths = match ids.len() {
             _ if !is_told => return Ok(()),
