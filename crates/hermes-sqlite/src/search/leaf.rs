@@ -22,6 +22,11 @@ const AT_ONCE: usize = 16;
 /// The most ways to spell a phrase.
 const MAX_SPELLINGS: usize = 16;
 
+/// Of a longer phrase so many words at its beginning and at its end are asked for.
+const MAX_PHRASE: usize = 12;
+/// Of a term in more stretches so many at its beginning and at its end are asked for.
+const MAX_STRETCHES: usize = 8;
+
 /// What to ask for a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Leaf {
@@ -99,7 +104,24 @@ fn unbroken(folded: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     };
     let breaks = words.windows(2).enumerate().filter(|(_, pair)| is_broken(pair)).map(|(place, _)| place + 1);
     let mut start = 0;
-    breaks.chain([words.len()]).map(|end| std::mem::replace(&mut start, end)..end).collect()
+    let stretches = breaks.chain([words.len()]).map(|end| std::mem::replace(&mut start, end)..end);
+    few(stretches.flat_map(short).collect())
+}
+
+/// The first and the last of many stretches: FTS5 takes long for a long question, and all is looked at again in the text.
+fn few(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    if stretches.len() > 2 * MAX_STRETCHES {
+        stretches.drain(MAX_STRETCHES..stretches.len() - MAX_STRETCHES);
+    }
+    stretches
+}
+
+/// A stretch, or its beginning and its end if it is long.
+fn short(stretch: Range<usize>) -> Vec<Range<usize>> {
+    if stretch.len() <= 2 * MAX_PHRASE {
+        return vec![stretch];
+    }
+    vec![stretch.start..stretch.start + MAX_PHRASE, stretch.end - MAX_PHRASE..stretch.end]
 }
 
 /// The messages that have pairs of characters.
