@@ -53,7 +53,7 @@ impl Leaf {
 pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf, Failure> {
     let folded = fold(&term.text);
     if folded.chars().any(is_paired) {
-        return Ok(Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs))?);
+        return Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs));
     }
     let ranges: Vec<Range<usize>> = tokens::words(&folded).collect();
     let words: Vec<&str> = ranges.iter().map(|word| &folded[word.clone()]).collect();
