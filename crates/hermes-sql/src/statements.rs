@@ -11,12 +11,9 @@ pub const SET_COUNTS: &str = "UPDATE sessions SET message_count = ?, tool_call_c
 pub const INSERT_SESSION: &str = "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, \
      parent_session_id, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// Makes a session with all that is told of it but its parent, its title and its counts: in the order of the columns.
+/// Makes a session with all that is told of it but its parent, its title, its counts and its usage: in the order of the columns.
 pub const IMPORT_SESSION: &str = "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, started_at, \
-     ended_at, end_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, \
-     api_call_count, estimated_cost_usd, actual_cost_usd, cost_status, cost_source, pricing_version, billing_provider, \
-     billing_base_url, billing_mode, handoff_state, handoff_platform, handoff_error) \
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+     ended_at, end_reason, handoff_state, handoff_platform, handoff_error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Adds a message. The values in the order of the columns; without an id it gets the next one.
 pub const INSERT_MESSAGE: &str = "INSERT INTO messages (id, session_id, timestamp, role, content, tool_call_id, tool_calls, \

@@ -8,6 +8,7 @@ use crate::budget::Budget;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::hidden::{self, Hidden};
+use crate::indexes::Merging;
 use crate::requests::once;
 use crate::row::time;
 use crate::{indexes, lineage, mend};
@@ -15,10 +16,36 @@ use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{Deleted, Request, SessionId, StoreError, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 
-/// How many messages go in one statement: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out of the
-/// agent's indexes may take a millisecond or two.
-fn batch(database: &Database) -> u32 {
-    if database.layout().is_compact() { 48 } else { 8 }
+/// How many messages go in one statement, at most: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out
+/// of the agent's indexes may take a millisecond or two.
+fn most(database: &Database) -> u32 {
+    if database.layout().is_compact() { 96 } else { 8 }
+}
+
+/// After so many bytes no more do: a statement can't be broken off.
+const BYTES: i64 = 96 * 1024;
+/// With so many in a statement there are more to come, most likely.
+const MANY: usize = 32;
+
+/// About how large the text of a message `m` is, without reading it.
+const SIZE: &str = "coalesce(octet_length(m.content), 0) + coalesce(octet_length(m.tool_calls), 0)";
+
+fn id_and_size(row: &rusqlite::Row<'_>) -> Result<(i64, i64), rusqlite::Error> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+/// The first of these messages that go in one statement.
+fn batch(rows: impl Iterator<Item = Result<(i64, i64), rusqlite::Error>>) -> Result<Vec<i64>, Failure> {
+    let (mut messages, mut bytes) = (Vec::new(), 0);
+    for row in rows {
+        let (id, size) = row?;
+        bytes += size;
+        if bytes > BYTES && !messages.is_empty() {
+            break;
+        }
+        messages.push(id);
+    }
+    Ok(messages)
 }
 
 /// Deletes a conversation, and as much of its rows as a step takes; whether no more are left.
@@ -172,13 +199,12 @@ impl<'a> Remover<'a> {
 
     /// Removes doomed sessions; whether all are gone. Their messages go first, of many sessions at once.
     fn all(&self, budget: &mut Budget) -> Result<bool, Failure> {
-        const SOME: &str = "SELECT m.id FROM hx_hidden h CROSS JOIN messages m ON m.session_id = h.session_id \
-             WHERE h.state <> 'coming' LIMIT ?1";
         let database = self.database;
-        let mut some = database.prepare_cached(SOME)?;
-        if !self
-            .messages(budget, |batch| Ok(some.query_map([batch], |row| row.get(0))?.collect::<Result<_, _>>()?))?
-        {
+        let mut some = database.prepare_cached(&format!(
+            "SELECT m.id, {SIZE} FROM hx_hidden h CROSS JOIN messages m ON m.session_id = h.session_id \
+             WHERE h.state <> 'coming' LIMIT ?"
+        ))?;
+        if !self.messages(budget, |most| batch(some.query_map([most], id_and_size)?))? {
             return Ok(false);
         }
         while let Some(id) = hidden::doomed(database)? {
@@ -193,10 +219,10 @@ impl<'a> Remover<'a> {
 
     /// Removes the messages of a session, then the session; whether it is gone.
     fn one(&self, id: &SessionId, budget: &mut Budget) -> Result<bool, Failure> {
-        let mut some = self.database.prepare_cached("SELECT id FROM messages WHERE session_id = ? LIMIT ?")?;
-        let next =
-            |batch| Ok(some.query_map(params![id.as_str(), batch], |row| row.get(0))?.collect::<Result<_, _>>()?);
-        if !self.messages(budget, next)? {
+        let mut some = self
+            .database
+            .prepare_cached(&format!("SELECT m.id, {SIZE} FROM messages m WHERE m.session_id = ? LIMIT ?"))?;
+        if !self.messages(budget, |most| batch(some.query_map(params![id.as_str(), most], id_and_size)?))? {
             return Ok(false);
         }
         self.session(id)?;
@@ -210,14 +236,18 @@ impl<'a> Remover<'a> {
         budget: &mut Budget,
         mut next: impl FnMut(u32) -> Result<Vec<i64>, Failure>,
     ) -> Result<bool, Failure> {
-        let (database, batch) = (self.database, batch(self.database));
+        let (database, most) = (self.database, most(self.database));
+        let mut merging = Merging::by_itself(database);
         loop {
             if budget.is_spent() {
-                return Ok(false);
+                return merging.end().map(|()| false);
             }
-            let messages = next(batch)?;
+            let messages = next(most)?;
             if messages.is_empty() {
-                return Ok(true);
+                return merging.end().map(|()| true);
+            }
+            if messages.len() >= MANY {
+                merging.hold()?;
             }
             indexes::before_removal_of(database, &messages)?;
             let list = messages.iter().map(i64::to_string).collect::<Vec<_>>().join(",");

@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(crate) enum Failure {
     Store(StoreError),
     Sqlite(rusqlite::Error),
+    /// The same, where no index in use can be to blame.
+    Elsewhere(rusqlite::Error),
     /// Something stored can't be read as what it should be.
     Damaged(String),
     /// The deadline passed before it was our turn; who held the store, as far as that can be told.
@@ -65,7 +67,8 @@ pub(crate) struct Circumstances<'a> {
 impl Failure {
     /// Whether somebody else is in the way, so that trying again may help.
     pub(crate) fn is_passing(&self) -> bool {
-        let code = if let Self::Sqlite(error) = self { error.sqlite_error_code() } else { None };
+        let code =
+            if let Self::Sqlite(error) | Self::Elsewhere(error) = self { error.sqlite_error_code() } else { None };
         matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
@@ -85,7 +88,7 @@ impl Failure {
                 StoreError::Backend { location, op, source }
             }
             Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
-            Self::Sqlite(error) => store_error(circumstances, error),
+            Self::Sqlite(error) | Self::Elsewhere(error) => store_error(circumstances, error),
         }
     }
 }

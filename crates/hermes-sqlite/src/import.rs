@@ -5,7 +5,7 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::hidden::{self, Arrival, Hidden};
 use crate::row::require;
-use crate::{deletion, indexes, mend, messages, sessions, titles};
+use crate::{deletion, indexes, mend, messages, sessions, titles, usage};
 use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
 use hermes_session::{Json, Message, MessageId, Relation, Session, SessionId, Timestamp, Title};
 use hermes_sql::statements;
@@ -61,7 +61,7 @@ fn take_one(database: &Database, piece: &ImportPiece, budget: &mut Budget) -> Re
 
 /// Makes the session, hidden.
 fn begin(database: &Database, session: &Session) -> Result<(), Failure> {
-    let (id, usage) = (&session.id, &session.usage);
+    let id = &session.id;
     hidden::hide(database, id, Hidden::Coming)?;
     database.prepare_cached(statements::IMPORT_SESSION)?.execute(params![
         id.as_str(),
@@ -73,24 +73,11 @@ fn begin(database: &Database, session: &Session) -> Result<(), Failure> {
         session.started_at.seconds(),
         session.ended_at.map(Timestamp::seconds),
         session.end_reason.as_ref().map(|reason| reason.as_str()),
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.reasoning_tokens,
-        usage.api_call_count,
-        usage.estimated_cost_usd,
-        usage.actual_cost_usd,
-        usage.cost_status,
-        usage.cost_source,
-        usage.pricing_version,
-        usage.billing_provider,
-        usage.billing_base_url,
-        usage.billing_mode,
         session.handoff.state,
         session.handoff.platform,
         session.handoff.error,
     ])?;
+    usage::set(database, id, &session.usage, None)?;
     // The trigger for foreign writers has stamped it; what is hidden has no row there.
     database.prepare_cached("DELETE FROM hx_session WHERE session_id = ?")?.execute(params![id.as_str()])?;
     Ok(())

@@ -13,6 +13,7 @@ mod compact;
 mod health;
 mod inline;
 mod layout;
+mod merge;
 mod nul;
 mod own;
 mod pending;
@@ -21,8 +22,9 @@ mod script;
 mod step;
 
 pub(crate) use compact::view;
-pub(crate) use health::{blame, broken, despite_indexes};
+pub(crate) use health::{despite_indexes, elsewhere, is_to_blame_for};
 pub(crate) use layout::{Kind, Layout};
+pub(crate) use merge::Merging;
 pub(crate) use nul::{plain, settle};
 pub(crate) use own::{backlog as own_backlog, lacking, unindexed};
 pub(crate) use pending::{backlog, holds as is_pending, is_behind, note, reserve};
@@ -35,6 +37,7 @@ pub(crate) use step::fill;
 use crate::database::Database;
 use crate::error::Failure;
 use hermes_session::SessionId;
+use rusqlite::OptionalExtension as _;
 
 /// One of the two indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +95,23 @@ pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
     Ok(was_there)
 }
 
+/// How many messages the index of words has, and how many tokens they have together, as it keeps them for ranking.
+pub(crate) fn totals(database: &Database) -> Result<(u64, u64), Failure> {
+    let record: Option<Vec<u8>> = database
+        .prepare_cached("SELECT block FROM messages_fts_data WHERE id = 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    // Numbers of seven bits a byte, the highest first; a set top bit says that more follow.
+    let mut numbers = [0_u64; 2];
+    let mut place = 0;
+    for byte in record.unwrap_or_default() {
+        let Some(number) = numbers.get_mut(place) else { break };
+        *number = *number << 7 | u64::from(byte & 0x7f);
+        place += usize::from(byte & 0x80 == 0);
+    }
+    Ok((numbers[0], numbers[1]))
+}
+
 /// Notes a message that triggers have indexed and whose id may be one that others are past already.
 pub(crate) fn late(database: &Database, id: i64) -> Result<(), Failure> {
     own::again(database, id)?;
@@ -145,23 +165,20 @@ pub(crate) fn mend(database: &Database, ours: bool) -> Result<bool, Failure> {
     let layout = Layout::of(database)?;
     // Whoever takes the list away takes with it what had to be indexed.
     let mut whole = was_listed || !layout.is_deferred();
+    // A compact index must not hold what is on the list, or FTS5 calls it malformed; and with a trigger of the agent's, which can't take a
+    // row out of it, it may hold what is gone. So it begins from nothing, as soon as anything has to be looked at again.
+    let is_anew = !whole || layout.is_torn();
     for index in INDEXES {
         let look = layout.look(index);
         match look.kind {
-            Kind::Missing => {
+            Kind::Compact | Kind::Missing if is_anew => {
                 drop_triggers(database, index)?;
+                rebuild::put_aside(database, index, index.table())?;
                 compact::create(database, index)?;
                 whole = false;
             }
-            // A trigger of the agent's can't take a row out of a compact index: the text is gone with the row.
-            Kind::Compact if ours && look.has_gap() && layout.is_torn() => {
-                drop_triggers(database, index)?;
-                compact::create_triggers(database, index)?;
-                health::doubt(database, "a trigger was missing")?;
-                whole = false;
-            }
             Kind::Inline if ours => whole &= inline::mend(database, index, &look)?,
-            Kind::Inline | Kind::Compact => {}
+            Kind::Missing | Kind::Inline | Kind::Compact => {}
         }
     }
     database.refresh()?;

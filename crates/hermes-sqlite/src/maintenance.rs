@@ -21,7 +21,7 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
         || mend::step(database)? > 0
         || indexes::fill(database)?
         || indexes::heal(database)?
-        || vacuum::step(database)?)
+        || vacuum::step(database).map_err(indexes::elsewhere)?)
 }
 
 pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {

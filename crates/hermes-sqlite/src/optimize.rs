@@ -34,9 +34,6 @@ fn bounds(database: &Database) -> Result<(i64, i64), Failure> {
 
 /// What the indexes are good for. Told by a few small tables, not by looking through the indexes.
 pub(crate) fn health(database: &Database) -> Result<IndexHealth, Failure> {
-    if let Some(why) = indexes::broken(database)? {
-        return Ok(IndexHealth::Broken { why });
-    }
     if database.layout().is_torn() {
         return Ok(IndexHealth::Broken { why: "a table of the indexes is missing".to_owned() });
     }

@@ -4,7 +4,7 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::requests::once;
 use crate::row::existing;
-use hermes_session::{Request, Session, SessionId, Timestamp, UsageMode, UsageUpdate, change};
+use hermes_session::{Request, Session, SessionId, Timestamp, Usage, UsageMode, UsageUpdate, change};
 use hermes_sql::statements;
 use rusqlite::params;
 
@@ -19,27 +19,31 @@ pub(crate) fn record(
         if database.shape().model_usage && update.mode == UsageMode::Add {
             by_model(database, &session, update, request.at)?;
         }
-        let usage = session.usage.after(update);
-        database.prepare_cached(statements::SET_USAGE)?.execute(params![
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-            usage.reasoning_tokens,
-            usage.api_call_count,
-            usage.estimated_cost_usd,
-            usage.actual_cost_usd,
-            usage.cost_status,
-            usage.cost_source,
-            usage.pricing_version,
-            usage.billing_provider,
-            usage.billing_base_url,
-            usage.billing_mode,
-            update.model,
-            id.as_str(),
-        ])?;
-        Ok(())
+        set(database, id, &session.usage.after(update), update.model.as_deref())
     })
+}
+
+/// Writes the counters and costs of a session, and its model if it has none.
+pub(crate) fn set(database: &Database, id: &SessionId, usage: &Usage, model: Option<&str>) -> Result<(), Failure> {
+    database.prepare_cached(statements::SET_USAGE)?.execute(params![
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+        usage.api_call_count,
+        usage.estimated_cost_usd,
+        usage.actual_cost_usd,
+        usage.cost_status,
+        usage.cost_source,
+        usage.pricing_version,
+        usage.billing_provider,
+        usage.billing_base_url,
+        usage.billing_mode,
+        model,
+        id.as_str(),
+    ])?;
+    Ok(())
 }
 
 /// Adds to the counters by model, as newer releases of the agent keep them: under the model and biller given, else the session's.

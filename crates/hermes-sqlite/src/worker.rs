@@ -38,7 +38,7 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     }
 
     fn run(&mut self, database: &Database) -> bool {
-        self.outcome.insert(indexes::despite_indexes(database, "job", || (self.work)(database))).is_ok()
+        self.outcome.insert(indexes::despite_indexes(database, || (self.work)(database))).is_ok()
     }
 
     fn answer(self: Box<Self>) {

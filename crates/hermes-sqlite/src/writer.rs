@@ -185,10 +185,10 @@ impl Writer {
             Err(error) => {
                 roll_back(&self.database);
                 self.queue.leave();
-                if tried == 1 {
+                if tried == 1 && !self.database.are_indexes_blamed() {
                     jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
                 } else {
-                    // One of them spoilt it for all: each gets a transaction of its own.
+                    // One of them, or an index, spoilt it for all: each gets a transaction of its own.
                     jobs.into_iter().for_each(|job| self.alone(job));
                 }
             }
@@ -311,10 +311,8 @@ impl Writer {
             }
         };
         let database = &self.database;
-        let outcome = database
-            .execute_batch("SAVEPOINT chore")
-            .map_err(Failure::from)
-            .and_then(|()| indexes::despite_indexes(database, "chore", || (self.settings.background.step)(database)))
+        // If it fails in an index it is tried once more, and begins with new ones.
+        let outcome = indexes::despite_indexes(database, || (self.settings.background.step)(database))
             .and_then(|more| self.commit(start).map(|()| more).map_err(Failure::from));
         roll_back(&self.database);
         self.chores.stepped(outcome.as_ref().copied().map_err(drop), Instant::now());

@@ -22,7 +22,8 @@ const LENGTH_FOR_PROGRAMS: usize = 200;
 
 /// Searches what was said: words, "exact phrases", beginnings*, OR, NOT and parentheses
 ///
-/// A word is found wherever it occurs, whatever its case and accents. Whole words come first.
+/// A word is found wherever it occurs, whatever its case and accents. Whole words come first. The shell takes quotes away: type '"disk full"' for a
+/// phrase.
 #[derive(clap::Args, Debug, Clone, Default)]
 pub(crate) struct SearchArgs {
     /// What to look for; all words of it. Behind -- it may begin with a dash

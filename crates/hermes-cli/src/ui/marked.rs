@@ -130,6 +130,12 @@ impl Shown {
             if width_of(&self.text[gone..first]) + 1 > lead {
                 gone += self.text[gone..first].graphemes(true).next().map_or(0, str::len);
             }
+            // A word that would be torn goes too, unless it is most of what is left.
+            if let Some(space) = self.text[gone..first].find(' ').filter(|_| !self.text[..gone].ends_with(' '))
+                && width_of(&self.text[gone..gone + space]) <= lead / 2
+            {
+                gone += space + 1;
+            }
             self.text.replace_range(..gone, ELLIPSIS);
             let moved = |at: usize| (at + ELLIPSIS.len()).saturating_sub(gone);
             self.strong.iter_mut().for_each(|mark| *mark = moved(mark.start)..moved(mark.end));
@@ -224,6 +230,9 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_around_the_first_match() {
         assert_eq!(lines("one two three four [five] six seven eight", true, 20, 1), ["…four [five] six seve…"]);
+        assert_eq!(lines("one two three four five [six] seven eight", true, 33, 1), ["…four five [six] seven eight"]);
+        assert_eq!(lines("one two three four five [six] seven", true, 30, 1), ["…five [six] seven"]);
+        assert_eq!(lines("one two supercalifragilistic [six] seven", true, 24, 1), ["…listic [six] seven"]);
         assert_eq!(lines("[one] two three four", true, 10, 1), ["[one] two t…"]);
         assert_eq!(lines("一二三四五六七八[九]十一二三四五六", true, 15, 1), ["…七八[九]十一二…"]);
         assert_eq!(lines("x [abcdefghijklmno]", true, 9, 1), ["x [abcdef]…"]);

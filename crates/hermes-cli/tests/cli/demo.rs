@@ -40,7 +40,7 @@ fn the_tour_at_80_columns() {
     Billing on a new queue #2  3d ago · cli · [ID]
       ◆ Hermes  3d ago   `retry.rs` is moved; the flag is `>>>billing.new_queue<<<`,
                          off by default.
-      ● You     40m ago  … billing off the old queue. ## Completed retry.rs, behind
+      ● You     40m ago  …billing off the old queue. ## Completed retry.rs, behind
                          >>>billing.new_queue<<<. ## Remaining worker.rs (14
                          places), then mail. --- END OF CONTEXT SUMMARY ---
 

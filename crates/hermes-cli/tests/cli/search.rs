@@ -284,6 +284,13 @@ fn more_hits_come_with_the_command_that_shows_them() {
     hint: a smaller --offset shows what there is
     --- exit 1
     "#);
+    let middle = home.see(&["sessions", "search", "login", "--limit", "1", "--offset", "1"]);
+    assert!(middle.contains("there are more: hermes sessions search --limit 1 --offset 2 login\n"), "{middle}");
+    let next = |args: &[&str]| {
+        let output = home.hermes(&[&["sessions", "search", "--json", "login", "--limit", "1"], args].concat()).stdout();
+        serde_json::from_str::<Value>(&output).unwrap()["next_offset"].as_u64()
+    };
+    assert_eq!([next(&[]), next(&["--offset", "1"]), next(&["--offset", "2"])], [Some(1), Some(2), None]);
     let place = home.path().display().to_string();
     let told = home.hermes(&["sessions", "--home", &place, "search", "login", "--limit", "1"]).see();
     assert!(told.contains("hermes sessions search --home [HOME] --limit 1 --offset 1 login"), "{told}");

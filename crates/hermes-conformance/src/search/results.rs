@@ -138,7 +138,7 @@ pub async fn relaxed_only_if_nothing_matches(setup: Setup) -> CaseResult {
             ("server!", true, &[0]),
             ("\"crashed server\"", true, &[0]),
             ("広島 zebra", true, &[2]),
-            ("notes NOT deployment", true, &[1]),
+            ("server notes NOT deployment", true, &[0]),
         ] {
             let answer = store.search(&SearchRequest { relax: true, ..question(query) }).await?;
             let mut found = ids(&answer.hits);

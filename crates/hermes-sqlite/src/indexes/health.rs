@@ -1,143 +1,184 @@
-//! An index that is broken stands aside: messages are the truth, and nothing that is derived from them may keep one from being written.
+//! An index that is broken makes room for a new one at once: messages are the truth, and nothing that is derived from them may keep one
+//! from being written.
 
-use super::{EVENTS, INDEXES, Layout, drop_triggers, own, rebuild};
+use super::{INDEXES, Layout, drop_triggers, own, rebuild};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::schema;
-use rusqlite::{ErrorCode, OptionalExtension as _};
+use rusqlite::ErrorCode;
 
 /// Where health is kept; the same table as among the side tables, which may come later.
 pub(super) const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS hx_state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID";
 
-/// Under this key stands why the indexes are not in use; nothing stands there while they are.
-const KEY: &str = "index:broken";
-/// Under this key stands why the indexes have to be made anew, though they are in use.
-const DOUBT: &str = "index:doubtful";
-
-/// A condition that never holds and that tells a trigger which does nothing.
-pub(super) const QUIET: &str = "'hx_quiet' IS NULL";
-
-/// Does `work`; if it fails in a trigger of an index, lets the indexes stand aside and does it once more. What is missing of them is made
-/// first.
+/// Does `work` in the transaction that is open. What is missing of the indexes is made first.
 ///
-/// To be called within the savepoint `savepoint`, which is taken back before the second try. If that fails as well, the indexes were not
-/// to blame, and the caller, who takes back everything, is told the first failure.
+/// If it fails in an index, the transaction is given up as a whole and the indexes are [blamed](Database::blame_indexes): whoever calls this
+/// again, in another one, gets new indexes first. FTS5 would go on failing in the same: it keeps in hand what it could not put on disk. If
+/// it fails again the indexes were not to blame, and that is the caller's to tell.
 pub(crate) fn despite_indexes<T>(
     database: &Database,
-    savepoint: &str,
     mut work: impl FnMut() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let is_renewed = database.are_indexes_blamed() && renew(database)?;
     if database.layout().is_torn() && is_ours(database)? {
         super::mend(database, true)?;
     }
-    let failure = match work() {
-        Err(failure) if !database.is_autocommit() => failure,
-        outcome => return outcome,
+    let outcome = work().map(|done| (done, settle(database)));
+    let (failure, is_to_blame) = match outcome {
+        Ok((done, Ok(()))) => return Ok(done),
+        Ok((_, Err(failure))) => (failure, true),
+        Err(failure) => (failure, false),
     };
-    let Some(why) = blame(&failure) else { return Err(failure) };
-    database.execute_batch(&format!("ROLLBACK TO {savepoint}"))?;
-    match stand_aside(database, &why) {
-        Ok(true) => work().map_err(|_| failure),
-        Ok(false) | Err(_) => Err(failure),
+    let is_to_blame = is_to_blame && is_unspecific(&failure) || is_to_blame_for(&failure);
+    if is_to_blame && !is_renewed && !database.is_autocommit() && is_ours(database)? {
+        database.execute_batch("ROLLBACK")?;
+        database.blame_indexes(true);
     }
+    Err(failure)
+}
+
+/// Has FTS5 put on disk what it has in hand, as it does at a savepoint: else it would fail in the commit, and nobody would know why.
+fn settle(database: &Database) -> Result<(), Failure> {
+    database.prepare_cached("SAVEPOINT settled")?.execute([])?;
+    database.prepare_cached("RELEASE settled")?.execute([])?;
+    Ok(())
 }
 
 /// Whether a statement may have failed because of an index.
-pub(crate) fn blame(failure: &Failure) -> Option<String> {
-    let Failure::Sqlite(error) = failure else { return None };
+pub(crate) fn is_to_blame_for(failure: &Failure) -> bool {
+    let Failure::Sqlite(error) = failure else { return false };
     let text = error.to_string();
     let is_damaged = error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt);
     // Also where only a part of an index is gone: "no such table: main.messages_fts_docsize".
     let is_part = ["messages_fts", "hx_"].iter().any(|name| text.contains(name));
-    let is_missing = text.contains("no such") && is_part || text.contains("no such module");
-    (is_damaged || is_missing || text.contains("fts5:")).then_some(text)
+    // So damaged that it can't be opened: "vtable constructor failed: messages_fts".
+    let is_lost = ["no such", "constructor failed"].iter().any(|what| text.contains(what)) && is_part;
+    is_damaged || is_lost || text.contains("no such module") || text.contains("fts5")
 }
 
-/// Takes the triggers of the indexes out of the way and remembers why; whether that may be done in this file.
-///
-/// They keep their names: the agent makes missing ones anew, and would index into what is broken.
-pub(super) fn stand_aside(database: &Database, why: &str) -> Result<bool, Failure> {
+/// Whether SQLite only says that something failed, as it does of what FTS5 meets at a savepoint.
+fn is_unspecific(failure: &Failure) -> bool {
+    matches!(failure, Failure::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown))
+}
+
+/// Says of a failure that the indexes in use have nothing to do with it: to make them anew would not help, and would be done again and
+/// again.
+pub(crate) fn elsewhere(failure: Failure) -> Failure {
+    match failure {
+        Failure::Sqlite(error) => Failure::Elsewhere(error),
+        other => other,
+    }
+}
+
+/// Puts empty indexes in the place of those that there are, whatever state they are in, and notes every message to be indexed. From then on
+/// everybody goes on as ever, and finds what is indexed by then. What was there is cleared away bit by bit. Not so where the indexes are
+/// not ours to change, or that fails, which is told: much can be written without them.
+fn renew(database: &Database) -> Result<bool, Failure> {
+    database.blame_indexes(false);
     if !is_ours(database)? {
         return Ok(false);
     }
-    for index in INDEXES {
-        drop_triggers(database, index)?;
-        for event in EVENTS {
-            let (table, when) = (index.table(), event.to_uppercase());
-            database.execute_batch(&format!(
-                "CREATE TRIGGER {table}_{event} AFTER {when} ON messages WHEN {QUIET} BEGIN SELECT 1; END"
-            ))?;
-        }
+    database.execute_batch("SAVEPOINT renew")?;
+    let is_renewed = put_new(database).is_ok();
+    if !is_renewed && !database.is_autocommit() {
+        database.execute_batch("ROLLBACK TO renew")?;
     }
+    database.execute_batch("RELEASE renew")?;
+    Ok(is_renewed)
+}
+
+fn put_new(database: &Database) -> Result<(), Failure> {
+    let has_triggers = !Layout::of(database)?.has_no_triggers();
     // Which of them it was is not told: all that a write goes through is made anew.
+    INDEXES.into_iter().try_for_each(|index| drop_triggers(database, index))?;
     rebuild::abandon(database)?;
-    own::lay_ground(database)?;
+    INDEXES.into_iter().try_for_each(|index| rebuild::put_aside(database, index, index.table()))?;
+    super::create(database)?;
+    // An agent without FTS5 has taken them away, because it can't write with them.
+    for index in INDEXES.into_iter().filter(|_| !has_triggers) {
+        drop_triggers(database, index)?;
+    }
     own::restart(database)?;
-    database.prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?.execute([KEY, why])?;
-    database.refresh()?;
-    Ok(true)
+    Ok(database.refresh()?)
 }
 
 /// Whether the triggers of the indexes are ours to change: the agent's schema is one that we have made or adopted, or they were made by us.
 pub(super) fn is_ours(database: &Database) -> Result<bool, Failure> {
     let adopted = schema::version(database)?.is_none_or(|version| version <= schema::VERSION);
-    Ok(adopted || Layout::of(database)?.is_compact())
-}
-
-/// Why the indexes are not in use, if they are not.
-pub(crate) fn broken(database: &Database) -> Result<Option<String>, Failure> {
-    note(database, KEY)
-}
-
-/// Whether the indexes have to be made anew.
-pub(super) fn is_spoilt(database: &Database) -> Result<bool, Failure> {
-    Ok(note(database, KEY)?.is_some() || note(database, DOUBT)?.is_some())
-}
-
-fn note(database: &Database, key: &str) -> Result<Option<String>, Failure> {
-    Ok(database
-        .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
-        .query_row([key], |row| row.get(0))
-        .optional()?)
-}
-
-/// Notes that the indexes may hold rows that are gone.
-pub(super) fn doubt(database: &Database, why: &str) -> Result<(), Failure> {
-    database.prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?.execute([DOUBT, why])?;
-    Ok(())
-}
-
-/// Forgets what was wrong with them.
-pub(super) fn mended(database: &Database) -> Result<(), Failure> {
-    database.prepare_cached("DELETE FROM hx_state WHERE key IN (?, ?)")?.execute([KEY, DOUBT])?;
-    Ok(())
+    Ok(adopted || Layout::of(database)?.is_made_by_us())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Index;
     use super::*;
     use crate::SqliteOptions;
     use crate::connection::open_writer;
 
+    const DAMAGES: [&str; 8] = [
+        "DROP TABLE messages_fts_docsize",
+        "DROP TABLE messages_fts_trigram_docsize",
+        "DROP TABLE messages_fts_trigram_data",
+        "DROP TABLE messages_fts_config",
+        // This one shows when it is put on disk.
+        "DROP TABLE messages_fts_idx",
+        "UPDATE messages_fts_data SET block = x'0000000000010203' WHERE id = 10",
+        "DELETE FROM messages_fts_data; DELETE FROM messages_fts_config",
+        // A view that is broken is nobody's business.
+        "DROP TABLE messages_fts_docsize; CREATE VIEW theirs AS SELECT gone FROM sessions",
+    ];
+
     #[test]
-    fn what_fails_in_an_index_is_done_without_it() {
-        for damage in ["DROP TABLE messages_fts_docsize", "DROP TABLE messages_fts_trigram_data"] {
+    fn new_ones_take_the_place_of_what_is_broken() {
+        for damage in DAMAGES {
             let folder = tempfile::tempdir().unwrap();
-            let opened = open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap();
-            let database = opened.writer.unwrap();
+            let path = folder.path().join("state.db");
+            let database = open_writer(&path, &SqliteOptions::default()).unwrap().writer.unwrap();
             database
-                .execute_batch(&format!(
+                .execute_batch(
                     "INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0);
-                     INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', '大别山项目', 2.0);
-                     {damage}; BEGIN; SAVEPOINT job;"
-                ))
+                     INSERT INTO messages (session_id, role, content, timestamp) VALUES
+                         ('a', 'user', '大别山项目', 2.0), ('a', 'user', '汉字汉 words', 3.0);",
+                )
                 .unwrap();
+            drop(database);
+            let database = open_writer(&path, &SqliteOptions::default()).unwrap().writer.unwrap();
+            database.execute_batch(&format!("{damage}; BEGIN")).unwrap();
             database.refresh().unwrap();
-            assert_eq!(broken(&database).unwrap(), None, "{damage}");
-            let deleted = despite_indexes(&database, "job", || Ok(database.execute("DELETE FROM messages", [])?));
-            assert_eq!(deleted.unwrap(), 1, "{damage}");
-            assert!(broken(&database).unwrap().is_some(), "{damage}");
+            let delete = || Ok(database.execute("DELETE FROM messages WHERE id = 1", [])?);
+            despite_indexes(&database, delete).expect_err(damage);
+            assert!(database.is_autocommit() && database.are_indexes_blamed(), "{damage}");
+            database.execute_batch("BEGIN").unwrap();
+            assert_eq!(despite_indexes(&database, delete).unwrap(), 1, "{damage}");
+            assert!(!database.is_autocommit() && !database.are_indexes_blamed(), "{damage}");
+            let found = |table: &str, text: &str| {
+                let sql = format!("SELECT count(*) FROM {table} WHERE {table} MATCH ?");
+                database
+                    .query_row(&sql, [text], |row| row.get::<_, i64>(0))
+                    .unwrap_or_else(|error| panic!("{damage}: {error}"))
+            };
+            assert_eq!((found("messages_fts", "words"), super::super::backlog(&database).unwrap()), (0, 1), "{damage}");
+            while super::super::fill(&database).unwrap() {}
+            assert_eq!((found("messages_fts", "words"), found("messages_fts_trigram", "汉字汉")), (1, 1), "{damage}");
+            while super::super::heal(&database).unwrap() {}
+            database.execute_batch("COMMIT").unwrap();
+            for table in INDEXES.map(Index::table) {
+                let check = format!("INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)");
+                database.execute_batch(&check).unwrap_or_else(|error| panic!("{damage}: {error}"));
+            }
+            let left = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'hx_replaced*'";
+            assert_eq!(database.query_row(left, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "{damage}");
         }
+    }
+
+    #[test]
+    fn what_fails_elsewhere_is_not_put_down_to_the_indexes() {
+        let damaged = || {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+            Failure::Sqlite(rusqlite::Error::SqliteFailure(code, None))
+        };
+        assert!(is_to_blame_for(&damaged()));
+        assert!(!is_to_blame_for(&elsewhere(damaged())));
     }
 }

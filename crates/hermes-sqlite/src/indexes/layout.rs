@@ -22,8 +22,6 @@ pub(crate) enum Hook {
     Agents,
     /// It leaves out rows that are to be indexed later.
     Ours,
-    /// It does nothing, because the index is broken.
-    Quiet,
 }
 
 /// One index.
@@ -96,6 +94,12 @@ impl Layout {
         INDEXES.into_iter().all(|index| self.look(index).hooks[0] == Hook::Missing)
     }
 
+    /// Whether any part of it was made by us, whatever is left of the rest.
+    pub(crate) fn is_made_by_us(&self) -> bool {
+        let looks = INDEXES.map(|index| self.look(index));
+        looks.iter().any(|look| look.kind == Kind::Compact || look.hooks.contains(&Hook::Ours))
+    }
+
     /// Whether both indexes are compact.
     pub(crate) fn is_compact(&self) -> bool {
         INDEXES.into_iter().all(|index| self.look(index).kind == Kind::Compact)
@@ -116,7 +120,6 @@ impl Look {
         };
         let hooks = index.triggers().map(|name| match statements.get(&name) {
             None => Hook::Missing,
-            Some(sql) if sql.contains(super::health::QUIET) => Hook::Quiet,
             // Those that have nothing to do with new rows tell themselves by how they look whether a row is in the index.
             Some(sql) if sql.contains(pending::NAME) || sql.contains("_docsize") => Hook::Ours,
             Some(_) => Hook::Agents,

@@ -96,16 +96,21 @@ fn trigrams(text: &str) -> u64 {
     (text.chars().filter(|character| *character != '\0').count() as u64).saturating_sub(2)
 }
 
-/// The first of the numbers that SQLite keeps of a row: seven bits a byte, the highest first, a set top bit says that more follow.
+/// The first of the numbers that SQLite keeps of a row.
 fn first_number(bytes: &[u8]) -> Option<u64> {
+    number(bytes).map(|(number, _)| number)
+}
+
+/// A number as SQLite writes it, and how many bytes it takes: seven bits a byte, the highest first, a set top bit says that more follow.
+pub(super) fn number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut number = 0_u64;
     for (place, byte) in bytes.iter().take(9).enumerate() {
         if place == 8 {
-            return Some(number << 8 | u64::from(*byte));
+            return Some((number << 8 | u64::from(*byte), 9));
         }
         number = number << 7 | u64::from(byte & 0x7f);
         if byte & 0x80 == 0 {
-            return Some(number);
+            return Some((number, place + 1));
         }
     }
     None

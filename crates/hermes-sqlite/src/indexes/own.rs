@@ -3,7 +3,7 @@
 //! Ids only grow, so a watermark tells which messages are in; those that are imported below it, or are changed, are noted one by one.
 
 use super::step::{self, STEP};
-use super::text;
+use super::{Merging, health, text};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::private::{self, Document};
@@ -23,6 +23,8 @@ const SET_ASIDE: &str = "2";
 
 /// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
 const BATCH: usize = 250;
+/// With so many the indexes are not merged by themselves.
+const MANY: usize = 32;
 /// A batch is begun in the first part of a step only, so that the step ends in time.
 const BEGIN: Duration = Duration::from_millis(10);
 
@@ -70,6 +72,11 @@ fn emptying(database: &Database) -> Result<Option<String>, Failure> {
         .optional()?)
 }
 
+/// Whether they wait to be emptied, or are being emptied.
+pub(super) fn is_emptying(database: &Database) -> Result<bool, Failure> {
+    Ok(emptying(database)?.is_some())
+}
+
 fn set_emptying(database: &Database, state: &str) -> Result<(), Failure> {
     database
         .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
@@ -96,7 +103,7 @@ fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
 }
 
 /// Puts some more messages in; whether there are more.
-pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure> {
+pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_>) -> Result<bool, Failure> {
     if empty(database, start)? {
         return Ok(true);
     }
@@ -104,7 +111,7 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
         if start.elapsed() > BEGIN {
             return Ok(true);
         }
-        let again = read(database, &AGAIN, i64::MIN)?;
+        let again = read(database, &AGAIN, i64::MIN).map_err(health::elsewhere)?;
         if again.is_empty() {
             break;
         }
@@ -123,8 +130,11 @@ pub(super) fn fill(database: &Database, start: Instant) -> Result<bool, Failure>
         if start.elapsed() > BEGIN {
             return Ok(true);
         }
-        let next = read(database, &NEXT, edge)?;
+        let next = read(database, &NEXT, edge).map_err(health::elsewhere)?;
         let Some(last) = next.last() else { return Ok(false) };
+        if next.len() >= MANY {
+            merging.hold()?;
+        }
         edge = last.id;
         if has_no_triggers {
             for message in &next {
@@ -180,7 +190,7 @@ pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
 /// One that was changed since it was put in stays: only with the text that it had then could it be taken out, and any other would
 /// break the index. While the indexes wait to be emptied nothing has to be taken out.
 pub(super) fn remove(database: &Database, messages: &[i64]) -> Result<(), Failure> {
-    if emptying(database)?.is_some() {
+    if is_emptying(database)? {
         return Ok(());
     }
     let mut statement = database.prepare_cached(&UNCHANGED)?;
@@ -291,7 +301,7 @@ mod tests {
     }
 
     fn settle(database: &Database) {
-        while fill(database, Instant::now()).unwrap() {}
+        while fill(database, Instant::now(), &mut Merging::by_itself(database)).unwrap() {}
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //! goes on everybody may write; what is changed behind the watermark is brought over by triggers, what comes after it follows.
 
 use super::step::{STEP, Text, add_compact, some};
-use super::{INDEXES, Index, Kind, Layout, compact, health, own, pending, text};
+use super::{INDEXES, Index, Kind, Layout, Merging, compact, health, own, pending, text};
 use crate::database::Database;
 use crate::error::Failure;
+use crate::private;
 use rusqlite::{OptionalExtension as _, params};
 use std::time::Instant;
 
@@ -25,11 +26,14 @@ pub(crate) enum Progress {
     Done,
 }
 
+/// The names of indexes that are being built, in the order of [`INDEXES`].
+pub(super) const BUILT: [&str; 2] = ["hx_built_words", "hx_built_trigrams"];
+
 /// The name of an index that is being built.
 const fn built(index: Index) -> &'static str {
     match index {
-        Index::Words => "hx_built_words",
-        Index::Trigrams => "hx_built_trigrams",
+        Index::Words => BUILT[0],
+        Index::Trigrams => BUILT[1],
     }
 }
 
@@ -117,12 +121,14 @@ pub(super) fn late(database: &Database, id: i64) -> Result<(), Failure> {
 pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     let start = Instant::now();
     // First what an earlier one has left: it has the names that the old indexes are to get.
-    if clear(database, start)? != Progress::Done {
+    if clear(database, start).map_err(health::elsewhere)? != Progress::Done {
         return Ok(Progress::Clearing);
     }
     let Some(mut edge) = watermark(database)? else { return Ok(Progress::Done) };
+    let mut merging = Merging::by_itself(database);
+    merging.hold_these(BUILT)?;
     loop {
-        let texts = read(database, edge)?;
+        let texts = read(database, edge).map_err(health::elsewhere)?;
         for message in &texts {
             for index in INDEXES {
                 add(database, index, message)?;
@@ -130,10 +136,12 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
             edge = message.id;
             if start.elapsed() > STEP {
                 set_watermark(database, edge)?;
+                merging.end()?;
                 return Ok(Progress::Built { up_to: edge });
             }
         }
         if texts.is_empty() {
+            merging.end()?;
             swap(database)?;
             return Ok(Progress::Clearing);
         }
@@ -170,16 +178,17 @@ fn swap(database: &Database) -> Result<(), Failure> {
         compact::create_triggers(database, index)?;
     }
     database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
-    health::mended(database)?;
     Ok(database.refresh()?)
 }
 
 /// Drops an index, but for what fills its tables: that goes bit by bit, and no longer as an index, which nobody could call whole.
-fn put_aside(database: &Database, index: Index, table: &str) -> Result<(), Failure> {
+pub(super) fn put_aside(database: &Database, index: Index, table: &str) -> Result<(), Failure> {
     for part in PARTS {
         if exists(database, &format!("{table}_{part}"))? {
             let aside = free_name(database, replaced(index), part)?;
-            database.execute_batch(&format!("ALTER TABLE {table}_{part} RENAME TO {aside}"))?;
+            private::renaming(database, || {
+                Ok(database.execute_batch(&format!("ALTER TABLE {table}_{part} RENAME TO {aside}"))?)
+            })?;
         }
     }
     if !exists(database, table)? {
@@ -255,20 +264,12 @@ pub(crate) fn is_needed(database: &Database) -> Result<bool, Failure> {
 
 /// Whether the indexes have to be built anew, and nobody has begun.
 pub(crate) fn wants_start(database: &Database) -> Result<bool, Failure> {
-    Ok(!is_building(database)? && (!database.layout().is_compact() || health::is_spoilt(database)?))
+    Ok(!is_building(database)? && !database.layout().is_compact())
 }
 
-/// Goes on with what was begun, and begins to make indexes anew that are spoilt; whether there is more to do.
+/// Goes on with what was begun; whether there is more to do.
 ///
-/// Indexes that are only not compact stay as they are: changing those is a wish that somebody has to have.
+/// Indexes that are not compact stay as they are: changing those is a wish that somebody has to have.
 pub(crate) fn heal(database: &Database) -> Result<bool, Failure> {
-    let is_spoilt = || Ok::<_, Failure>(health::is_spoilt(database)? && health::is_ours(database)?);
-    if !is_building(database)? && !is_clearing(database)? {
-        if !is_spoilt()? {
-            return Ok(false);
-        }
-        start(database)?;
-    }
-    // They may have been spoilt since the last ones were built.
-    Ok(step(database)? != Progress::Done || is_spoilt()?)
+    Ok((is_building(database)? || is_clearing(database)?) && step(database)? != Progress::Done)
 }

@@ -1,7 +1,7 @@
 //! Indexing after the acknowledgement, in short steps.
 
 use super::pending::{self, Range};
-use super::{INDEXES, Index, Kind, compact, health, own, plain, rebuild, text};
+use super::{INDEXES, Index, Kind, Merging, compact, health, own, plain, rebuild, text};
 use crate::database::Database;
 use crate::error::Failure;
 use rusqlite::params;
@@ -9,9 +9,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// How long one step works. The lock is held for longer: what FTS5 has in hand is sorted and merged at the commit, which may take twice as
-/// long again. A single message may take longer as well: an index takes it as a whole.
-pub(super) const STEP: Duration = Duration::from_millis(25);
+/// How long one step works. The lock is held for longer: what FTS5 has in hand is sorted, and pieces are merged. A single message may take
+/// longer as well: an index takes it as a whole.
+pub(super) const STEP: Duration = Duration::from_millis(20);
 
 /// How many messages are read at once.
 const BATCH: usize = 32;
@@ -20,33 +20,24 @@ pub(super) const BYTES: usize = 256 * 1024;
 
 /// Indexes some of the messages that are noted, the newest stretch first; whether there are more.
 ///
-/// An index that turns out to be broken stands aside; what it lacks stays noted.
+/// To be called by way of [`health::despite_indexes`], for one of them may turn out to be broken.
 pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
-    if health::broken(database)?.is_some()
-        || INDEXES.iter().all(|index| database.layout().look(*index).kind == Kind::Missing)
-    {
+    if INDEXES.iter().all(|index| database.layout().look(*index).kind == Kind::Missing) {
         return Ok(false);
     }
-    let start = Instant::now();
-    database.execute_batch("SAVEPOINT fill")?;
-    let outcome = fill_for(database, start).and_then(|more| Ok(more || own::fill(database, start)?));
-    match outcome {
-        Ok(more) => {
-            database.execute_batch("RELEASE fill")?;
-            Ok(more)
-        }
-        Err(failure) => {
-            let Some(why) = health::blame(&failure).filter(|_| !database.is_autocommit()) else { return Err(failure) };
-            database.execute_batch("ROLLBACK TO fill; RELEASE fill")?;
-            if health::stand_aside(database, &why)? { Ok(false) } else { Err(failure) }
-        }
-    }
+    let (start, mut merging) = (Instant::now(), Merging::by_itself(database));
+    let more = fill_for(database, start, &mut merging)? || own::fill(database, start, &mut merging)?;
+    merging.end()?;
+    Ok(more)
 }
 
-fn fill_for(database: &Database, start: Instant) -> Result<bool, Failure> {
+fn fill_for(database: &Database, start: Instant, merging: &mut Merging<'_>) -> Result<bool, Failure> {
     let building = rebuild::watermark(database)?;
     while let Some(range) = pending::newest(database)? {
-        let (texts, is_all) = read(database, range)?;
+        let (texts, is_all) = read(database, range).map_err(health::elsewhere)?;
+        if !is_all {
+            merging.hold()?;
+        }
         let up_to = texts.last().filter(|_| !is_all).map_or(range.last, |last| last.id);
         let mut done = up_to;
         for message in &texts {

@@ -21,7 +21,7 @@ const PARTS: [(&str, &str); 6] = [
     ("hx_doclen", "block"),
 ];
 /// Those that are indexes of FTS5.
-const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
+pub(crate) const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
 
 /// Takes away some more of what was set aside; whether there may be more. To be called until there is none, in a transaction each time.
 pub(crate) fn clear_step(connection: &Connection) -> Result<bool, Failure> {
@@ -46,28 +46,36 @@ fn exists(connection: &Connection, table: &str) -> Result<bool, Failure> {
 /// Gives the tables other names, whatever state they are in, and makes new ones. To be called when nothing is set aside.
 pub(crate) fn set_aside(connection: &Connection) -> Result<(), Failure> {
     connection.execute_batch(TABLES)?;
-    // Otherwise every view and trigger of the file is read, and a foreign one that is broken would be in the way.
+    renaming(connection, || PARTS.iter().try_for_each(|(table, _)| rename(connection, table)))?;
+    connection.execute_batch(TABLES)?;
+    Ok(())
+}
+
+/// Does `work`, which renames tables that nothing refers to. Otherwise SQLite reads every view and trigger of the file first, and a foreign
+/// one that is broken would be in the way.
+pub(crate) fn renaming<T>(connection: &Connection, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let legacy = DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE;
     let before = connection.db_config(legacy)?;
     connection.set_db_config(legacy, true)?;
-    let renamed = PARTS.iter().try_for_each(|(table, _)| {
-        if !INDEXES.contains(table) {
-            return connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO {table}_old"));
-        }
-        // What it is kept in moves out as a plain table: half of an index is none, and a check of the file would say so.
-        // Without tables to keep it in an index can't be dropped.
-        connection.execute_batch(&format!(
-            "CREATE TABLE IF NOT EXISTS {table}_data (id INTEGER PRIMARY KEY, block BLOB);
-             ALTER TABLE {table}_data RENAME TO {table}_old;
-             CREATE TABLE {table}_data (id INTEGER PRIMARY KEY, block BLOB);
-             CREATE TABLE IF NOT EXISTS {table}_idx (segid, term, pgno, PRIMARY KEY (segid, term)) WITHOUT ROWID;
-             CREATE TABLE IF NOT EXISTS {table}_config (k PRIMARY KEY, v) WITHOUT ROWID;
-             INSERT OR IGNORE INTO {table}_config VALUES ('version', 4);
-             DROP TABLE {table};"
-        ))
-    });
+    let outcome = work();
     connection.set_db_config(legacy, before)?;
-    renamed?;
-    connection.execute_batch(TABLES)?;
-    Ok(())
+    outcome
+}
+
+fn rename(connection: &Connection, table: &str) -> Result<(), Failure> {
+    if !INDEXES.contains(&table) {
+        connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO {table}_old"))?;
+        return Ok(());
+    }
+    // What it is kept in moves out as a plain table: half of an index is none, and a check of the file would say so.
+    // Without tables to keep it in an index can't be dropped.
+    Ok(connection.execute_batch(&format!(
+        "CREATE TABLE IF NOT EXISTS {table}_data (id INTEGER PRIMARY KEY, block BLOB);
+         ALTER TABLE {table}_data RENAME TO {table}_old;
+         CREATE TABLE {table}_data (id INTEGER PRIMARY KEY, block BLOB);
+         CREATE TABLE IF NOT EXISTS {table}_idx (segid, term, pgno, PRIMARY KEY (segid, term)) WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS {table}_config (k PRIMARY KEY, v) WITHOUT ROWID;
+         INSERT OR IGNORE INTO {table}_config VALUES ('version', 4);
+         DROP TABLE {table};"
+    ))?)
 }

@@ -4,11 +4,13 @@ use super::ids::Ids;
 use super::leaf::{self, Leaf};
 use crate::database::Database;
 use crate::error::Failure;
-use crate::private::Lengths;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::rank;
 use std::time::Instant;
+
+/// So many parts of a query that all have to hold are looked up; the texts are asked about the others.
+const MAX_PARTS: usize = 32;
 
 /// What is known before any text is read.
 #[derive(Debug)]
@@ -30,12 +32,8 @@ impl<'q> Plan<'q> {
         Ok(plan)
     }
 
-    /// What each choice weighs, among the messages that have these lengths.
-    pub(super) fn weights(&self, lengths: &Lengths) -> Vec<f64> {
-        if self.choices.is_empty() {
-            return Vec::new();
-        }
-        let (all, _) = lengths.totals();
+    /// What each choice weighs, among so many messages.
+    pub(super) fn weights(&self, all: u64) -> Vec<f64> {
         self.choices.iter().map(|(_, ids)| rank::weight(ids.len() as u64, all)).collect()
     }
 
@@ -71,7 +69,7 @@ impl<'q> Plan<'q> {
             }
             Node::All(nodes) if is_choice => {
                 let mut all = Ids::All;
-                for node in nodes {
+                for node in nodes.iter().take(MAX_PARTS) {
                     all = all.and(self.ids(database, node, tier, end, true)?);
                 }
                 Ok(all)
@@ -83,7 +81,8 @@ impl<'q> Plan<'q> {
     /// Words that all have to be there are one question to FTS5, which does not look at what one of them excludes.
     fn all(&mut self, database: &Database, nodes: &'q [Node], tier: Tier, end: Instant) -> Result<Ids, Failure> {
         let (mut all, mut words) = (Ids::All, Vec::new());
-        for node in nodes {
+        let telling = nodes.iter().filter(|node| !matches!(node, Node::Not(_)));
+        for node in telling.take(MAX_PARTS) {
             if all == Ids::Some(Vec::new()) || self.is_over(end) {
                 break;
             }

@@ -141,11 +141,12 @@ fn order(search: &mut Search<'_>, found: &BTreeMap<i64, u64>, words: usize) -> R
     let weights: Vec<f64> = match &search.request.after {
         Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
         None => {
-            let all = search.lengths.totals().0.max(found.len() as u64);
+            let all = search.all.max(found.len() as u64);
             let having = |word: usize| found.values().filter(|has| *has >> word & 1 == 1).count() as u64;
             (0..words).map(|word| rank::weight(having(word), all)).collect()
         }
     };
+    search.learn_lengths(&found.keys().copied().collect::<Vec<_>>())?;
     let weight = |has: u64| -> f64 {
         weights.iter().enumerate().filter(|(word, _)| has >> word & 1 == 1).map(|(_, weight)| weight).sum()
     };

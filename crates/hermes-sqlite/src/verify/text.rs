@@ -144,7 +144,7 @@ fn compare_inline(database: &Database, check: &mut Check, table: &str) -> Result
     Ok(())
 }
 
-/// Messages that are still to be indexed, and indexes that stand aside.
+/// Messages that are still to be indexed, and indexes that are being made anew.
 pub(super) fn backlog(database: &Database, check: &mut Check) -> Result<(), Failure> {
     check.looked_at = indexes::INDEXES.len() as u64;
     let behind = indexes::backlog(database)?.max(indexes::own_backlog(database)?);
@@ -154,9 +154,6 @@ pub(super) fn backlog(database: &Database, check: &mut Check) -> Result<(), Fail
     }
     if indexes::needs_rebuild(database)? && !indexes::wants_rebuild(database)? {
         check.note("indexes", "are being made anew; optimize goes on with it");
-    }
-    if let Some(why) = indexes::broken(database)? {
-        check.problem("indexes", format!("are broken and stand aside ({why}); optimize makes them anew"));
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 /// How many messages the large session has: more than a step takes.
 const MANY: usize = 4_000;
 
-async fn exported(store: &SqliteStore) -> String {
+pub(crate) async fn exported(store: &SqliteStore) -> String {
     let mut exporter = Exporter::new(store, SessionFilter::default());
     let mut text = String::new();
     while let Some(chunk) = exporter.next_chunk().await.unwrap() {
@@ -25,7 +25,7 @@ async fn imported(store: &SqliteStore, text: &str) -> ImportReport {
 }
 
 /// Small sessions before and after a large one, children before their parents.
-async fn source() -> String {
+pub(crate) async fn source() -> String {
     let file = File::new();
     let store = file.open();
     store.create(&new("z"), &at(1.0)).await.unwrap();

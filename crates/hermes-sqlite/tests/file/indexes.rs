@@ -128,3 +128,29 @@ async fn triggers_that_were_all_taken_away_stay_away() {
     assert_eq!(count("SELECT count(*) FROM messages_fts_trigram WHERE messages_fts_trigram MATCH '汉字汉'"), 2);
     goes_on(&store, "without triggers").await;
 }
+
+/// What the writer does by itself meets the damage too, with nobody there who is told.
+#[tokio::test]
+async fn the_background_step_goes_on_with_new_indexes() {
+    for damage in ["DROP TABLE messages_fts_docsize", "DROP TABLE messages_fts_idx", "DROP TABLE hx_cjk_data"] {
+        let file = File::new();
+        drop(filled(&file).await);
+        let foreign = file.foreign();
+        // A deletion whose process has died.
+        foreign
+            .execute_batch(&format!(
+                "INSERT INTO hx_hidden (session_id, state) VALUES ('b', 'doomed');
+                 DELETE FROM hx_session WHERE session_id = 'b'; {damage};"
+            ))
+            .unwrap();
+        let store = file.open();
+        store.append(&id("a"), &[user("instead 五六七")], &at(3.0)).await.unwrap();
+        let start = std::time::Instant::now();
+        let left = || foreign.query_row("SELECT count(*) FROM messages", [], |row| row.get::<_, i64>(0)).unwrap();
+        while left() != 4 || store.status().await.unwrap().indexes != IndexHealth::Whole {
+            assert!(start.elapsed().as_secs() < 60, "{damage}: {} {:?}", left(), store.status().await);
+            tokio::task::yield_now().await;
+        }
+        mended(&store, &file, damage).await;
+    }
+}

@@ -3,9 +3,11 @@
 use crate::adoption::agents_file;
 use crate::child::child;
 use crate::fixture::{File, at, id, new, user};
-use crate::processes::rounds;
+use crate::processes::{acknowledged, rounds};
 use crate::verify::told;
 use hermes_session::*;
+use std::collections::BTreeSet;
+use std::process::Child;
 use std::time::Duration;
 
 /// A file of the agent's that takes a while to convert.
@@ -109,5 +111,73 @@ async fn it_survives_any_number_of_deaths() {
         }
         println!("optimized after {deaths} deaths");
         settled(&file, 3_000).await;
+    }
+}
+
+/// How many processes append at once.
+const WRITERS: usize = 3;
+
+/// Numbers that look random and are the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+fn has_ended(child: &mut Child) -> bool {
+    child.try_wait().unwrap().is_some()
+}
+
+/// Others append all the while, and die as well.
+#[tokio::test]
+async fn it_survives_deaths_beside_writers_that_die() {
+    for round in 0..rounds(1) {
+        let (file, mut dice) = (large(), Dice(round as u64));
+        file.open().create(&new("shared"), &at(1.0)).await.unwrap();
+        let mut promised = BTreeSet::new();
+        let mut take_in = |writer: Child| {
+            let output = writer.wait_with_output().unwrap();
+            // The last line of one that was killed may be cut short.
+            let whole = output.stdout.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            promised.extend(acknowledged(&output.stdout[..whole]));
+        };
+        let (mut writers, mut started, mut deaths) = (Vec::new(), 0, 0);
+        loop {
+            let mut optimizer = child("optimize", "", &file.path()).spawn().unwrap();
+            while writers.len() < WRITERS {
+                writers.push(child("write", &format!("w{started}"), &file.path()).spawn().unwrap());
+                started += 1;
+            }
+            // Later and later, so that it gets on.
+            std::thread::sleep(Duration::from_millis(10 + dice.below(40 + deaths * 15)));
+            optimizer.kill().unwrap();
+            if dice.below(2) == 0 {
+                writers[dice.below(WRITERS as u64) as usize].kill().unwrap();
+            }
+            writers.extract_if(.., has_ended).for_each(&mut take_in);
+            let output = optimizer.wait_with_output().unwrap();
+            if !crate::child::told(&output.stdout, "optimized").is_empty() {
+                break;
+            }
+            deaths += 1;
+            assert!(deaths < 300, "it does not get on");
+        }
+        writers.into_iter().for_each(&mut take_in);
+        println!("optimized after {deaths} deaths, beside {started} writers: {} messages acknowledged", promised.len());
+        assert!(deaths > 0 && !promised.is_empty());
+        let store = file.open();
+        let stored: BTreeSet<(i64, String)> = store
+            .messages(&id("shared"), &MessageRequest::first(100_000))
+            .await
+            .unwrap()
+            .iter()
+            .map(|message| (message.id.0, message.body.plain_text().into_owned()))
+            .collect();
+        assert!(promised.is_subset(&stored), "lost: {:?}", promised.difference(&stored).collect::<Vec<_>>());
+        drop(store);
+        settled(&file, 3_000 + stored.len() as i64).await;
     }
 }

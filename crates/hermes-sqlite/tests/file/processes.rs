@@ -12,7 +12,7 @@ pub(crate) fn rounds(usual: usize) -> usize {
     std::env::var("HERMES_TORTURE").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
 }
 
-fn acknowledged(output: &[u8]) -> Vec<(i64, String)> {
+pub(crate) fn acknowledged(output: &[u8]) -> Vec<(i64, String)> {
     let parse = |line: &str| line.split_once(' ').and_then(|(id, text)| Some((id.parse().ok()?, text.to_owned())));
     told(output, "acknowledged").into_iter().filter_map(parse).collect()
 }

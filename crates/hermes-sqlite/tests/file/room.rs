@@ -2,9 +2,11 @@
 
 use crate::fixture::{at, id, new, user};
 use crate::old_schema::schema;
-use hermes_session::{MessageRequest, SessionStore as _, StoreError};
+use hermes_session::import::{ImportError, ImportOptions, import};
+use hermes_session::{Maintenance as _, MessageRequest, SessionStore as _, StoreError};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -22,6 +24,13 @@ impl Disk {
         }
         println!("skipped: mounting a tmpfs needs root");
         None
+    }
+
+    /// Makes it larger.
+    fn grow(&self, kilobytes: usize) {
+        let size = format!("remount,size={kilobytes}k");
+        let mounted = Command::new("mount").args(["-o", &size]).arg(self.0.path()).output().unwrap();
+        assert!(mounted.status.success(), "{mounted:?}");
     }
 
     pub(crate) fn file(&self) -> PathBuf {
@@ -105,6 +114,46 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
     let kept = store.messages(&id("a"), &MessageRequest::first(10_000)).await.unwrap();
     assert_eq!(kept.iter().map(|message| message.id).collect::<Vec<_>>(), acknowledged);
     // With room again it goes on.
-    Command::new("mount").args(["-o", "remount,size=8000k"]).arg(disk.0.path()).output().unwrap();
+    disk.grow(8_000);
     store.append(&id("a"), &[user("on")], &at(3.0)).await.unwrap();
+}
+
+/// The messages of each session in an export.
+fn messages_of(export: &str) -> BTreeMap<String, serde_json::Value> {
+    let session = |line| {
+        let mut session: serde_json::Value = serde_json::from_str(line).unwrap();
+        (session["id"].to_string(), session["messages"].take())
+    };
+    export.lines().map(session).collect()
+}
+
+/// An import that finds no room shows no session by half, and goes through once there is some.
+#[tokio::test]
+async fn an_import_without_room_shows_nothing_by_half() {
+    let text = crate::import::source().await;
+    let mut halves = 0;
+    for kilobytes in [700, 900, 1_200, 1_500] {
+        let Some(disk) = Disk::of(kilobytes) else { return };
+        let store = SqliteStore::open(&disk.file(), &SqliteOptions::default()).unwrap();
+        let refused = import(&store, &mut text.as_bytes(), ImportOptions::default(), &mut |_| {}).await;
+        assert!(matches!(refused, Err(ImportError::Store(StoreError::NoRoom { .. }))), "{kilobytes} kB: {refused:?}");
+        let foreign = Connection::open(disk.file()).unwrap();
+        let count = |sql: &str| foreign.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        halves += count("SELECT count(*) FROM hx_hidden");
+        // Of each that is shown all messages are there; a parent may still be missing.
+        let (all, shown) = (messages_of(&text), messages_of(&crate::import::exported(&store).await));
+        assert!(shown.len() < all.len(), "{kilobytes} kB: it was refused after all");
+        for (session, messages) in shown {
+            assert_eq!(all.get(&session), Some(&messages), "{kilobytes} kB: {session}");
+        }
+        drop(foreign);
+        disk.grow(40_000);
+        let report = import(&store, &mut text.as_bytes(), ImportOptions::default(), &mut |_| {}).await.unwrap();
+        assert_eq!((report.conflicts, report.bad), (0, 0), "{kilobytes} kB: {report:?}");
+        assert!(crate::import::exported(&store).await == text, "{kilobytes} kB: it ends differently");
+        while store.upkeep().await.unwrap() {}
+        let report = store.verify().await.unwrap();
+        assert!(report.checks.iter().all(|check| check.findings.is_empty()), "{kilobytes} kB: {report:?}");
+    }
+    assert!(halves > 0, "no import was refused in the middle of a session");
 }

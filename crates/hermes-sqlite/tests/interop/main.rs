@@ -30,6 +30,7 @@ macro_rules! scenario {
 
 mod adoption;
 mod at_once;
+mod damage;
 mod deaths;
 mod fixture;
 mod in_turn;

@@ -166,7 +166,7 @@ fn what_matched_is_in_a_style_of_its_own() {
     let found = hit("s", None, Role::User, 1.0, &format!("a {}b{} >>>c<<<", style.open, style.close));
     let rendered = |is_styled| {
         let look = Look { with_context: false, is_styled, columns: 80 };
-        let line = list(&[found.clone()], &marks, look, &now()).pop().unwrap();
+        let line = list(std::slice::from_ref(&found), &marks, look, &now()).pop().unwrap();
         let strong = |(text, style): &(Visible, Style)| {
             style.get_fg_color().is_some_and(|color| color == AnsiColor::Red.into()).then(|| text.to_string())
         };
