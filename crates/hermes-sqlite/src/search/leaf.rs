@@ -24,6 +24,11 @@ const MAX_SPELLINGS: usize = 16;
 /// The beginning of a word that is no longer than this is in nearly every message.
 const VAGUE: usize = 3;
 
+/// Of a longer phrase so many words at its beginning and at its end are asked for.
+const MAX_PHRASE: usize = 12;
+/// Of a term in more stretches so many at its beginning and at its end are asked for.
+const MAX_STRETCHES: usize = 8;
+
 /// What to ask for a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Leaf {
@@ -50,7 +55,7 @@ impl Leaf {
 pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf, Failure> {
     let folded = fold(&term.text);
     if folded.chars().any(is_paired) {
-        return Ok(Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs))?);
+        return Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs));
     }
     let ranges: Vec<Range<usize>> = tokens::words(&folded).collect();
     let words: Vec<&str> = ranges.iter().map(|word| &folded[word.clone()]).collect();
@@ -103,7 +108,24 @@ fn unbroken(folded: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     };
     let breaks = words.windows(2).enumerate().filter(|(_, pair)| is_broken(pair)).map(|(place, _)| place + 1);
     let mut start = 0;
-    breaks.chain([words.len()]).map(|end| std::mem::replace(&mut start, end)..end).collect()
+    let stretches = breaks.chain([words.len()]).map(|end| std::mem::replace(&mut start, end)..end);
+    few(stretches.flat_map(short).collect())
+}
+
+/// The first and the last of many stretches: FTS5 takes long for a long question, and all is looked at again in the text.
+fn few(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    if stretches.len() > 2 * MAX_STRETCHES {
+        stretches.drain(MAX_STRETCHES..stretches.len() - MAX_STRETCHES);
+    }
+    stretches
+}
+
+/// A stretch, or its beginning and its end if it is long.
+fn short(stretch: Range<usize>) -> Vec<Range<usize>> {
+    if stretch.len() <= 2 * MAX_PHRASE {
+        return vec![stretch];
+    }
+    vec![stretch.start..stretch.start + MAX_PHRASE, stretch.end - MAX_PHRASE..stretch.end]
 }
 
 /// The messages that have pairs of characters.

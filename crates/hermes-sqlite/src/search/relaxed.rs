@@ -133,12 +133,11 @@ fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     Ok(ids)
 }
 
+/// Messages with their scores, the best first.
+type Order = Vec<(MessageId, f64)>;
+
 /// The messages in the order of the answer, and what each word weighs.
-fn order(
-    search: &mut Search<'_>,
-    found: &BTreeMap<i64, u64>,
-    words: usize,
-) -> Result<(Vec<(MessageId, f64)>, Vec<f64>), Failure> {
+fn order(search: &mut Search<'_>, found: &BTreeMap<i64, u64>, words: usize) -> Result<(Order, Vec<f64>), Failure> {
     let weights: Vec<f64> = match &search.request.after {
         Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
         None => {

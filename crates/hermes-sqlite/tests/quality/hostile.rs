@@ -124,6 +124,12 @@ async fn malice_is_answered_in_time() {
         ("a literal of a megabyte", format!("\"{}\"", "the plan ".repeat(110_000))),
         ("a literal of a megabyte without words", format!("\"{}\"", "-!".repeat(500_000))),
         ("a literal of a megabyte of Han", format!("\"{}\"", "大别山".repeat(110_000))),
+        ("a literal of a megabyte of lines", format!("\"{}\"", "the\nplan ".repeat(110_000))),
+        ("a literal of many numbers", format!("\"{}\"", many(|n| n.to_string(), " - "))),
+        (
+            "a literal of many pairs",
+            format!("\"{}\"", many(|n| format!("大{}", char::from_u32(0x4e00 + n as u32).unwrap()), " ")),
+        ),
         ("a megabyte of marks", format!("a{}", "\u{301}".repeat(500_000))),
         ("a megabyte of blanks", " ".repeat(1_000_000)),
         ("a megabyte of operators", "AND OR NOT ".repeat(90_000)),

@@ -47,12 +47,18 @@ pub(crate) fn terms_containing(
     )?;
     let mut blocks = statement.query(params![query, piece])?;
     let mut found = Vec::new();
-    while found.len() <= limit
-        && let Some(row) = blocks.next()?
-    {
+    while let Some(row) = blocks.next()? {
         let block = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
         let entries = block.split(' ').map(parts).filter(|(word, _)| word.contains(piece) && admits(word));
         found.extend(entries.map(|(_, token)| token.to_owned()));
+        if found.len() > limit {
+            // A token may stand for more than one word.
+            found.sort_unstable();
+            found.dedup();
+        }
+        if found.len() > limit {
+            break;
+        }
     }
     Ok(Terms::new(found, limit))
 }
