@@ -3,6 +3,7 @@
 use super::score;
 use crate::database::Database;
 use crate::error::Failure;
+use crate::hidden::seen;
 use crate::row::{text, time};
 use crate::{mend, private};
 use hermes_session::search::{SearchFilter, SessionFacts};
@@ -93,12 +94,18 @@ impl<'d> Rows<'d> {
         if let Some(card) = self.cards.get(id) {
             return Ok(card.clone());
         }
-        let card = self
-            .database
-            .prepare_cached(
-                "SELECT s.source, s.user_id, s.model, s.title, s.started_at FROM sessions s \
-                 WHERE s.id = ?1 AND NOT EXISTS (SELECT 1 FROM hx_hidden x WHERE x.session_id = s.id)",
-            )?
+        let sql = |card: &str| {
+            format!(
+                "SELECT s.source, s.user_id, s.model, s.title, s.started_at FROM sessions s {card} WHERE s.id = ?1 AND {}",
+                seen!()
+            )
+        };
+        // In the table itself the title lies behind the system prompt. Where the index is missing, it is read there.
+        let mut statement = match self.database.prepare_cached(&sql("INDEXED BY hx_sessions_card")) {
+            Ok(statement) => statement,
+            Err(_) => self.database.prepare_cached(&sql(""))?,
+        };
+        let card = statement
             .query_row([id], |row| {
                 Ok(Card {
                     id: SessionId::from_stored(id.to_owned()),
