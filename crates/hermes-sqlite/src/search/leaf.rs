@@ -233,9 +233,7 @@ fn phrase(
             phrases =
                 phrases.iter().flat_map(|phrase| words.iter().map(move |word| format!("{phrase} {word}"))).collect();
         }
-        return Ok(Some(alternatives(
-            phrases.iter().map(|phrase| format!("{}{star}", quoted(phrase.trim_start()))),
-        )));
+        return Ok(Some(alternatives(phrases.iter().map(|phrase| format!("{}{star}", quoted(phrase.trim_start()))))));
     }
     // Too many ways: that each word is there has to do.
     let end = row.end - 1;
