@@ -85,7 +85,7 @@ pub(crate) fn classes(said: &[Said]) -> Vec<Class> {
         }),
         each("an apostrophe", "apostrophe", term),
         each("a sign behind a word", "word", |item| Asked::new(format!("{item},"), &[&[&format!("{item},")]], &[])),
-        listed("a list with commas", words(&["server, the", "budget, the", "again, lemon"])),
+        listed("a list with commas", words(&["server, the", "budget, the", "crash, and", "lemon, it", "token, with"])),
         each("a path", "path", term),
         listed(
             "a piece of a path",

@@ -262,9 +262,9 @@ pub(crate) fn corpus() -> Vec<Said> {
                 text.push(' ');
             }
             text.push_str(dice.pick::<&str>(things));
-            text.push_str(
-                dice.pick::<&str>(&[" ", " ", " ", ", ", "\n", ". ", "! ", "? ", " (", ") ", "—", "; ", "\t"]),
-            );
+            text.push_str(dice.pick::<&str>(&[
+                " ", " ", " ", ", ", ", ", ", ", ", ", "\n", ". ", "! ", "? ", " (", ") ", "—", "; ", "\t",
+            ]));
         }
         // The agent's store can't keep structured content apart from text that begins like it; no message does.
         let form = match dice.roll(12) {

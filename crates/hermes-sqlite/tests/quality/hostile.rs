@@ -59,12 +59,15 @@ const PIECES: &[&str] = &[
     "١",
 ];
 
+/// How long an answer to malice may take.
+const TIMEOUT: Duration = Duration::from_millis(500);
 /// How long over its time an answer may take on a busy machine.
 const SLACK: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nonsense_is_answered() {
-    let filled = filled(&corpus()).await;
+    // Much of it no index knows, and is looked for in every message.
+    let filled = filled(&corpus()[..500]).await;
     let (mut dice, count) = (Dice::new(11), fuzz());
     let (mut slowest, mut partial, mut found) = ((Duration::ZERO, String::new()), 0, 0);
     for n in 0..count {
@@ -137,7 +140,7 @@ async fn malice_is_answered_in_time() {
     for (what, text) in questions {
         for order in [SearchOrder::Best, SearchOrder::Newest] {
             let start = Instant::now();
-            let request = SearchRequest { order, page: PageRequest::first(20), ..question(&text) };
+            let request = SearchRequest { order, page: PageRequest::first(20), timeout: TIMEOUT, ..question(&text) };
             let parsed = start.elapsed();
             let limit = request.timeout + SLACK;
             let answer = tokio::time::timeout(limit, filled.store.search(&request)).await;
