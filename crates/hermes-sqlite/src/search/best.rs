@@ -87,7 +87,7 @@ impl Search<'_> {
                 match matcher.tier_with(&text, &mut scratch) {
                     Some(Tier::Words) => {
                         told.taken.insert(id);
-                        page.push(said, &text, Tier::Words, score, |text| matcher.marks(text))
+                        page.push(said, &text, (Tier::Words, Tier::Words, score), |text| matcher.marks(text))
                     }
                     _ => Ok(ControlFlow::Continue(())),
                 }

@@ -40,13 +40,12 @@ impl<'r> Page<'r> {
         self.seen == 0
     }
 
-    /// Takes a hit; breaks if no more are wanted.
+    /// Takes a hit; breaks if no more are wanted. Told are the part of the answer that it stands in, how it matches, and how well.
     pub(super) fn push(
         &mut self,
         said: &Said<'_>,
         text: &str,
-        tier: Tier,
-        score: f64,
+        (place, tier, score): (Tier, Tier, f64),
         marks: impl FnOnce(&str) -> Vec<Range<usize>>,
     ) -> Result<ControlFlow<()>, Failure> {
         self.seen += 1;
@@ -59,7 +58,7 @@ impl<'r> Page<'r> {
             return Ok(ControlFlow::Break(()));
         }
         let message = MessageId(said.id);
-        (self.cursor.tier, self.cursor.score, self.cursor.message) = (tier, score, message);
+        (self.cursor.tier, self.cursor.score, self.cursor.message) = (place, score, message);
         self.hits.push(Hit {
             message,
             session: said.session.id.clone(),

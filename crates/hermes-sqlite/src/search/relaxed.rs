@@ -49,7 +49,7 @@ pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<()
             if marks.is_empty() || excluded.tier(&text).is_none() {
                 return Ok(ControlFlow::Continue(()));
             }
-            page.push(said, &text, Tier::Pieces, *score, |_| marks)
+            page.push(said, &text, (Tier::Pieces, Tier::Pieces, *score), |_| marks)
         })?;
         if flow.is_some_and(|flow| flow.is_break()) {
             break;
