@@ -156,8 +156,12 @@ impl<'d> Search<'d> {
             return self.newest_first(page, plan.ids, &Told::default());
         }
         let words = self.plan(Tier::Words)?;
-        if words.ids == Ids::All {
+        if words.ids == Ids::All && self.may_be_in_pieces() {
             return self.scan(page);
+        }
+        if words.ids == Ids::All {
+            // No index knows how well anything matches, and nothing matches better than something else.
+            return self.newest_first(page, Ids::All, &Told::default());
         }
         let mut told = Told { words: Some(words.ids.clone()), taken: HashSet::new() };
         if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)

@@ -205,5 +205,8 @@ fn relaxed(
         }
     };
     let order = rank::relaxed(&found, &weights, average);
-    (order.into_iter().map(|(id, score)| Place { tier: Tier::Pieces, found: Tier::Pieces, score, id }).collect(), weights)
+    (
+        order.into_iter().map(|(id, score)| Place { tier: Tier::Pieces, found: Tier::Pieces, score, id }).collect(),
+        weights,
+    )
 }

@@ -15,8 +15,10 @@ use hermes_session::search::query::Term;
 use hermes_session::search::tokens;
 use std::ops::{ControlFlow, Range};
 
-/// The most words that a piece is looked up in. One that is in more is in nearly every message.
-const MAX_TERMS: usize = 4_000;
+/// The most words that a piece is looked up in. One that is in more is in so many messages that the newest of them are soon met.
+const MAX_TERMS: usize = 400;
+/// The same for words that begin with a term and whose tokens do not.
+const MAX_ASIDE: usize = 4_000;
 /// The most words of a list that FTS5 is asked for at once: it looks at each of them for every row.
 const AT_ONCE: usize = 16;
 /// The most ways to spell a phrase.
@@ -71,9 +73,9 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf,
                 let fts = alternatives(private::terms_of(database, word)?.iter().map(|term| quoted(term)));
                 return Ok(Leaf::Words { fts, more });
             }
-            let aside = private::terms_aside(database, word, MAX_TERMS)?;
+            let aside = private::terms_aside(database, word, MAX_ASIDE)?;
             if aside.is_cut {
-                return piece(database, word, ends_inside);
+                return Ok(Leaf::Unknown);
             }
             more.extend(having(database, &aside.terms)?);
             more.sort_unstable();
