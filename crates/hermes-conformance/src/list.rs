@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, pieces, questions,
-    requests, search, sessions, text, titles, usage,
+    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, pieces, requests,
+    search, sessions, text, titles, usage,
 };
 
 macro_rules! cases {
@@ -152,7 +152,7 @@ pub const CASES: &[Case] = cases![
     search::a_hit_tells_where_it_is,
     search::neighbours,
     search::snippets,
-    questions::the_conversation_is_among_the_first_three,
+    search::natural_questions,
     search::nothing_wanted,
     search::relaxed_only_if_nothing_matches,
     search::ten_megabytes,

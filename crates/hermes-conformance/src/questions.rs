@@ -5,7 +5,6 @@
 //!
 //! `data/conversations.jsonl` has a conversation on each line, `data/questions.jsonl` a question with the messages that answer it.
 
-use crate::{CaseResult, Setup};
 use hermes_session::search::{Query, SearchRequest, SearchStore};
 use hermes_session::{
     NewMessage, NewSession, PageRequest, Request, Role, SessionId, SessionStore, Source, StoreError, Timestamp, Title,
@@ -181,25 +180,6 @@ pub async fn ask(store: &dyn SearchStore, questions: &[Question]) -> Result<Tall
         count(&mut tallies, question, conversations.collect());
     }
     Ok(tallies)
-}
-
-/// Questions as people ask them lead to the conversation that answers them, without any model.
-#[expect(clippy::print_stdout, reason = "the figures are what it is for")]
-pub async fn the_conversation_is_among_the_first_three(setup: Setup) -> CaseResult {
-    let store = setup.store().await;
-    fill(&*store).await?;
-    while store.upkeep().await? {}
-    for (is_held_out, least) in [(false, 0.89), (true, 0.85)] {
-        let asked: Vec<Question> =
-            questions().into_iter().filter(|question| question.is_held_out == is_held_out).collect();
-        let tallies = ask(&*store, &asked).await?;
-        for (language, tally) in &tallies {
-            // A figure beside the promise, for those who look (`--nocapture`).
-            println!("{} {language}: {tally}", if is_held_out { "held out" } else { "tuned on" });
-        }
-        assert!(tallies["all"].share_in_three() >= least, "{}", tallies["all"]);
-    }
-    Ok(())
 }
 
 #[cfg(test)]
