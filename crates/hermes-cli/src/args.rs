@@ -2,7 +2,7 @@
 
 use crate::commands::{
     backup::BackupArgs, demo::DemoArgs, list::ListArgs, optimize::OptimizeArgs, search::SearchArgs, show::ShowArgs,
-    verify::VerifyArgs,
+    stats::StatsArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -52,6 +52,7 @@ pub(crate) enum SessionsCommand {
     List(ListArgs),
     Search(Box<SearchArgs>),
     Show(ShowArgs),
+    Stats(StatsArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),
     Optimize(OptimizeArgs),

@@ -6,4 +6,5 @@ pub(crate) mod list;
 pub(crate) mod optimize;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod stats;
 pub(crate) mod verify;

@@ -2,6 +2,7 @@
 
 use crate::error::{CliError, Kind};
 use crate::ui::Ui;
+use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
 use hermes_session::Store;
@@ -37,11 +38,8 @@ impl Context {
 
     /// The same, with settings that are known already.
     pub(crate) fn open_configured(&self, settings: &Settings) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
-        let location = settings.store()?;
-        let url = match &location.value {
-            StoreLocation::Sqlite(path) => StoreUrl::Sqlite(path.clone()),
-            StoreLocation::Url(url) => self.store_url(url.reveal(), &location.origin)?,
-        };
+        let url = self.configured_url(settings)?;
+        self.warn_of_password(&url, &settings.store()?.origin);
         if let Some(path) = url.file() {
             must_be_there(path)?;
         }
@@ -52,6 +50,15 @@ impl Context {
             synchronous: synchronous(sqlite.synchronous.value),
         };
         Ok((self.open(&url, &options)?, url))
+    }
+
+    /// Where the configured store is.
+    pub(crate) fn configured_url(&self, settings: &Settings) -> Result<StoreUrl, CliError> {
+        let location = settings.store()?;
+        match &location.value {
+            StoreLocation::Sqlite(path) => Ok(StoreUrl::Sqlite(path.clone())),
+            StoreLocation::Url(url) => self.read_url(url.reveal(), &location.origin),
+        }
     }
 
     /// Opens a store once more that was open a moment ago, without telling again what was told then.
@@ -68,24 +75,42 @@ impl Context {
         Ok(store)
     }
 
+    /// What the command line says about where the store is, to be said again.
+    pub(crate) fn place(&self) -> String {
+        let home = self.flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));
+        let url = self.flags.url.as_ref().map(|url| match self.url_to_repeat(url) {
+            Some(url) => format!(" --url {}", shell_word(&url)),
+            None => " --url …".to_owned(),
+        });
+        home.into_iter().chain(url).collect()
+    }
+
     /// A URL to be shown; none if it can't be typed back, because it holds a password.
-    pub(crate) fn url_to_repeat(&self, url: &Secret) -> Option<String> {
+    fn url_to_repeat(&self, url: &Secret) -> Option<String> {
         let parsed = StoreUrl::parse(url.reveal(), self.environment.user_home()).ok()?;
         (!parsed.holds_password()).then(|| url.reveal().to_owned())
     }
 
     /// Reads a URL; warns about a password where others can see it.
     pub(crate) fn store_url(&self, text: &str, origin: &Origin) -> Result<StoreUrl, CliError> {
-        let url = StoreUrl::parse(text, self.environment.user_home()).map_err(|invalid| {
+        let url = self.read_url(text, origin)?;
+        self.warn_of_password(&url, origin);
+        Ok(url)
+    }
+
+    fn read_url(&self, text: &str, origin: &Origin) -> Result<StoreUrl, CliError> {
+        StoreUrl::parse(text, self.environment.user_home()).map_err(|invalid| {
             let hint = format!("{} (the URL is from {origin})", invalid.hint);
             let kind = if *origin == Origin::Flag { Kind::Usage } else { Kind::User };
             CliError::new(kind, invalid, hint)
-        })?;
+        })
+    }
+
+    fn warn_of_password(&self, url: &StoreUrl, origin: &Origin) {
         if *origin == Origin::Flag && url.holds_password() {
             let hint = format!("set {} instead", env::HERMES_SESSIONDB_URL);
             self.ui.warn("others on this machine can see the password in --url", &hint);
         }
-        Ok(url)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a command answers when it can't do its work: a text, hints, an exit code.
 
+use crate::ui::Line;
 use hermes_config::ConfigError;
 use hermes_session::resume::FindError;
 use hermes_session::{Invalid, StoreError};
@@ -37,13 +38,19 @@ impl Kind {
 pub(crate) struct CliError {
     kind: Kind,
     source: Box<dyn Error + Send + Sync>,
+    details: Vec<Line>,
     hints: Vec<String>,
 }
 
 impl CliError {
     /// An error with what the person can do about it.
     pub(crate) fn new(kind: Kind, source: impl Into<Box<dyn Error + Send + Sync>>, hint: impl Into<String>) -> Self {
-        Self { kind, source: source.into(), hints: vec![hint.into()] }
+        Self { kind, source: source.into(), details: Vec::new(), hints: vec![hint.into()] }
+    }
+
+    /// The same error with lines that stand between it and what can be done.
+    pub(crate) fn with_details(self, details: Vec<Line>) -> Self {
+        Self { details, ..self }
     }
 
     /// A value on the command line that can't be taken.
@@ -81,6 +88,11 @@ impl CliError {
             cause = error.source();
         }
         text
+    }
+
+    /// What is told of it besides.
+    pub(crate) fn details(&self) -> &[Line] {
+        &self.details
     }
 
     /// What the person can do.

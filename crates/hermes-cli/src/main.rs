@@ -5,6 +5,7 @@ mod clock;
 mod commands;
 mod context;
 mod error;
+mod resolve;
 mod ui;
 mod when;
 
@@ -56,6 +57,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
         Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,
         Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,
+        Command::Sessions(SessionsCommand::Stats(args)) => commands::stats::run(context, args).await,
         Command::Sessions(SessionsCommand::Verify(args)) => commands::verify::run(context, args).await,
         Command::Sessions(SessionsCommand::Backup(args)) => commands::backup::run(context, args).await,
         Command::Sessions(SessionsCommand::Optimize(args)) => commands::optimize::run(context, args).await,

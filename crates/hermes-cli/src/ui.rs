@@ -6,12 +6,15 @@ pub(crate) mod checks;
 pub(crate) mod hits;
 pub(crate) mod json;
 pub(crate) mod layout;
+pub(crate) mod markdown;
 pub(crate) mod marked;
+pub(crate) mod output;
 mod progress;
 pub(crate) mod recap;
 mod sanitize;
 pub(crate) mod sessions;
 pub(crate) mod shell;
+pub(crate) mod statistics;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod transcript;
@@ -91,6 +94,15 @@ impl Ui {
         self.width
     }
 
+    /// The lines of the terminal that stdout is; nothing if it is none.
+    fn screen(&self) -> Option<usize> {
+        let stdout = io::stdout();
+        if !stdout.is_terminal() {
+            return None;
+        }
+        terminal_size::terminal_size().map(|(_, height)| usize::from(height.0)).filter(|height| *height > 0)
+    }
+
     /// Whether styles reach whoever reads stdout.
     pub(crate) fn is_styled(&self) -> bool {
         self.choice(&io::stdout()) != ColorChoice::Never
@@ -127,7 +139,8 @@ impl Ui {
     pub(crate) fn error(&self, error: &CliError) {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let first = Line::styled("error:", red).text(" ").text(error.text());
-        self.stderr([first].into_iter().chain(error.hints().iter().map(|hint| self.hint(hint))));
+        let details = error.details().iter().cloned();
+        self.stderr([first].into_iter().chain(details).chain(error.hints().iter().map(|hint| self.hint(hint))));
     }
 
     /// Prints what the argument parser has to say: help and version as they are, complaints without what was typed doing any harm.

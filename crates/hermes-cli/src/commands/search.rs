@@ -3,6 +3,8 @@
 use super::list;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
+use crate::resolve::last_list::LastList;
+use crate::resolve::{self, resolve};
 use crate::ui::checks::number;
 use crate::ui::hits::{self, Look};
 use crate::ui::json;
@@ -10,7 +12,6 @@ use crate::ui::marked::Marks;
 use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use crate::when;
-use hermes_session::resume::{Selector, find};
 use hermes_session::search::{Query, SearchAnswer, SearchFilter, SearchOrder, SearchRequest, Served};
 use hermes_session::{Invalid, PageRequest, Role, SessionId, SessionStore, Store};
 use std::time::Duration;
@@ -47,7 +48,7 @@ pub(crate) struct SearchArgs {
     /// Only conversations with this user
     #[arg(long, value_name = "USER")]
     user: Option<String>,
-    /// Only this conversation: its id, the start of its id, its title, or @last
+    /// Only this conversation: its id, the start of its id, its title, @last, or @3 for row 3 of the last list
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Only sessions with this in their titles
@@ -107,11 +108,7 @@ impl SearchArgs {
             sources.exclude_sources.pop();
         }
         let roles: Vec<Role> = self.role.iter().map(|role| Role::parse(role)).collect::<Result<_, _>>()?;
-        let since = self.since.as_deref().map(|text| when::since("--since", text, now)).transpose()?;
-        let before = self.until.as_deref().map(|text| when::until("--until", text, now)).transpose()?;
-        if since.zip(before).is_some_and(|(since, before)| since >= before) {
-            return Err(Invalid::new("--since", "is later than --until", "swap them"));
-        }
+        let (since, before) = when::range(self.since.as_deref(), self.until.as_deref(), now)?;
         Ok(SearchFilter {
             sources: sources.sources,
             exclude_sources: sources.exclude_sources,
@@ -162,11 +159,14 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
     let store = context.open_configured(&settings)?.0;
     if let Some(text) = &args.session {
-        request.filter.sessions = Some(conversation(&*store, text).await?);
+        request.filter.sessions = Some(conversation(context, &*store, text).await?);
     }
     let answer = search(context, &*store, &args, request.clone()).await?;
     if answer.hits.is_empty() && answer.next.is_none() {
         return Err(nothing(&args, &request, &answer.served));
+    }
+    if !args.json {
+        LastList::new(1, false, hits::ids(&answer.hits)).keep(context);
     }
     Ok(())
 }
@@ -196,7 +196,7 @@ pub(crate) async fn search(
         context.ui.note(&note);
     }
     if let Some(offset) = next_offset(&request, &answer) {
-        context.ui.note(&format!("there are more: {}", args.command(offset, &place(context))));
+        context.ui.note(&format!("there are more: {}", args.command(offset, &context.place())));
     }
     Ok(answer)
 }
@@ -209,27 +209,16 @@ pub(crate) async fn show(context: &Context, store: &dyn Store, text: &str) -> Re
 }
 
 /// Every session of the conversation that a person names.
-async fn conversation(store: &dyn SessionStore, text: &str) -> Result<Vec<SessionId>, CliError> {
+async fn conversation(context: &Context, store: &dyn SessionStore, text: &str) -> Result<Vec<SessionId>, CliError> {
     if text.is_empty() {
-        let hint = "give an id, the start of one, a title, or @last";
-        return Err(CliError::new(Kind::Usage, "--session is empty", hint));
+        return Err(CliError::new(Kind::Usage, "--session is empty", resolve::FORMS));
     }
-    let found = find(store, &Selector::parse(text), &list::default_filter()).await?;
+    let found = resolve(context, store, text).await?;
     Ok(store.lineage(&found.asked).await?.conversation(&found.asked))
 }
 
 fn next_offset(request: &SearchRequest, answer: &SearchAnswer) -> Option<u64> {
     answer.next.as_ref().map(|_| request.page.offset() + answer.hits.len() as u64)
-}
-
-/// What the command line says about where the store is, to be said again.
-fn place(context: &Context) -> String {
-    let home = context.flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));
-    let url = context.flags.url.as_ref().map(|url| match context.url_to_repeat(url) {
-        Some(url) => format!(" --url {}", shell_word(&url)),
-        None => " --url …".to_owned(),
-    });
-    home.into_iter().chain(url).collect()
 }
 
 /// How an answer came about, as far as that matters to who asked.

@@ -6,6 +6,7 @@ use super::time::Now;
 use super::transcript::speaker;
 use super::{Line, Visible};
 use anstyle::{AnsiColor, Style};
+use hermes_session::SessionId;
 use hermes_session::search::{Hit, Neighbour};
 
 const INDENT: usize = 2;
@@ -46,10 +47,15 @@ pub(crate) fn list(hits: &[Hit], marks: &Marks, look: Look, now: &Now) -> Vec<Li
         if number > 0 {
             lines.push(Line::default());
         }
-        lines.extend(head(conversation[0], look, now));
+        lines.extend(head(number + 1, conversation[0], look, now));
         lines.extend(conversation.into_iter().flat_map(|hit| grid.hit(hit, marks, now)));
     }
     lines
+}
+
+/// The conversations of an answer, in the order in which they are numbered.
+pub(crate) fn ids(hits: &[Hit]) -> Vec<SessionId> {
+    conversations(hits).into_iter().map(|group| group[0].conversation.clone()).collect()
 }
 
 /// The hits of each conversation together, in the order of the first of each.
@@ -64,8 +70,10 @@ fn conversations(hits: &[Hit]) -> Vec<Vec<&Hit>> {
     groups
 }
 
-/// Title, start, source and id of a conversation: on one line if there is room. The id is never cut.
-fn head(hit: &Hit, look: Look, now: &Now) -> Vec<Line> {
+/// Number, title, start, source and id of a conversation: on one line if there is room. The id is never cut.
+fn head(number: usize, hit: &Hit, look: Look, now: &Now) -> Vec<Line> {
+    let number = format!("{number} ");
+    let columns = look.columns.saturating_sub(number.len());
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let title: Visible = hit.title.as_deref().unwrap_or("(no title)").into();
     let started: Visible = now.relative(hit.started_at).into();
@@ -73,14 +81,14 @@ fn head(hit: &Hit, look: Look, now: &Now) -> Vec<Line> {
     let cyan = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
     let facts = |line: Line, source: Visible| line.with(started.clone(), dim).with(" · ", dim).with(source, cyan);
     let width_of_facts = width(&started) + 3 + width(&source) + 3 + width(&id);
-    let room = look.columns.saturating_sub(GAP + width_of_facts);
+    let room = columns.saturating_sub(GAP + width_of_facts);
     if room >= width(&title).min(LEAST_TITLE) {
-        let line = Line::styled(cut(&title, room), bold).text(" ".repeat(GAP));
+        let line = Line::styled(number, dim).with(cut(&title, room), bold).text(" ".repeat(GAP));
         return vec![facts(line, source).with(" · ", dim).with(id, dim)];
     }
     let indent = || Line::plain_text(" ".repeat(INDENT));
     let source = cut(&source, look.columns.saturating_sub(INDENT + width(&started) + 3));
-    vec![Line::styled(cut(&title, look.columns), bold), facts(indent(), source), indent().with(id, dim)]
+    vec![Line::styled(number, dim).with(cut(&title, columns), bold), facts(indent(), source), indent().with(id, dim)]
 }
 
 /// Where the parts of a hit stand, the same for all of an answer.

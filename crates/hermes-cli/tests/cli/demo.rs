@@ -25,19 +25,19 @@ fn the_tour_at_80_columns() {
     Sample conversations are in [HOME]/hermes-demo-[RANDOM]
 
     $ hermes sessions list
-    Title                      Last active  Source    Msgs  ID
+    #  Title                   Last active  Source    Msgs  ID
     ────────────────────────────────────────────────────────────────────────────────
-    大别山徒步计划             4m ago       telegram     4  [GATEWAY ID]
-    Billing on a new queue #2  37m ago      cli          6  [ID]
-    Login with a fake clock    2h ago       cli         12  [ID]
-    週報の下書き               5h ago       discord      2  [GATEWAY ID]
-    Flaky login test           yesterday    cli         10  [ID]
-    وصفة الكبسة                2d ago       telegram     2  [GATEWAY ID]
-    ¿Qué regalo? 🎂 Größe &…   4d ago       discord      2  [GATEWAY ID]
-    Write the weekly report…   [DATE]   cron         2  [GATEWAY ID]
+    1  大别山徒步计划          4m ago       telegram     4  [GATEWAY ID]
+    2  Billing on a new queu…  37m ago      cli          6  [ID]
+    3  Login with a fake clo…  2h ago       cli         12  [ID]
+    4  週報の下書き            5h ago       discord      2  [GATEWAY ID]
+    5  Flaky login test        yesterday    cli         10  [ID]
+    6  وصفة الكبسة             2d ago       telegram     2  [GATEWAY ID]
+    7  ¿Qué regalo? 🎂 Größe…  4d ago       discord      2  [GATEWAY ID]
+    8  Write the weekly repo…  [DATE]   cron         2  [GATEWAY ID]
 
     $ hermes sessions search billing.new_queue
-    Billing on a new queue #2  3d ago · cli · [ID]
+    1 Billing on a new queue #2  3d ago · cli · [ID]
       ◆ Hermes  3d ago   `retry.rs` is moved; the flag is `>>>billing.new_queue<<<`,
                          off by default.
       ● You     40m ago  …billing off the old queue. ## Completed retry.rs, behind
@@ -45,7 +45,7 @@ fn the_tour_at_80_columns() {
                          places), then mail. --- END OF CONTEXT SUMMARY ---
 
     $ hermes sessions search 羽绒服
-    大别山徒步计划  6m ago · telegram · [GATEWAY ID]
+    1 大别山徒步计划  6m ago · telegram · [GATEWAY ID]
       ◆ Hermes  4m ago  第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第二
                         天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停车场。
                         早晚温差大，记得带一件薄>>>羽绒服<<< 🧥。
@@ -64,7 +64,7 @@ fn the_tour_at_80_columns() {
 
     ◆ Hermes  [MINUTE]
       I'll run it until it fails.
-      ⚙ terminal {"command": "for i in $(seq 30); do cargo test -q login || break;…
+      ⚙ terminal for i in $(seq 30); do cargo test -q login || break; done (+1)
 
     ↳ terminal  [MINUTE]
       test login::accepts_a_fresh_token ... ok
@@ -72,7 +72,7 @@ fn the_tour_at_80_columns() {
       … (--full shows the rest)
 
     ◆ Hermes  [MINUTE]
-      ⚙ read_file {"path": "tests/login.rs", "offset": 30, "limit": 20}
+      ⚙ read_file tests/login.rs (+2)
 
     ↳ read_file  [MINUTE]
       38      let token = issue(&user, Duration::from_millis(5));
@@ -93,7 +93,7 @@ fn the_tour_at_80_columns() {
       Take the first one for now.
 
     ◆ Hermes  [MINUTE]
-      ⚙ patch {"path": "tests/login.rs", "old": "Duration::from_millis(5)", "new":…
+      ⚙ patch tests/login.rs (+2)
 
     ↳ patch  [MINUTE]
       1 replacement

@@ -10,6 +10,7 @@ mod optimize;
 mod places;
 mod search;
 mod show;
+mod stats;
 mod terminal;
 mod verify;
 

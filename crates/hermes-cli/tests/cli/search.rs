@@ -48,12 +48,12 @@ const LOGIN: &str = "20250305_091523_a1b2c3";
 #[test]
 fn hits_stand_under_their_conversations() {
     assert_snapshot!(talks().see(&["sessions", "search", "--newest", "login"]), @r#"
-    Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
+    1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
       ◆ Hermes  yesterday   The token in src/>>>login<<<.rs lives for five
                             milliseconds.
       ● You     yesterday   The >>>login<<< test fails about every tenth run.
 
-    (no title)  2025-03-05 · cron · cron_1
+    2 (no title)  2025-03-05 · cron · cron_1
       ● You     2025-03-05  Report every failing >>>login<<< of the day, and why it
                             failed
     --- exit 0
@@ -64,13 +64,13 @@ fn hits_stand_under_their_conversations() {
 fn words_need_no_quotes_and_punctuation_breaks_nothing() {
     let home = talks();
     assert_snapshot!(home.see(&["sessions", "search", "src/login.rs", "milliseconds."]), @r#"
-    Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
+    1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
       ◆ Hermes  yesterday  The token in >>>src/login.rs<<< lives for five
                            >>>milliseconds.<<<
     --- exit 0
     "#);
     assert_snapshot!(home.see(&["sessions", "search", "大别山"]), @r#"
-    大别山徒步计划  2h ago · telegram · 20250304_150000_b0b0b0b0
+    1 大别山徒步计划  2h ago · telegram · 20250304_150000_b0b0b0b0
       ● You  2h ago  周末想去>>>大别山<<<徒步，两天一夜 🧥
     --- exit 0
     "#);
@@ -93,7 +93,7 @@ fn a_query_may_begin_with_a_dash_behind_two_of_them() {
     let home = Home::empty();
     home.talk("s", "cli", Some("cleaning"), LONG_AGO, &[(Role::User, "never run rm -rf /"), (Role::User, "rm --help")]);
     assert_snapshot!(home.see(&["sessions", "search", "--exact", "--", "-rf"]), @r#"
-    cleaning  2025-03-05 · cli · s
+    1 cleaning  2025-03-05 · cli · s
       ● You  2025-03-05  never run rm >>>-rf<<< /
     --- exit 0
     "#);
@@ -114,7 +114,7 @@ fn a_query_may_begin_with_a_dash_behind_two_of_them() {
 #[test]
 fn the_messages_beside_a_hit_are_shown_on_demand() {
     assert_snapshot!(talks().see(&["sessions", "search", "--context", "milliseconds"]), @r#"
-    Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
+    1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
       ● You                The login test fails about every tenth run.
       ◆ Hermes  yesterday  The token in src/login.rs lives for five
                            >>>milliseconds<<<.
@@ -130,7 +130,7 @@ fn a_narrow_terminal_gets_short_lines() {
         home.hermes(&["sessions", "search", "--context", "--newest", "login"]).env("COLUMNS", columns).see()
     };
     assert_snapshot!(run("40"), @r#"
-    Flaky login test
+    1 Flaky login test
       yesterday · cli
       20250305_091523_a1b2c3
       ● You
@@ -146,21 +146,21 @@ fn a_narrow_terminal_gets_short_lines() {
       ◆ Hermes
         The token in src/login.rs lives for…
 
-    (no title)  2025-03-05 · cron · cron_1
+    2 (no title)  2025-03-05 · cron · cron_1
       ● You · 2025-03-05
         Report every failing >>>login<<< of
         the day, and why it failed
     --- exit 0
     "#);
     assert_snapshot!(run("200"), @r#"
-    Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
+    1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
       ● You                 The login test fails about every tenth run.
       ◆ Hermes  yesterday   The token in src/>>>login<<<.rs lives for five milliseconds.
       ● You                 Thanks!
       ● You     yesterday   The >>>login<<< test fails about every tenth run.
       ◆ Hermes              The token in src/login.rs lives for five milliseconds.
 
-    (no title)  2025-03-05 · cron · cron_1
+    2 (no title)  2025-03-05 · cron · cron_1
       ● You     2025-03-05  Report every failing >>>login<<< of the day, and why it failed
     --- exit 0
     "#);
@@ -212,7 +212,7 @@ fn one_conversation_is_chosen_as_show_chooses_it() {
     }
     assert_eq!(found(&home, &["work", "--session", "other"]), ["other"]);
     assert_snapshot!(home.see(&["sessions", "search", "begin"]), @r#"
-    long work #2  3d ago · cli · second
+    1 long work #2  3d ago · cli · second
       ● You  3d ago  >>>begin<<< the work
     --- exit 0
     "#);
@@ -225,7 +225,7 @@ fn one_conversation_is_chosen_as_show_chooses_it() {
     assert_snapshot!(home.see(&["sessions", "search", "x", "--session", ""]), @r#"
     --- stderr
     error: --session is empty
-    hint: give an id, the start of one, a title, or @last
+    hint: give an id, the start of one, a title, @last, or the number of a row such as @3
     --- exit 2
     "#);
 }
@@ -244,7 +244,7 @@ fn users_titles_and_models_are_chosen() {
 fn what_has_some_of_the_words_is_shown_and_told() {
     let home = talks();
     assert_snapshot!(home.see(&["sessions", "search", "milliseconds", "umbrella"]), @r#"
-    Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
+    1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
       ◆ Hermes  yesterday  The token in src/login.rs lives for five
                            >>>milliseconds<<<.
     --- stderr
@@ -264,7 +264,7 @@ fn more_hits_come_with_the_command_that_shows_them() {
     let home = talks();
     let first = ["sessions", "search", "--limit", "2", "--newest", "login"];
     assert_snapshot!(home.see(&first), @r#"
-    Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
+    1 Flaky login test  yesterday · cli · 20250305_091523_a1b2c3
       ◆ Hermes  yesterday  The token in src/>>>login<<<.rs lives for five
                            milliseconds.
       ● You     yesterday  The >>>login<<< test fails about every tenth run.
@@ -273,7 +273,7 @@ fn more_hits_come_with_the_command_that_shows_them() {
     --- exit 0
     "#);
     assert_snapshot!(home.see(&[&first[..], &["--offset", "2"]].concat()), @r#"
-    (no title)  2025-03-05 · cron · cron_1
+    1 (no title)  2025-03-05 · cron · cron_1
       ● You  2025-03-05  Report every failing >>>login<<< of the day, and why it
                          failed
     --- exit 0

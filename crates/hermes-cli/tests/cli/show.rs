@@ -1,7 +1,7 @@
 //! `hermes sessions show`
 
 use super::*;
-use hermes_session::{Content, Json, NewChild};
+use hermes_session::{Content, Json, NewChild, Relation};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ fn a_session_with_its_transcript() {
 
     ◆ Hermes  09:17
       Let me see.
-      ⚙ terminal {"command": "wc -l src/auth/*.rs && cargo test auth -- --list | ta…
+      ⚙ terminal wc -l src/auth/*.rs && cargo test auth -- --list | tail -5
 
     ↳ terminal  09:17
       812 src/auth/mod.rs
@@ -103,7 +103,7 @@ fn at_40_columns_nothing_is_wider() {
 
     ◆ Hermes  09:17
       Let me see.
-      ⚙ terminal {"command": "wc -l src/aut…
+      ⚙ terminal wc -l src/auth/*.rs && car…
 
     ↳ terminal  09:17
       812 src/auth/mod.rs
@@ -200,6 +200,84 @@ fn a_title_leads_to_where_the_work_goes_on_and_an_id_to_itself() {
 }
 
 #[test]
+fn all_shows_the_whole_conversation() {
+    let home = Home::empty();
+    home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
+    home.write(async |store| {
+        let at = |seconds| Request::at(Timestamp::from_seconds(LONG_AGO + seconds).unwrap());
+        let (first, second) = (SessionId::parse("first").unwrap(), SessionId::parse("second").unwrap());
+        let delegate = NewSession::new(SessionId::parse("helper").unwrap(), Source::parse("cli").unwrap());
+        store.create(&delegate.child_of(first.clone(), Relation::Delegate), &at(30.0)).await.unwrap();
+        let said = [NewMessage::new(Role::User, "go on")];
+        store.split(&first, &NewChild::new(second), &said, &at(60.0)).await.unwrap();
+    });
+    assert_snapshot!(home.see(&["sessions", "show", "--all", "long work"]), @r#"
+    long work
+    id          first
+    source      cli
+    model       model-x
+    started     2025-03-05 09:15
+    ended       2025-03-05 09:16 (compression)
+    messages    1
+    goes on in  second
+
+    ── 2025-03-05
+
+    ● You  09:15
+      begin
+
+    ════════════════════════════════════════════════════════════════════════════════
+
+    long work #2
+    id          second
+    source      cli
+    model       model-x
+    started     2025-03-05 09:16
+    ended       no, still active
+    messages    1
+    carries on  first
+
+    ── 2025-03-05
+
+    ● You  09:16
+      go on
+
+    ════════════════════════════════════════════════════════════════════════════════
+
+    (no title)
+    id          helper
+    source      cli
+    started     2025-03-05 09:15
+    ended       no, still active
+    messages    0
+    --- exit 0
+    "#);
+}
+
+/// As much as an agent says in weeks.
+#[test]
+fn thousands_of_messages_come_in_order() {
+    let home = Home::empty();
+    let said: Vec<String> = (0..1_001).map(|number| format!("number {number}.")).collect();
+    let said: Vec<(Role, &str)> = said.iter().map(|text| (Role::User, text.as_str())).collect();
+    home.talk("s", "cli", None, LONG_AGO, &said);
+    let shown = home.hermes(&["sessions", "show", "s"]).stdout();
+    let numbers: Vec<&str> = shown.lines().filter_map(|line| line.trim().strip_prefix("number ")).collect();
+    assert_eq!(numbers, (0..1_001).map(|number| format!("{number}.")).collect::<Vec<_>>());
+    let json: Value = serde_json::from_str(&home.hermes(&["sessions", "show", "--json", "s"]).stdout()).unwrap();
+    let last = json["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!((json["messages"].as_array().unwrap().len(), &last["content"]), (1_001, &"number 1000.".into()));
+}
+
+#[test]
+fn json_of_a_session_without_messages() {
+    let home = Home::empty();
+    home.talk("s", "cli", None, LONG_AGO, &[]);
+    let seen = home.hermes(&["sessions", "show", "--json", "s"]).stdout();
+    assert!(seen.ends_with("\"messages\": []}\n"), "{seen}");
+}
+
+#[test]
 fn who_is_not_found_or_not_one_is_told() {
     let home = several();
     assert_snapshot!(home.see(&["sessions", "show", "3f9"]), @r#"
@@ -211,13 +289,16 @@ fn who_is_not_found_or_not_one_is_told() {
     assert_snapshot!(home.see(&["sessions", "show", "2025030"]), @r#"
     --- stderr
     error: more than one session id starts with "2025030"
-    hint: give more of the id: 20250303_101500_f1f2f3f4, 20250304_150000_b0b0b0, 20250305_091523_a1b2c3
+      20250303_101500_f1f2f3f4  3d ago     (no title)
+      20250304_150000_b0b0b0    yesterday  大别山徒步计划
+      20250305_091523_a1b2c3    2h ago     refactoring auth
+    hint: give more of the id
     --- exit 1
     "#);
     assert_snapshot!(home.see(&["sessions", "show", ""]), @r#"
     --- stderr
     error: SESSION is empty
-    hint: give an id, the start of one, a title, or @last
+    hint: give an id, the start of one, a title, @last, or the number of a row such as @3
     --- exit 2
     "#);
     assert_snapshot!(home.see(&["sessions", "show", "x\u{1b}]0;pwned\u{7}"]), @r#"
@@ -240,4 +321,64 @@ fn a_message_that_cannot_be_read_hides_no_other() {
     home.damage("UPDATE messages SET tool_calls = '[{broken' WHERE role = 'assistant'");
     let seen = home.see(&["sessions", "show", "@last"]);
     assert!(seen.contains("! tool_calls can't be read") && seen.contains("like this [image]"), "{seen}");
+}
+
+#[test]
+fn a_row_of_the_last_list_is_named_by_its_number() {
+    let home = several();
+    let title = |text: &str| home.hermes(&["sessions", "show", text]).stdout().lines().next().map(str::to_owned);
+    assert_snapshot!(home.see(&["sessions", "show", "#1"]), @r#"
+    --- stderr
+    error: no list of this store was printed yet, so that a number names no session
+    hint: `hermes sessions list` numbers its rows anew
+    --- exit 1
+    "#);
+    home.see(&["sessions", "list", "--json"]);
+    assert_eq!(title("#1"), None, "a program's list numbers nothing");
+    home.see(&["sessions", "list"]);
+    assert_eq!(title("#1").as_deref(), Some("refactoring auth"));
+    assert_eq!(title("@2").as_deref(), Some("大别山徒步计划"));
+    assert_snapshot!(home.see(&["sessions", "show", "@5"]), @r#"
+    --- stderr
+    error: the last list has no row 5: it has 1 to 4
+    hint: `hermes sessions list` numbers its rows anew
+    --- exit 1
+    "#);
+    home.see(&["sessions", "list", "--limit", "1", "--offset", "1"]);
+    assert_eq!((title("@1"), title("@2").as_deref()), (None, Some("大别山徒步计划")));
+    home.see(&["sessions", "search", "daily", "report"]);
+    assert_eq!(title("@1").as_deref(), Some("Größe 👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}"));
+    home.talk("cron_job10", "cron", None, LONG_AGO, &[]);
+    home.damage("DELETE FROM messages WHERE session_id = 'cron_job1'; DELETE FROM sessions WHERE id = 'cron_job1'");
+    assert_snapshot!(home.see(&["sessions", "show", "@1"]), @r#"
+    --- stderr
+    error: row @1 of the last list, cron_job1, is not there any more
+    hint: `hermes sessions list` numbers its rows anew
+    --- exit 1
+    "#);
+}
+
+#[test]
+fn numbers_are_those_of_the_store_at_hand() {
+    let (home, other) = (several(), several());
+    home.see(&["sessions", "list"]);
+    let url = other.database().display().to_string();
+    let seen = home.see(&["sessions", "show", "@1", "--url", &url]);
+    assert!(seen.contains("no list of this store was printed yet") && seen.ends_with("--- exit 1"), "{seen}");
+    home.see(&["sessions", "list", "--url", "./state.db"]);
+    assert!(home.see(&["sessions", "show", "@1"]).contains("refactoring auth"));
+}
+
+#[test]
+#[cfg(unix)]
+fn the_last_list_is_its_owners_alone_and_follows_no_link() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = several();
+    let (file, victim) = (home.path().join("state.last-list"), home.path().join("victim"));
+    std::fs::write(&victim, "mine").unwrap();
+    std::os::unix::fs::symlink(&victim, &file).unwrap();
+    home.see(&["sessions", "list"]);
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+    let facts = std::fs::symlink_metadata(&file).unwrap();
+    assert_eq!((facts.is_file(), facts.permissions().mode() & 0o777), (true, 0o600));
 }

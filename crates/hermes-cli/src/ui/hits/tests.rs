@@ -79,13 +79,13 @@ fn screen(columns: usize, with_context: bool, is_styled: bool) -> String {
 #[test]
 fn a_screen_of_80_columns() {
     assert_snapshot!(screen(80, false, false), @r#"
-    大别山徒步计划：两天一夜，别太累…  2h ago · telegram · 20250305_071523_a1b2c3d4
+    1 大别山徒步计划：两天一夜，别太…  2h ago · telegram · 20250305_071523_a1b2c3d4
       ● You           2h ago      …周末想去>>>大别山<<<徒步，两天一夜，帮我排个路
                                   线，别太累。住山上客栈，>>>大别山<<<的早晚温差大，
                                   记得带一件薄羽绒服 🧥。
       ↳ web_search_…  1h ago      >>>大别山<<< 多云 12–19℃
 
-    (no title)  yesterday · telegram · s2
+    2 (no title)  yesterday · telegram · s2
       ◆ Hermes        yesterday   The >>>Dabie<<< 👨‍👩‍👧 mountains are >>>大别山<<< in
                                   Chinese.
       ● You           2025-02-03  كيف أحضّر كبسة >>>الدجاج<<< لستة أشخاص؟
@@ -95,7 +95,7 @@ fn a_screen_of_80_columns() {
 #[test]
 fn a_screen_of_80_columns_with_context() {
     assert_snapshot!(screen(80, true, true), @r#"
-    大别山徒步计划：两天一夜，别太累…  2h ago · telegram · 20250305_071523_a1b2c3d4
+    1 大别山徒步计划：两天一夜，别太…  2h ago · telegram · 20250305_071523_a1b2c3d4
       ● You           2h ago      …周末想去大别山徒步，两天一夜，帮我排个路线，别太
                                   累。住山上客栈，大别山的早晚温差大，记得带一件薄羽
                                   绒服 🧥。
@@ -103,7 +103,7 @@ fn a_screen_of_80_columns_with_context() {
       ↳ web_search_…  1h ago      大别山 多云 12–19℃
       ◆ Hermes                    第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客…
 
-    (no title)  yesterday · telegram · s2
+    2 (no title)  yesterday · telegram · s2
       ◆ Hermes        yesterday   The Dabie 👨‍👩‍👧 mountains are 大别山 in Chinese.
       ● You           2025-02-03  كيف أحضّر كبسة الدجاج لستة أشخاص؟
     "#);
@@ -112,7 +112,7 @@ fn a_screen_of_80_columns_with_context() {
 #[test]
 fn a_narrow_screen() {
     assert_snapshot!(screen(40, true, false), @r#"
-    大别山徒步计划：两天一夜，别太累，带上…
+    1 大别山徒步计划：两天一夜，别太累，带…
       2h ago · telegram
       20250305_071523_a1b2c3d4
       ● You · 2h ago
@@ -127,7 +127,7 @@ fn a_narrow_screen() {
       ◆ Hermes
         第一天：天堂寨景区 → 哲人峰，约 9…
 
-    (no title)  yesterday · telegram · s2
+    2 (no title)  yesterday · telegram · s2
       ◆ Hermes · yesterday
         The >>>Dabie<<< 👨‍👩‍👧 mountains are
         >>>大别山<<< in Chinese.
@@ -140,13 +140,13 @@ fn a_narrow_screen() {
 #[test]
 fn a_wide_screen() {
     assert_snapshot!(screen(200, true, false), @r#"
-    大别山徒步计划：两天一夜，别太累，带上孩子和狗  2h ago · telegram · 20250305_071523_a1b2c3d4
+    1 大别山徒步计划：两天一夜，别太累，带上孩子和狗  2h ago · telegram · 20250305_071523_a1b2c3d4
       ● You                          2h ago      …周末想去>>>大别山<<<徒步，两天一夜，帮我排个路线，别太累。住山上客栈，>>>大别山<<<的早晚温差大，记得带一件薄羽绒服 🧥。
       ◆ Hermes                                   我先查一下天气。
       ↳ web_search_with_a_long_name  1h ago      >>>大别山<<< 多云 12–19℃
       ◆ Hermes                                   第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第二天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停车场。
 
-    (no title)  yesterday · telegram · s2
+    2 (no title)  yesterday · telegram · s2
       ◆ Hermes                       yesterday   The >>>Dabie<<< 👨‍👩‍👧 mountains are >>>大别山<<< in Chinese.
       ● You                          2025-02-03  كيف أحضّر كبسة >>>الدجاج<<< لستة أشخاص؟
     "#);
