@@ -155,6 +155,7 @@ pub const CASES: &[Case] = cases![
     search::a_hit_tells_where_it_is,
     search::neighbours,
     search::snippets,
+    search::natural_questions,
     search::nothing_wanted,
     search::relaxed_only_if_nothing_matches,
     search::ten_megabytes,

@@ -217,7 +217,7 @@ pub trait Maintenance: SessionStore {
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError>;
 
     /// Does a short piece of what is outstanding (taking away what is left of deleted conversations, telling anew what foreign writers
-    /// left, indexing, making spoilt indexes anew, giving room back); whether more is left.
+    /// left, indexing, giving room back); whether more is left.
     //  Cases: maintenance::upkeep_comes_to_an_end
     async fn upkeep(&self) -> Result<bool, StoreError>;
 
