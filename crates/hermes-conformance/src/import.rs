@@ -259,7 +259,7 @@ pub async fn bad_lines_are_told(setup: Setup) -> CaseResult {
     let last = seen.last().unwrap();
     assert_eq!((last.lines, last.bytes, last.messages), (7, text.len() as u64, 2));
     let strict = setup.store_named("strict").await;
-    let options = ImportOptions { is_strict: true };
+    let options = ImportOptions { is_strict: true, ..ImportOptions::default() };
     match import(&*strict, &mut text.as_bytes(), options, &mut |_| {}).await {
         Err(ImportError::Bad { line: 2, .. }) => {}
         other => panic!("line 2 should end it, not {other:?}"),
