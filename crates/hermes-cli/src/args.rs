@@ -1,7 +1,8 @@
 //! What can be typed behind `hermes`. Each command's own arguments are in its file.
 
 use crate::commands::{
-    backup::BackupArgs, demo::DemoArgs, list::ListArgs, optimize::OptimizeArgs, search::SearchArgs, show::ShowArgs,
+    backup::BackupArgs, delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, list::ListArgs,
+    optimize::OptimizeArgs, prune::PruneArgs, rename::RenameArgs, search::SearchArgs, show::ShowArgs,
     verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
@@ -52,6 +53,11 @@ pub(crate) enum SessionsCommand {
     List(ListArgs),
     Search(Box<SearchArgs>),
     Show(ShowArgs),
+    Rename(RenameArgs),
+    Delete(DeleteArgs),
+    Prune(PruneArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),
     Optimize(OptimizeArgs),

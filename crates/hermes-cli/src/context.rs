@@ -42,13 +42,13 @@ impl Context {
         if let Some(path) = url.file() {
             must_be_there(path)?;
         }
-        let sqlite = &settings.sessiondb.sqlite;
-        let options = OpenOptions {
-            wait: sqlite.wait_seconds.value,
-            create: false,
-            synchronous: synchronous(sqlite.synchronous.value),
-        };
-        Ok((self.open(&url, &options)?, url))
+        Ok((self.open(&url, &open_options(settings, false))?, url))
+    }
+
+    /// Opens the store that is configured, and makes it if it is not there.
+    pub(crate) fn open_or_make(&self, settings: &Settings, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
+        self.warn_of_password(url, &settings.store()?.origin);
+        self.open(url, &open_options(settings, true))
     }
 
     /// Where the configured store is.
@@ -101,6 +101,11 @@ impl Context {
             self.ui.warn("others on this machine can see the password in --url", &hint);
         }
     }
+}
+
+fn open_options(settings: &Settings, create: bool) -> OpenOptions {
+    let sqlite = &settings.sessiondb.sqlite;
+    OpenOptions { wait: sqlite.wait_seconds.value, create, synchronous: synchronous(sqlite.synchronous.value) }
 }
 
 /// What the configuration asks for. The store brings a log's entry in its folder to disk anyway, so that `extra` asks for no more than `full`.

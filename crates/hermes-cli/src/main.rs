@@ -6,6 +6,8 @@ mod commands;
 mod context;
 mod error;
 mod resolve;
+mod stop;
+mod transcripts;
 mod ui;
 mod when;
 
@@ -57,6 +59,11 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
         Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,
         Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,
+        Command::Sessions(SessionsCommand::Rename(args)) => commands::rename::run(context, args).await,
+        Command::Sessions(SessionsCommand::Delete(args)) => commands::delete::run(context, args).await,
+        Command::Sessions(SessionsCommand::Prune(args)) => commands::prune::run(context, args).await,
+        Command::Sessions(SessionsCommand::Export(args)) => commands::export::run(context, args).await,
+        Command::Sessions(SessionsCommand::Import(args)) => commands::import::run(context, args).await,
         Command::Sessions(SessionsCommand::Verify(args)) => commands::verify::run(context, args).await,
         Command::Sessions(SessionsCommand::Backup(args)) => commands::backup::run(context, args).await,
         Command::Sessions(SessionsCommand::Optimize(args)) => commands::optimize::run(context, args).await,

@@ -2,10 +2,13 @@
 //!
 //! What is printed is made of [`Visible`] text, so that nothing stored or typed can send a control character; colours are added here alone.
 
+mod ask;
+pub(crate) mod changes;
 pub(crate) mod checks;
 pub(crate) mod hits;
 pub(crate) mod json;
 pub(crate) mod layout;
+pub(crate) mod markdown;
 pub(crate) mod marked;
 mod progress;
 pub(crate) mod recap;
@@ -106,10 +109,22 @@ impl Ui {
         self.stdout(&format!("{}\n", sanitize::escaped_json(json)))
     }
 
+    /// Writes a piece of an export to stdout: exactly as it is, but on a terminal JSON in a spelling of it that does no harm there.
+    pub(crate) fn export(&self, piece: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        let safe = if out.is_terminal() { sanitize::escaped_json(piece) } else { piece.to_owned() };
+        out.write_all(safe.as_bytes()).and_then(|()| out.flush()).map_err(CliError::output)
+    }
+
     /// Says on stderr that something is odd, and what can be done.
     pub(crate) fn warn(&self, text: &str, hint: &str) {
         let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
         self.stderr([Line::styled("warning:", yellow).text(" ").text(text), self.hint(hint)]);
+    }
+
+    /// Says on stderr what was found in a place of a file.
+    pub(crate) fn finding(&self, place: &str, text: &str) {
+        self.stderr([Line::styled(place, Style::new().bold()).text(": ").text(text)]);
     }
 
     /// Says on stderr what is worth knowing.

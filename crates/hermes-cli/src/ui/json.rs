@@ -1,5 +1,7 @@
 //! Sessions and reports as JSON objects, for programs. Names are those of the table's columns, times are doubles.
 
+pub(crate) mod changes;
+
 use super::marked::Marks;
 use super::transcript::Segments;
 use crate::commands::optimize::Optimized;

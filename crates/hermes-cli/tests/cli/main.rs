@@ -3,13 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod backup;
+mod delete;
 mod demo;
+mod export;
+mod import;
 mod list;
 mod notices;
 mod optimize;
 mod places;
+mod prune;
+mod rename;
 mod search;
 mod show;
+mod stop;
 mod terminal;
 mod verify;
 
@@ -200,6 +206,19 @@ fn several() -> Home {
         &[(Role::User, "Run the daily report\nsecond line")],
     )
     .talk("tool_1", "tool", Some("made by a tool"), ago(MINUTE), &[(Role::User, "hidden")]);
+    home
+}
+
+/// A home with a conversation whose context was compressed once.
+fn compressed() -> Home {
+    let home = Home::empty();
+    home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
+    home.write(async |store| {
+        let at = Request::at(Timestamp::from_seconds(LONG_AGO + 60.0).unwrap());
+        let child = hermes_session::NewChild::new(SessionId::parse("second").unwrap());
+        let first = SessionId::parse("first").unwrap();
+        store.split(&first, &child, &[NewMessage::new(Role::User, "go on")], &at).await.unwrap();
+    });
     home
 }
 
