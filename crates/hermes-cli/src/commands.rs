@@ -1,6 +1,9 @@
 //! The commands, one file each.
 
 pub(crate) mod backup;
+pub(crate) mod complete;
+pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod export;
@@ -11,4 +14,5 @@ pub(crate) mod prune;
 pub(crate) mod rename;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod stats;
 pub(crate) mod verify;

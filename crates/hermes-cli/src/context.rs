@@ -2,6 +2,7 @@
 
 use crate::error::{CliError, Kind};
 use crate::ui::Ui;
+use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
 use hermes_session::Store;
@@ -23,6 +24,11 @@ impl Context {
         let home = hermes_config::home(&self.flags, &self.environment)?;
         let file = ConfigFile::read(&home.value)?;
         Ok(hermes_config::resolve(&self.flags, &self.environment, file.as_ref())?)
+    }
+
+    /// The same, as if the command line had said something else about where sessions are.
+    pub(crate) fn with_flags(&self, flags: Flags) -> Self {
+        Self { flags, environment: self.environment.clone(), ui: self.ui.clone(), now: self.now.clone() }
     }
 
     /// Opens the store that is configured, which must be there: reading never makes one.
@@ -74,8 +80,18 @@ impl Context {
         Ok(store)
     }
 
+    /// What the command line says about where the store is, to be said again.
+    pub(crate) fn place(&self) -> String {
+        let home = self.flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));
+        let url = self.flags.url.as_ref().map(|url| match self.url_to_repeat(url) {
+            Some(url) => format!(" --url {}", shell_word(&url)),
+            None => " --url …".to_owned(),
+        });
+        home.into_iter().chain(url).collect()
+    }
+
     /// A URL to be shown; none if it can't be typed back, because it holds a password.
-    pub(crate) fn url_to_repeat(&self, url: &Secret) -> Option<String> {
+    fn url_to_repeat(&self, url: &Secret) -> Option<String> {
         let parsed = StoreUrl::parse(url.reveal(), self.environment.user_home()).ok()?;
         (!parsed.holds_password()).then(|| url.reveal().to_owned())
     }

@@ -14,7 +14,9 @@ mod progress;
 pub(crate) mod recap;
 mod sanitize;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod shell;
+pub(crate) mod statistics;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod transcript;
@@ -107,6 +109,20 @@ impl Ui {
     /// Prints a JSON value on stdout, as one line.
     pub(crate) fn json(&self, json: &str) -> Result<(), CliError> {
         self.stdout(&format!("{}\n", sanitize::escaped_json(json)))
+    }
+
+    /// Prints what a shell may complete a word with, each with what it is.
+    pub(crate) fn candidates(&self, candidates: &[(String, String)]) -> Result<(), CliError> {
+        // A word with anything in it that would have to be shown instead could not be typed either.
+        let is_plain = |word: &str| Visible::line(word).as_str() == word;
+        let plain = candidates.iter().filter(|(word, _)| is_plain(word));
+        let line = |(word, what): &(String, String)| format!("{word}\t{}\n", Visible::line(what));
+        self.stdout(&plain.map(line).collect::<String>())
+    }
+
+    /// Prints a script for a shell, which holds nothing that is stored.
+    pub(crate) fn script(&self, text: &str) -> Result<(), CliError> {
+        self.stdout(text)
     }
 
     /// Writes a piece of an export to stdout: exactly as it is, but on a terminal JSON in a spelling of it that does no harm there.

@@ -43,6 +43,23 @@ pub(crate) fn until(option: &'static str, text: &str, now: &Now) -> Result<Times
     Ok(named(option, text, now)?.to)
 }
 
+/// What two options name together: from when on, and to before when.
+///
+/// # Errors
+/// If one is no time, or nothing is between them.
+pub(crate) fn range(
+    since_text: Option<&str>,
+    until_text: Option<&str>,
+    now: &Now,
+) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
+    let from = since_text.map(|text| since("--since", text, now)).transpose()?;
+    let to = until_text.map(|text| until("--until", text, now)).transpose()?;
+    if from.zip(to).is_some_and(|(from, to)| from >= to) {
+        return Err(Invalid::new("--since", "is later than --until", "swap them"));
+    }
+    Ok((from, to))
+}
+
 fn named(option: &'static str, text: &str, now: &Now) -> Result<Span, Invalid> {
     span(text.trim(), now).ok_or_else(|| Invalid::new(option, format!("{text:?} is no time"), HINT))
 }

@@ -10,7 +10,7 @@ use hermes_session::{
 };
 
 const VIEWS: [View; 2] = [View::Conversations, View::Sessions];
-const ORDERS: [Order; 3] = [Order::Active, Order::Started, Order::Id];
+pub(crate) const ORDERS: [Order; 5] = [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id];
 
 fn sessions() -> ListRequest {
     ListRequest { view: View::Sessions, ..ListRequest::default() }
@@ -260,6 +260,32 @@ pub async fn orders(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// By the number of messages and by the cost of what the row stands for, ties by id; what is unknown is nothing.
+pub async fn orders_by_size(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    family(&*store).await?;
+    for (name, messages, cost) in
+        [("n", 3, Some(1.5)), ("o", 0, None), ("p", 3, Some(0.0)), ("q", 1, Some(1.75)), ("r", 2, None)]
+    {
+        made(&*store, name, 5).await;
+        store.append(&id(name), &vec![user("x"); messages], &request(6)).await?;
+        if let Some(cost) = cost {
+            store.record_usage(&id(name), &used(1, cost, "a"), &request(7)).await?;
+        }
+    }
+    let billed = UsageUpdate { actual_cost_usd: Some(0.125), estimated_cost_usd: Some(9.0), ..UsageUpdate::default() };
+    store.record_usage(&id("r"), &billed, &request(8)).await?;
+    let listed = async |view, order| {
+        let listing = store.list(&ListRequest { view, order, ..ListRequest::default() }).await.unwrap();
+        listing.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(listed(View::Conversations, Order::Messages).await, "p n c2 r q b o");
+    assert_eq!(listed(View::Conversations, Order::Cost).await, "q c2 n r p o b");
+    assert_eq!(listed(View::Sessions, Order::Messages).await, "p n root r d1 c2 q c1 b o d2");
+    assert_eq!(listed(View::Sessions, Order::Cost).await, "q n c1 d1 root r p o d2 c2 b");
+    Ok(())
+}
+
 /// Pages by cursor and pages by offset, of any size, give the list, each row once.
 pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
     let store = setup.store().await;
@@ -304,7 +330,7 @@ pub async fn edges_of_pages(setup: Setup) -> CaseResult {
     let by_id = |page, after: Option<&str>| ListRequest {
         order: Order::Id,
         page,
-        after: after.map(|name| ListCursor { time: at(1e9), id: id(name) }),
+        after: after.map(|name| ListCursor { key: 1e9, id: id(name) }),
         ..ListRequest::default()
     };
     assert_eq!(store.list(&by_id(PageRequest::first(0), None)).await?, Listing::default());
@@ -315,7 +341,7 @@ pub async fn edges_of_pages(setup: Setup) -> CaseResult {
     assert_eq!(row_ids(&store.list(&by_id(PageRequest::first(2), Some("n"))).await?), ["p", "x"]);
     assert_eq!(row_ids(&store.list(&by_id(PageRequest::new(2, 1)?, Some("c"))).await?), ["p", "x"]);
     let active = |seconds: i32, name: &str| ListRequest {
-        after: Some(ListCursor { time: at(seconds), id: id(name) }),
+        after: Some(ListCursor { key: at(seconds).seconds(), id: id(name) }),
         ..ListRequest::default()
     };
     assert_eq!(row_ids(&store.list(&active(9, "b")).await?), ["_", "x", "c", "é", "z"]);
@@ -365,6 +391,7 @@ pub async fn filters(setup: Setup) -> CaseResult {
         let new = NewSession { user_id: user_id.map(Into::into), ..NewSession::new(id(name), source(tag)) };
         store.create(&new, &request(started)).await?;
     }
+    store.set_title(&id("x3"), Some(&title("U\u{308}ber alles")), &request(900)).await?;
     let plain = SessionFilter::default;
     let tags = |tags: &[&str]| tags.iter().map(|tag| source(tag)).collect::<Vec<_>>();
     let table = [
@@ -381,6 +408,25 @@ pub async fn filters(setup: Setup) -> CaseResult {
         (SessionFilter { active_before: Some(at(600)), ..plain() }, "x1 b", "x1 b c2 d2 c1 root"),
         (SessionFilter { active_since: Some(at(500)), active_before: Some(at(900)), ..plain() }, "x2 x1", "x2 x1"),
         (SessionFilter { active_since: Some(at(9)), active_before: Some(at(9)), ..plain() }, "", ""),
+        (SessionFilter { model: Some("big".into()), ..plain() }, "b", "b c1 root"),
+        (SessionFilter { model: Some("small".into()), ..plain() }, "root", "c2"),
+        (SessionFilter { model: Some("Small".into()), ..plain() }, "", ""),
+        (SessionFilter { model: Some(String::new()), ..plain() }, "", ""),
+        (SessionFilter { title: Some("BUILD".into()), ..plain() }, "root b", "b c2 c1 root"),
+        (SessionFilter { title: Some("ld #3".into()), ..plain() }, "root", "c2"),
+        (SessionFilter { title: Some("%".into()), ..plain() }, "", ""),
+        (SessionFilter { title: Some("ÜBER".into()), ..plain() }, "x3", "x3"),
+        (SessionFilter { title: Some(String::new()), ..plain() }, "x3 root b", "x3 b c2 c1 root"),
+        (
+            SessionFilter {
+                title: Some("build".into()),
+                model: Some("big".into()),
+                active_since: Some(at(30)),
+                ..plain()
+            },
+            "b",
+            "b",
+        ),
     ];
     for (filter, conversations, sessions) in table {
         for (view, expected) in [(View::Conversations, conversations), (View::Sessions, sessions)] {
@@ -415,6 +461,8 @@ pub async fn counts_match_the_list(setup: Setup) -> CaseResult {
         SessionFilter { user_id: Some("u".into()), ..plain() },
         SessionFilter { active_since: Some(at(20)), ..plain() },
         SessionFilter { active_before: Some(at(50)), exclude_sources: vec![source("delegate")], ..plain() },
+        SessionFilter { model: Some("big".into()), ..plain() },
+        SessionFilter { title: Some("BUILD".into()), active_since: Some(at(10)), ..plain() },
     ] {
         let rows = async |view| {
             let request =

@@ -1,12 +1,12 @@
 //! What keeps a store in order.
 
 use crate::fixture::{
-    assert_not_found, at, calls, conflict, id, keyed, made, new_session, request, stored, texts, title, user,
+    assert_not_found, at, calls, conflict, id, keyed, made, new_session, request, source, stored, texts, title, user,
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Conflict, Counts, Deleted, IndexHealth, ListRequest, Maintenance, NewChild, Optimizing, Relation, SessionFilter,
-    StoreError, View,
+    Conflict, Counts, Deleted, IndexHealth, ListRequest, Maintenance, NewChild, NewSession, Optimizing, Relation,
+    SessionFilter, SourceStatistics, Statistics, StoreError, UsageUpdate, View,
 };
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -109,6 +109,57 @@ pub async fn it_says_what_it_is(setup: Setup) -> CaseResult {
     assert_eq!(status.provider, setup.provider());
     assert!(!status.version.is_empty() && !status.location.is_empty() && status.schema_version > 0, "{status:?}");
     assert_eq!(setup.store().await.status().await?, status);
+    Ok(())
+}
+
+/// Every session counts by its source and its model, ended or not, shown by a list or not.
+pub async fn statistics_tell_of_every_session(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    assert_eq!(store.statistics().await?, Statistics::default());
+    family(&*store).await?;
+    let cron = NewSession { model: Some("big".into()), ..NewSession::new(id("cron"), source("cron")) };
+    store.create(&cron, &request(-50)).await?;
+    store.append(&id("cron"), &[user("x").said_at(at(400))], &request(0)).await?;
+    let used = |input, estimate: Option<f64>, billed| UsageUpdate {
+        input_tokens: Some(input),
+        estimated_cost_usd: estimate,
+        actual_cost_usd: billed,
+        ..UsageUpdate::default()
+    };
+    store.record_usage(&id("cron"), &used(5, Some(0.5), None), &request(1)).await?;
+    store.record_usage(&id("stranger"), &used(i64::MAX, Some(4.0), Some(0.25)), &request(1)).await?;
+    store.record_usage(&id("root"), &used(7, Some(0.5), None), &request(1)).await?;
+    store.create(&NewSession { model: Some("big".into()), ..new_session("gone") }, &request(1_000)).await?;
+    store.delete_conversation(&id("gone"), &request(1_000)).await?;
+    let told = store.statistics().await?;
+    let source_of = |tag: &str| told.sources.get(&source(tag)).copied();
+    assert_eq!(source_of("cron"), Some(SourceStatistics { conversations: 1, sessions: 1, messages: 1 }));
+    assert_eq!(source_of("cli"), Some(SourceStatistics { conversations: 3, sessions: 10, messages: 14 }));
+    assert_eq!(told.sources.len(), 2);
+    let counts = store.counts(&SessionFilter::default()).await?;
+    let total = told.total();
+    assert_eq!(
+        Counts { conversations: total.conversations, sessions: total.sessions, messages: total.messages },
+        counts
+    );
+    let model = |name: Option<&str>| {
+        let model = told.models.get(&name.map(str::to_owned)).unwrap();
+        (model.sessions, model.usage.input_tokens, model.cost_usd)
+    };
+    assert_eq!((model(Some("big")), model(None)), ((1, 5, Some(0.5)), (10, i64::MAX, Some(0.75))));
+    assert_eq!((told.models.len(), told.ended, told.oldest, told.newest), (2, 4, Some(at(-50)), Some(at(400))));
+    Ok(())
+}
+
+/// No part is larger than the whole.
+pub async fn room_adds_up(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = made(&*store, "s", 0).await;
+    store.append(&session, &[user(&"many words ".repeat(10_000))], &request(1)).await?;
+    let room = store.room().await?;
+    assert_eq!(room.text() + room.indexes + room.free, room.bytes, "{room:?}");
+    // A store that keeps nothing on a disk can't tell.
+    assert!(room.bytes == 0 || room.text() > 100_000, "{room:?}");
     Ok(())
 }
 

@@ -20,8 +20,8 @@ use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
     BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, IndexHealth, Lineage, ListRequest, Listing,
     Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
-    Request, RequestKey, Session, SessionFilter, SessionId, SessionPatch, SessionStore, StoreError, StoreStatus,
-    Timestamp, Title, Titled, UsageUpdate, change, checked_meta_key, checked_prefix,
+    Request, RequestKey, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
+    StoreStatus, Timestamp, Title, Titled, UsageUpdate, change, checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -323,6 +323,14 @@ impl Maintenance for ModelStore {
 
     async fn rebuild_indexes(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    async fn statistics(&self) -> Result<Statistics, StoreError> {
+        Ok(self.state().statistics())
+    }
+
+    async fn room(&self) -> Result<Room, StoreError> {
+        Ok(Room::default())
     }
 
     async fn status(&self) -> Result<StoreStatus, StoreError> {

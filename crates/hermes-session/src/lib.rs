@@ -36,6 +36,7 @@ pub mod scrub;
 pub mod search;
 pub mod search_text;
 mod session;
+mod statistics;
 mod store;
 mod time;
 pub mod title;
@@ -58,6 +59,7 @@ pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;
 pub use search::{SearchStore, Store};
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
+pub use statistics::{ModelStatistics, Room, SessionPart, SourceStatistics, Statistics};
 pub use store::{
     Deleted, IndexHealth, Maintenance, MessageRequest, Optimizing, SessionStore, StoreStatus, Titled, Window,
 };

@@ -1,5 +1,6 @@
 //! Asking for many sessions at once: which, in what order, which page, and what comes back.
 
+use crate::search::fold::fold;
 use crate::{EndReason, Invalid, Relation, SessionId, Source, Timestamp, Usage};
 
 /// What one row of a list stands for.
@@ -20,12 +21,28 @@ pub enum Order {
     Active,
     /// Newest start first.
     Started,
+    /// Most messages first, as [`SessionSummary::message_count`] counts them.
+    Messages,
+    /// Highest cost first, as [`Usage::cost`] tells it; what is unknown costs nothing.
+    Cost,
     /// By id, smallest first: the order in which nothing is missed or repeated while others write.
     Id,
 }
 
-/// Which sessions count. In the view of conversations the source and the user are those of the first
-/// session, the rest those of the row.
+impl Order {
+    /// What a row is placed by: seconds, messages or dollars; nothing in the order by id.
+    pub fn key(self, row: &SessionSummary) -> f64 {
+        match self {
+            Self::Active => row.last_active.seconds(),
+            Self::Started => row.started_at.seconds(),
+            Self::Messages => row.message_count as f64,
+            Self::Cost => row.usage.cost().filter(|cost| cost.is_finite()).unwrap_or(0.0),
+            Self::Id => 0.0,
+        }
+    }
+}
+
+/// Which sessions count. Of a conversation, each part is asked of what its row shows ([`SessionSummary`]).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionFilter {
     /// Only these sources; an empty list admits none.
@@ -38,16 +55,32 @@ pub struct SessionFilter {
     pub active_since: Option<Timestamp>,
     /// Only those not active at this time or later.
     pub active_before: Option<Timestamp>,
+    /// Only those on this model.
+    pub model: Option<String>,
+    /// Only those with this in their titles, caseless and accents aside ([`fold`](crate::search::fold::fold)).
+    pub title: Option<String>,
 }
 
 impl SessionFilter {
-    /// Whether a session of these facts is meant.
-    pub fn admits(&self, source: &Source, user_id: Option<&str>, last_active: Timestamp) -> bool {
-        self.sources.as_ref().is_none_or(|sources| sources.contains(source))
-            && !self.exclude_sources.contains(source)
-            && self.user_id.as_deref().is_none_or(|user| user_id == Some(user))
-            && self.active_since.is_none_or(|since| last_active >= since)
-            && self.active_before.is_none_or(|before| last_active < before)
+    /// Whether a row is meant.
+    pub fn admits(&self, row: &SessionSummary) -> bool {
+        self.sources.as_ref().is_none_or(|sources| sources.contains(&row.source))
+            && !self.exclude_sources.contains(&row.source)
+            && self.user_id.as_deref().is_none_or(|user| row.user_id.as_deref() == Some(user))
+            && self.active_since.is_none_or(|since| row.last_active >= since)
+            && self.active_before.is_none_or(|before| row.last_active < before)
+            && self.admits_tip(row.model.as_deref(), row.title.as_deref())
+    }
+
+    /// Whether it asks for a model or a title, which a conversation has from its tip.
+    pub const fn asks_of_tip(&self) -> bool {
+        self.model.is_some() || self.title.is_some()
+    }
+
+    /// Whether a row with this model and this title is meant, the rest aside.
+    pub fn admits_tip(&self, model: Option<&str>, title: Option<&str>) -> bool {
+        let has = |piece: &str| title.is_some_and(|title| fold(title).contains(fold(piece).as_ref()));
+        self.model.as_deref().is_none_or(|asked| model == Some(asked)) && self.title.as_deref().is_none_or(has)
     }
 }
 
@@ -94,16 +127,16 @@ impl Default for PageRequest {
 }
 
 /// The place of a row in a list; the next page starts after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ListCursor {
-    /// The time the list is ordered by, of the last row seen; not used in the order by id.
-    pub time: Timestamp,
+    /// What the list is ordered by ([`Order::key`]), of the last row seen.
+    pub key: f64,
     /// The id of the last row seen (in the view of conversations: [`SessionSummary::conversation`]).
     pub id: SessionId,
 }
 
 /// A question for a list of sessions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListRequest {
     /// What a row stands for.
     pub view: View,
@@ -205,15 +238,63 @@ mod tests {
         assert_eq!(PageRequest::new(i64::MAX, 0).unwrap().limit(), MAX_PAGE);
     }
 
+    fn row() -> SessionSummary {
+        let at = |seconds| Timestamp::from_seconds(seconds).unwrap();
+        let id = SessionId::parse("s").unwrap();
+        SessionSummary {
+            id: id.clone(),
+            conversation: id,
+            segments: 1,
+            source: Source::parse("cli").unwrap(),
+            user_id: Some("u".into()),
+            model: Some("big".into()),
+            parent_session_id: None,
+            relation: Relation::Root,
+            started_at: at(2.0),
+            ended_at: None,
+            end_reason: None,
+            message_count: 7,
+            tool_call_count: 0,
+            usage: Usage { estimated_cost_usd: Some(0.5), ..Usage::default() },
+            title: Some("Großes Café".into()),
+            last_active: at(5.0),
+            preview: String::new(),
+        }
+    }
+
     #[test]
-    fn an_empty_list_of_sources_admits_none() {
-        let cli = Source::parse("cli").unwrap();
-        let at = Timestamp::from_seconds(5.0).unwrap();
-        let admits = |filter: SessionFilter| filter.admits(&cli, Some("u"), at);
-        assert!(admits(SessionFilter::default()));
-        assert!(!admits(SessionFilter { sources: Some(vec![]), ..SessionFilter::default() }));
-        assert!(!admits(SessionFilter { exclude_sources: vec![cli.clone()], ..SessionFilter::default() }));
-        assert!(!admits(SessionFilter { active_before: Some(at), ..SessionFilter::default() }));
-        assert!(admits(SessionFilter { active_since: Some(at), ..SessionFilter::default() }));
+    fn a_filter_asks_for_what_a_row_shows() {
+        let at = Some(row().last_active);
+        let plain = SessionFilter::default;
+        let model = |text: &str| SessionFilter { model: Some(text.into()), ..plain() };
+        let title = |text: &str| SessionFilter { title: Some(text.into()), ..plain() };
+        let table = [
+            (plain(), true),
+            (SessionFilter { sources: Some(vec![]), ..plain() }, false),
+            (SessionFilter { exclude_sources: vec![row().source], ..plain() }, false),
+            (SessionFilter { user_id: Some("U".into()), ..plain() }, false),
+            (SessionFilter { active_before: at, ..plain() }, false),
+            (SessionFilter { active_since: at, ..plain() }, true),
+            (model("big"), true),
+            (model("Big"), false),
+            (title("GROSSES CAFE"), true),
+            (title("e\u{301}"), true),
+            (title(""), true),
+            (title("tea"), false),
+        ];
+        for (filter, expect) in table {
+            assert_eq!(filter.admits(&row()), expect, "{filter:?}");
+        }
+        let untitled = SessionSummary { title: None, model: None, ..row() };
+        assert!(!title("").admits(&untitled) && !model("").admits(&untitled));
+    }
+
+    #[test]
+    fn each_order_has_its_key() {
+        let keys =
+            [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id].map(|order| order.key(&row()));
+        assert_eq!(keys, [5.0, 2.0, 7.0, 0.5, 0.0]);
+        let odd = Usage { estimated_cost_usd: Some(f64::NAN), ..Usage::default() };
+        assert_eq!(Order::Cost.key(&SessionSummary { usage: odd, ..row() }), 0.0);
     }
 }

@@ -7,7 +7,8 @@ use crate::import::{ImportPiece, Imported};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage,
-    NewSession, Relation, Report, Request, Session, SessionId, SessionPatch, StoreError, Timestamp, Title, UsageUpdate,
+    NewSession, Relation, Report, Request, Room, Session, SessionId, SessionPatch, Statistics, StoreError, Timestamp,
+    Title, UsageUpdate,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -251,6 +252,14 @@ pub trait Maintenance: SessionStore {
 
     /// What a person should be told once about opening this store, a sentence each: a copy that was kept, a title that had to change.
     fn notices(&self) -> Vec<String>;
+
+    /// How much there is, by source and by model. Reads no text.
+    //  Cases: maintenance::statistics_tell_of_every_session
+    async fn statistics(&self) -> Result<Statistics, StoreError>;
+
+    /// Where the room goes. Looks at all of it, so that it takes the longer the larger the store is.
+    //  Cases: maintenance::room_adds_up
+    async fn room(&self) -> Result<Room, StoreError>;
 
     /// What and where this store is.
     //  Cases: maintenance::it_says_what_it_is

@@ -129,6 +129,11 @@ impl Usage {
         self
     }
 
+    /// What it cost: as billed, or by the estimate where nothing was billed.
+    pub fn cost(&self) -> Option<f64> {
+        self.actual_cost_usd.or(self.estimated_cost_usd)
+    }
+
     /// The sum with another session's counters; texts are kept from `self`, unknown costs do not count.
     #[must_use]
     pub fn plus(mut self, other: &Self) -> Self {
@@ -153,6 +158,14 @@ mod tests {
 
     fn add(input: i64, cost: Option<f64>) -> UsageUpdate {
         UsageUpdate { input_tokens: Some(input), estimated_cost_usd: cost, ..UsageUpdate::default() }
+    }
+
+    #[test]
+    fn what_was_billed_comes_before_the_estimate() {
+        let usage = Usage { estimated_cost_usd: Some(2.0), ..Usage::default() };
+        assert_eq!(usage.cost(), Some(2.0));
+        assert_eq!(Usage { actual_cost_usd: Some(1.5), ..usage }.cost(), Some(1.5));
+        assert_eq!(Usage::default().cost(), None);
     }
 
     #[test]

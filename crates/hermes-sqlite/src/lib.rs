@@ -39,6 +39,7 @@ mod search;
 mod sessions;
 mod shape;
 mod shrink;
+mod statistics;
 mod store;
 mod titles;
 mod usage;

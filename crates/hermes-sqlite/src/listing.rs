@@ -6,49 +6,144 @@ use crate::mend;
 use crate::row::{Row, time};
 use crate::shape::Shape;
 use hermes_session::{
-    Counts, ListCursor, ListRequest, Listing, Order, SessionFilter, SessionId, SessionSummary, Source, Unreadable, View,
+    Counts, ListCursor, ListRequest, Listing, Order, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
+    Unreadable, View,
 };
 use hermes_sql::{columns, decode};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 /// A page, and whether something in the store should be mended.
 pub(crate) fn list(database: &Database, request: &ListRequest) -> Result<(Listing, bool), Failure> {
     let mut listing = Listing::default();
-    let limit = request.page.limit();
-    if request.after.is_none() && request.page.offset() == 0 && limit > 0 {
+    if request.after.is_none() && request.page.offset() == 0 && request.page.limit() > 0 {
         listing.unreadable = nameless(database)?;
     }
-    let (sql, values) = page(request, database.shape(), "INDEXED BY hx_sessions_card");
+    match request.order {
+        Order::Active | Order::Started | Order::Id => in_order(database, request, &mut listing)?,
+        Order::Messages | Order::Cost => by_size(database, request, &mut listing)?,
+    }
+    Ok((listing, mend::is_needed(database)?))
+}
+
+/// The page in an order that the side table has.
+fn in_order(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
+    let (limit, mut to_pass) = (request.page.limit() as usize, request.page.offset());
+    let is_sifted = request.filter.asks_of_tip();
+    let bounds = if is_sifted { Bounds::All } else { Bounds::Page };
+    let (mut found, mut last) = (0, None);
+    walk(database, request, bounds, |place, row| {
+        if is_sifted && (found == limit || to_pass > 0) {
+            to_pass = to_pass.saturating_sub(1);
+            return Ok(if found == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+        }
+        found += 1;
+        match row {
+            Ok(summary) => listing.rows.push(with_usage(database, summary, &place.id)?),
+            Err(unreadable) => listing.unreadable.push(unreadable),
+        }
+        last = Some(place);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    listing.next = last.filter(|_| limit > 0 && found == limit);
+    Ok(())
+}
+
+/// The page in an order that no index has: looks at every row, keeps what it is placed by, then reads the rows of the page.
+fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
+    let every = ListRequest { order: Order::Id, after: None, ..request.clone() };
+    let mut places = Vec::new();
+    walk(database, &every, Bounds::All, |place, row| {
+        match row {
+            Ok(summary) if request.order == Order::Cost => {
+                let summary = with_usage(database, summary, &place.id)?;
+                places.push((request.order.key(&summary) + 0.0, place.id));
+            }
+            Ok(summary) => places.push((request.order.key(&summary), place.id)),
+            // It has no place, so that it is told first.
+            Err(unreadable) if request.after.is_none() && request.page.offset() == 0 => {
+                listing.unreadable.push(unreadable);
+            }
+            Err(_) => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let compare =
+        |one: &(f64, SessionId), other: &(f64, SessionId)| other.0.total_cmp(&one.0).then_with(|| other.1.cmp(&one.1));
+    places.sort_by(compare);
+    if let Some(after) = &request.after {
+        let after = (after.key + 0.0, after.id.clone());
+        places.retain(|place| compare(place, &after).is_gt());
+    }
+    let (limit, offset) = (request.page.limit() as usize, usize::try_from(request.page.offset()).unwrap_or(usize::MAX));
+    let page: Vec<_> = places.into_iter().skip(offset).take(limit).collect();
+    for (_, id) in &page {
+        walk(database, &every, Bounds::One(id), |place, row| {
+            if let Ok(summary) = row {
+                listing.rows.push(with_usage(database, summary, &place.id)?);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    let is_full = limit > 0 && page.len() == limit;
+    listing.next = page.into_iter().last().filter(|_| is_full).map(|(key, id)| ListCursor { key, id });
+    Ok(())
+}
+
+/// Which of the rows that a request asks for.
+#[derive(Clone, Copy)]
+enum Bounds<'a> {
+    /// Those of its page.
+    Page,
+    /// All.
+    All,
+    /// The one that starts with this session.
+    One(&'a SessionId),
+}
+
+/// Goes through rows of a list, each with its place; a conversation's usage is still to be summed.
+fn walk(
+    database: &Database,
+    request: &ListRequest,
+    bounds: Bounds<'_>,
+    mut each: impl FnMut(ListCursor, Result<SessionSummary, Unreadable>) -> Result<ControlFlow<()>, Failure>,
+) -> Result<(), Failure> {
+    let (sql, values) = page(request, bounds, database.shape(), "INDEXED BY hx_sessions_card");
     let mut statement = match database.prepare_cached(&sql) {
         Ok(statement) => statement,
         // Somebody dropped the index: slower, and right.
-        Err(_) => database.prepare_cached(&page(request, database.shape(), "").0)?,
+        Err(_) => database.prepare_cached(&page(request, bounds, database.shape(), "").0)?,
     };
     let mut rows = statement.query(params_from_iter(values))?;
-    let mut found = 0;
-    let mut last = None;
     while let Some(row) = rows.next()? {
-        found += 1;
         let (first, dirty): (String, i64) = (row.get(MARKS)?, row.get(MARKS + 1)?);
         let first = SessionId::from_stored(first);
-        last = time(row, MARKS + 2)?.map(|time| ListCursor { time, id: first.clone() });
-        match decode::summary(&Row(row)) {
-            Ok(summary) => listing.rows.push(freshen(database, request.view, summary, &first, dirty)?),
-            Err(unreadable) => listing.unreadable.push(unreadable),
+        let key = time(row, MARKS + 2)?.map_or(0.0, Timestamp::seconds);
+        let read = match decode::summary(&Row(row)) {
+            Ok(summary) => {
+                let summary = freshen(database, request.view, summary, &first, dirty)?;
+                if !request.filter.admits_tip(summary.model.as_deref(), summary.title.as_deref()) {
+                    continue;
+                }
+                Ok(summary)
+            }
+            Err(unreadable) => Err(unreadable),
+        };
+        if each(ListCursor { key, id: first }, read)?.is_break() {
+            break;
         }
     }
-    listing.next = last.filter(|_| limit > 0 && found == limit);
-    Ok((listing, mend::is_needed(database)?))
+    Ok(())
 }
 
 /// Behind the columns of the summary: activity, preview, segments; then the first session, its mark, the time of the order.
 const MARKS: usize = 30;
 
-/// The statement of a page. `card` names the index that has all columns of a session that a list shows, or nothing.
-fn page(request: &ListRequest, shape: Shape, card: &str) -> (String, Vec<Value>) {
+/// The statement of a page, or of other rows. `card` names the index that has all columns of a session that a list shows, or nothing.
+fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> (String, Vec<Value>) {
     let (active, preview, segments, tip) = match request.view {
         View::Conversations => (
             "h.active",
@@ -61,7 +156,8 @@ fn page(request: &ListRequest, shape: Shape, card: &str) -> (String, Vec<Value>)
     let (key, direction, after) = match request.order {
         Order::Active => (active, "DESC", "<"),
         Order::Started => ("h.started_at", "DESC", "<"),
-        Order::Id => (active, "ASC", ">"),
+        // What no index has is put in order elsewhere.
+        Order::Id | Order::Messages | Order::Cost => (active, "ASC", ">"),
     };
     // The side table has the order; CROSS JOIN keeps it in front.
     let tables = format!("hx_session h CROSS JOIN sessions r {card} ON r.id = h.session_id");
@@ -80,17 +176,23 @@ fn page(request: &ListRequest, shape: Shape, card: &str) -> (String, Vec<Value>)
             sql.push_str(" AND h.session_id > ?");
         } else {
             _ = write!(sql, " AND ({key}, h.session_id) {after} (?, ?)");
-            values.push(cursor.time.seconds().into());
+            values.push(cursor.key.into());
         }
         values.push(text(cursor.id.as_str()));
     }
-    if request.order == Order::Id {
-        sql.push_str(" ORDER BY h.session_id LIMIT ? OFFSET ?");
+    if let Bounds::One(id) = bounds {
+        sql.push_str(" AND h.session_id = ?");
+        values.push(text(id.as_str()));
+    } else if request.order == Order::Id {
+        sql.push_str(" ORDER BY h.session_id");
     } else {
-        _ = write!(sql, " ORDER BY {key} {direction}, h.session_id {direction} LIMIT ? OFFSET ?");
+        _ = write!(sql, " ORDER BY {key} {direction}, h.session_id {direction}");
     }
-    values.push(i64::from(request.page.limit()).into());
-    values.push(i64::try_from(request.page.offset()).unwrap_or(i64::MAX).into());
+    if let Bounds::Page = bounds {
+        sql.push_str(" LIMIT ? OFFSET ?");
+        values.push(i64::from(request.page.limit()).into());
+        values.push(i64::try_from(request.page.offset()).unwrap_or(i64::MAX).into());
+    }
     (sql, values)
 }
 
@@ -123,7 +225,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Looks up what the row's side row may not know yet, and sums the usage of a conversation.
+/// Looks up what the row's side row may not know yet.
 fn freshen(
     database: &Database,
     view: View,
@@ -149,6 +251,11 @@ fn freshen(
         summary.last_active =
             summary.last_active.max(mend::last_active(database, first)?.unwrap_or(summary.started_at));
     }
+    Ok(summary)
+}
+
+/// Sums the usage of the sessions that a row stands for.
+fn with_usage(database: &Database, mut summary: SessionSummary, first: &SessionId) -> Result<SessionSummary, Failure> {
     if summary.segments > 1 {
         static MEMBERS: LazyLock<String> = LazyLock::new(|| {
             format!(
@@ -179,6 +286,9 @@ fn nameless(database: &Database) -> Result<Vec<Unreadable>, Failure> {
 }
 
 pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
+    if filter.asks_of_tip() {
+        return counts_of_rows(database, filter);
+    }
     let count = |start: &str, active: &str, end: &str| -> Result<u64, Failure> {
         let (mut sql, mut values) = (start.to_owned(), Vec::new());
         condition(filter, active, &mut sql, &mut values);
@@ -210,4 +320,21 @@ pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Coun
         sessions: count(&format!("SELECT count(*) {sessions}"), "h.last_active", "")?,
         messages,
     })
+}
+
+/// The counts of what can only be told row by row.
+fn counts_of_rows(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
+    let mut counts = Counts::default();
+    let request = |view| ListRequest { view, order: Order::Id, filter: filter.clone(), ..ListRequest::default() };
+    walk(database, &request(View::Conversations), Bounds::All, |_, _| {
+        counts.conversations += 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut messages = database.prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?;
+    walk(database, &request(View::Sessions), Bounds::All, |place, _| {
+        counts.sessions += 1;
+        counts.messages += messages.query_row([place.id.as_str()], |row| row.get::<_, i64>(0))?.unsigned_abs();
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(counts)
 }

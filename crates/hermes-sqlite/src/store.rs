@@ -9,7 +9,7 @@ use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
     SqliteOptions, backup, connection, deletion, import, indexes, lineage, listing, maintenance, messages, meta,
-    optimize, row, search, sessions, titles, usage, verify,
+    optimize, row, search, sessions, statistics, titles, usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
@@ -17,9 +17,9 @@ use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
     BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
-    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Session, SessionFilter,
-    SessionId, SessionPatch, SessionStore, StoreError, StoreStatus, Timestamp, Title, Titled, UsageUpdate,
-    checked_meta_key, checked_prefix,
+    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
+    SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title,
+    Titled, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -310,6 +310,15 @@ impl Maintenance for SqliteStore {
 
     fn notices(&self) -> Vec<String> {
         self.notices.clone()
+    }
+
+    async fn statistics(&self) -> Result<Statistics, StoreError> {
+        self.workers.read("count what there is", statistics::statistics).await
+    }
+
+    async fn room(&self) -> Result<Room, StoreError> {
+        let path = self.path.clone();
+        self.workers.read("see where the room goes", move |database| statistics::room(database, &path)).await
     }
 
     async fn status(&self) -> Result<StoreStatus, StoreError> {

@@ -97,7 +97,8 @@ async fn tour(context: &Context, store: &dyn Store, stored: &Stored) -> Result<(
     let request = ListRequest { filter: default_filter(), ..ListRequest::default() };
     let listing = store.list(&request).await?;
     super::list::warn_unreadable(context, &listing.unreadable);
-    context.ui.print(sessions::list(&listing.rows, 1, &context.now, context.ui.width()))?;
+    let look = sessions::Look { first: 1, with_cost: false, columns: context.ui.width() };
+    context.ui.print(sessions::list(&listing.rows, &context.now, look))?;
 
     for query in SEARCHES {
         step(context, &format!("hermes sessions search {}", shell_word(query)))?;

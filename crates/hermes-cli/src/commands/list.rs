@@ -3,14 +3,22 @@
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::last_list::LastList;
-use crate::ui::{Line, json, sessions};
-use hermes_session::{Invalid, ListRequest, Order, PageRequest, SessionFilter, Source, Unreadable, View};
+use crate::ui::sessions::{self, Look};
+use crate::ui::shell::shell_word;
+use crate::ui::time::Now;
+use crate::ui::{Line, json};
+use crate::when;
+use hermes_session::{
+    Invalid, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionStore, Source, Unreadable, View,
+};
 
 /// The source of sessions that tools make for themselves.
 const TOOL: &str = "tool";
 
 /// Lists conversations, the one used last first
-#[derive(clap::Args)]
+///
+/// A row can be named by its number afterwards: `hermes sessions show @3`.
+#[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ListArgs {
     /// Only this source, such as cli or telegram; may be given several times
     #[arg(long, value_name = "SOURCE")]
@@ -18,43 +26,101 @@ pub(crate) struct ListArgs {
     /// Not this source; may be given several times
     #[arg(long, value_name = "SOURCE")]
     exclude_source: Vec<String>,
-    /// How many rows at most
-    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true)]
-    limit: i64,
-    /// How many rows to pass over first
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
-    offset: i64,
+    /// Only what was active then or later: 2026-01-31, 2026-01-31T10:00, today, yesterday, 2h, 3d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only what was active last then or before
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only sessions with this model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Only sessions with this in their titles, whatever its case and accents
+    #[arg(long, value_name = "PIECE")]
+    title: Option<String>,
     /// Every session by itself: also those that were compressed, and delegates
     #[arg(long)]
     all: bool,
     /// What comes first
     #[arg(long, value_enum, default_value_t = ListOrder::Active)]
     order: ListOrder,
+    /// How many rows at most
+    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true)]
+    limit: i64,
+    /// How many rows to pass over first
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    offset: i64,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ListOrder {
     /// The newest activity
     Active,
     /// The newest start
     Started,
+    /// The most messages
+    Messages,
+    /// The highest cost
+    Cost,
+}
+
+impl ListOrder {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Started => "started",
+            Self::Messages => "messages",
+            Self::Cost => "cost",
+        }
+    }
 }
 
 impl ListArgs {
-    fn request(&self) -> Result<ListRequest, Invalid> {
+    fn request(&self, now: &Now) -> Result<ListRequest, Invalid> {
+        let (active_since, active_before) = when::range(self.since.as_deref(), self.until.as_deref(), now)?;
         Ok(ListRequest {
             view: if self.all { View::Sessions } else { View::Conversations },
-            filter: filter(&self.source, &self.exclude_source)?,
+            filter: SessionFilter {
+                active_since,
+                active_before,
+                model: self.model.clone(),
+                title: self.title.clone(),
+                ..filter(&self.source, &self.exclude_source)?
+            },
             order: match self.order {
                 ListOrder::Active => Order::Active,
                 ListOrder::Started => Order::Started,
+                ListOrder::Messages => Order::Messages,
+                ListOrder::Cost => Order::Cost,
             },
             page: PageRequest::new(self.limit, self.offset)?,
             after: None,
         })
+    }
+
+    /// The command for the page that begins behind so many rows.
+    fn command(&self, offset: u64, place: &str) -> String {
+        let mut words: Vec<String> = Vec::new();
+        let mut option = |name: &str, value: &str| words.extend([name.to_owned(), shell_word(value)]);
+        self.source.iter().for_each(|source| option("--source", source));
+        self.exclude_source.iter().for_each(|source| option("--exclude-source", source));
+        let given =
+            [("--since", &self.since), ("--until", &self.until), ("--model", &self.model), ("--title", &self.title)];
+        for (name, value) in given {
+            value.iter().for_each(|value| option(name, value));
+        }
+        if self.order != ListOrder::Active {
+            option("--order", self.order.name());
+        }
+        if self.limit != i64::from(PageRequest::default().limit()) {
+            option("--limit", &self.limit.to_string());
+        }
+        option("--offset", &offset.to_string());
+        words.extend(self.all.then(|| "--all".to_owned()));
+        format!("hermes sessions list{place} {}", words.join(" "))
     }
 }
 
@@ -75,12 +141,12 @@ pub(crate) fn default_filter() -> SessionFilter {
 }
 
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliError> {
-    let request = args.request().map_err(CliError::usage)?;
+    let request = args.request(&context.now).map_err(CliError::usage)?;
     let store = context.open_existing()?;
-    let listing = store.list(&request).await?;
+    let (listing, is_more) = list(&*store, &request).await?;
     warn_unreadable(context, &listing.unreadable);
     if args.json {
-        return context.ui.json(&json::listing(&listing));
+        return context.ui.json(&json::listing(&listing, is_more));
     }
     if listing.rows.is_empty() {
         return context.ui.print(nothing(&request));
@@ -88,7 +154,25 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliErro
     let first = request.page.offset().saturating_add(1);
     let ids = listing.rows.iter().map(|row| row.id.clone());
     LastList::new(first, request.view == View::Sessions, ids).keep(context);
-    context.ui.print(sessions::list(&listing.rows, first, &context.now, context.ui.width()))
+    let look = Look { first, with_cost: args.order == ListOrder::Cost, columns: context.ui.width() };
+    context.ui.print(sessions::list(&listing.rows, &context.now, look))?;
+    if is_more {
+        let offset = request.page.offset() + listing.rows.len() as u64;
+        context.ui.note(&format!("there are more: {}", args.command(offset, &context.place())));
+    }
+    Ok(())
+}
+
+/// A page, and whether there is more behind it. One row more than asked for is looked at, so that the last page is known to be the last.
+async fn list(store: &dyn SessionStore, request: &ListRequest) -> Result<(Listing, bool), CliError> {
+    let limit = request.page.limit() as usize;
+    let more = i64::from(request.page.limit()) + i64::from(limit > 0);
+    let offset = i64::try_from(request.page.offset()).unwrap_or(i64::MAX);
+    let page = PageRequest::new(more, offset).map_err(CliError::usage)?;
+    let mut listing = store.list(&ListRequest { page, ..request.clone() }).await?;
+    let is_more = listing.rows.len() > limit || listing.next.is_some();
+    listing.rows.truncate(limit);
+    Ok((listing, is_more))
 }
 
 fn nothing(request: &ListRequest) -> Vec<Line> {

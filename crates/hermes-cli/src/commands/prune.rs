@@ -77,7 +77,7 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
         };
     }
     if !candidates.is_empty() {
-        let about = if args.yes { Vec::new() } else { changes::prune_plan(&rows, &context.now, context.ui.width()) };
+        let about = changes::prune_question(&rows, &context.now, context.ui.width());
         context.ui.consent(args.yes, about, &format!("Delete {}?", changes::conversations(rows.len() as u64)))?;
     }
     let stop = Stop::watch();

@@ -108,11 +108,7 @@ impl SearchArgs {
             sources.exclude_sources.pop();
         }
         let roles: Vec<Role> = self.role.iter().map(|role| Role::parse(role)).collect::<Result<_, _>>()?;
-        let since = self.since.as_deref().map(|text| when::since("--since", text, now)).transpose()?;
-        let before = self.until.as_deref().map(|text| when::until("--until", text, now)).transpose()?;
-        if since.zip(before).is_some_and(|(since, before)| since >= before) {
-            return Err(Invalid::new("--since", "is later than --until", "swap them"));
-        }
+        let (since, before) = when::range(self.since.as_deref(), self.until.as_deref(), now)?;
         Ok(SearchFilter {
             sources: sources.sources,
             exclude_sources: sources.exclude_sources,
@@ -200,7 +196,7 @@ pub(crate) async fn search(
         context.ui.note(&note);
     }
     if let Some(offset) = next_offset(&request, &answer) {
-        context.ui.note(&format!("there are more: {}", args.command(offset, &place(context))));
+        context.ui.note(&format!("there are more: {}", args.command(offset, &context.place())));
     }
     Ok(answer)
 }
@@ -223,16 +219,6 @@ async fn conversation(context: &Context, store: &dyn SessionStore, text: &str) -
 
 fn next_offset(request: &SearchRequest, answer: &SearchAnswer) -> Option<u64> {
     answer.next.as_ref().map(|_| request.page.offset() + answer.hits.len() as u64)
-}
-
-/// What the command line says about where the store is, to be said again.
-fn place(context: &Context) -> String {
-    let home = context.flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));
-    let url = context.flags.url.as_ref().map(|url| match context.url_to_repeat(url) {
-        Some(url) => format!(" --url {}", shell_word(&url)),
-        None => " --url …".to_owned(),
-    });
-    home.into_iter().chain(url).collect()
 }
 
 /// How an answer came about, as far as that matters to who asked.

@@ -22,6 +22,9 @@ impl Ui {
         let mut answer = String::new();
         // An answer that can't be read is none.
         let is_read = io::stdin().read_line(&mut answer).is_ok();
+        if !answer.ends_with('\n') {
+            self.stderr([Line::default()]);
+        }
         match answer.trim().to_lowercase().as_str() {
             "y" | "yes" if is_read => Ok(()),
             _ => Err(CliError::new(Kind::User, "cancelled, nothing was changed", "answer y to go on, or give --yes")),

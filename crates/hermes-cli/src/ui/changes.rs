@@ -14,6 +14,9 @@ use std::path::PathBuf;
 /// How narrow a title may become in a table.
 const LEAST_TITLE: usize = 12;
 
+/// How many conversations somebody is shown who is asked about them.
+const SHOWN: usize = 20;
+
 /// A conversation that may go.
 #[derive(Debug, Clone)]
 pub(crate) struct PruneRow {
@@ -113,6 +116,17 @@ pub(crate) fn prune_plan(rows: &[PruneRow], now: &Now, columns: usize) -> Vec<Li
     let messages = rows.iter().map(|row| row.candidate.messages).sum();
     let total = format!("{} with {}.", conversations(rows.len() as u64), plural(messages, "messages"));
     table.lines(columns).into_iter().chain([Line::plain_text(total)]).collect()
+}
+
+/// The same for somebody who is asked: the first of them, and how many there are.
+pub(crate) fn prune_question(rows: &[PruneRow], now: &Now, columns: usize) -> Vec<Line> {
+    let mut lines = prune_plan(&rows[..rows.len().min(SHOWN)], now, columns);
+    if rows.len() > SHOWN {
+        lines.pop();
+        let more = format!("… and {} more (--dry-run shows all)", number((rows.len() - SHOWN) as u64));
+        lines.push(Line::styled(more, Style::new().dimmed()));
+    }
+    lines
 }
 
 fn cells(row: &PruneRow, now: &Now) -> Vec<Visible> {

@@ -119,6 +119,28 @@ pub(crate) fn number(number: u64) -> String {
     out
 }
 
+/// A number with three digits or so.
+pub(crate) fn short(number: i64) -> String {
+    let mut amount = number.unsigned_abs() as f64;
+    if amount < 10_000.0 {
+        return number.to_string();
+    }
+    let sign = if number < 0 { "-" } else { "" };
+    for unit in ["k", "M", "G"] {
+        amount /= 1_000.0;
+        // What would be rounded to 1000.0 has the next unit.
+        if amount < 999.95 {
+            return format!("{sign}{amount:.1}{unit}");
+        }
+    }
+    format!("{sign}{:.1}T", amount / 1_000.0)
+}
+
+/// An amount of money; cents, and of less than a cent what is left of it.
+pub(crate) fn dollars(amount: f64) -> String {
+    if amount != 0.0 && amount.abs() < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
+
 /// A size with three digits or so.
 pub(crate) fn size(bytes: u64) -> String {
     let mut amount = bytes as f64;
@@ -144,6 +166,21 @@ mod tests {
             [(1, "1 byte"), (1_023, "1,023 bytes"), (1_024, "1.0 KiB"), (5 << 20, "5.0 MiB"), (3 << 40, "3072.0 GiB")]
         {
             assert_eq!(size(bytes), expect);
+        }
+        for (count, expect) in [
+            (0, "0"),
+            (-3, "-3"),
+            (9_999, "9999"),
+            (10_000, "10.0k"),
+            (999_949, "999.9k"),
+            (999_950, "1.0M"),
+            (-2_500_000, "-2.5M"),
+            (i64::MAX, "9223372.0T"),
+        ] {
+            assert_eq!(short(count), expect);
+        }
+        for (amount, expect) in [(0.0, "$0.00"), (0.0042, "$0.0042"), (0.01, "$0.01"), (12.345, "$12.35")] {
+            assert_eq!(dollars(amount), expect);
         }
         assert_eq!((plural(1, "indexes"), plural(2, "indexes")), ("1 index".into(), "2 indexes".into()));
     }

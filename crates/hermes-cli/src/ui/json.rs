@@ -9,15 +9,16 @@ use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchAnswer, Way};
 use hermes_session::{
-    BackupReport, Check, Json, Listing, Message, Report, Session, SessionId, SessionSummary, Timestamp, Usage, export,
+    BackupReport, Check, Json, Listing, Message, Report, Room, Session, SessionId, SessionSummary, SourceStatistics,
+    Statistics, StoreStatus, Timestamp, Usage, export,
 };
 use hermes_store::Shrunk;
 
 /// The version of every object below.
-const SCHEMA: i64 = 1;
+pub(super) const SCHEMA: i64 = 1;
 
 /// A page of a list.
-pub(crate) fn listing(listing: &Listing) -> String {
+pub(crate) fn listing(listing: &Listing, is_more: bool) -> String {
     let rows: Vec<String> = listing.rows.iter().map(summary).collect();
     let unreadable = listing.unreadable.iter().map(|row| {
         let mut object = ObjectWriter::new();
@@ -29,8 +30,56 @@ pub(crate) fn listing(listing: &Listing) -> String {
         .raw("schema", &SCHEMA.to_string())
         .raw("sessions", &array(rows))
         .raw("unreadable", &array(unreadable))
-        .raw("more", boolean(listing.next.is_some()));
+        .raw("more", boolean(is_more));
     object.finish()
+}
+
+/// How much a store holds. What was not measured is null.
+pub(crate) fn statistics(status: &StoreStatus, statistics: &Statistics, room: Option<&Room>) -> String {
+    let sources = statistics.sources.iter().map(|(source, counts)| {
+        let mut object = ObjectWriter::new();
+        object.text("source", Some(source.as_str()));
+        counted(&mut object, *counts);
+        object.finish()
+    });
+    let models = statistics.models.iter().map(|(model, told)| {
+        let mut object = ObjectWriter::new();
+        object.text("model", model.as_deref()).raw("sessions", &told.sessions.to_string());
+        tokens(&mut object, &told.usage);
+        object.raw("cost_usd", &double(told.cost_usd));
+        object.finish()
+    });
+    let size = |bytes: Option<u64>| bytes.map_or_else(|| "null".into(), |bytes| bytes.to_string());
+    let mut bytes = ObjectWriter::new();
+    bytes
+        .raw("store", &status.bytes.to_string())
+        .raw("free", &status.free_bytes.to_string())
+        .raw("messages", &size(room.map(Room::text)))
+        .raw("indexes", &size(room.map(|room| room.indexes)))
+        .raw("log", &size(room.map(|room| room.log)));
+    let total = statistics.total();
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .text("provider", Some(status.provider))
+        .text("location", Some(&status.location));
+    counted(&mut object, total);
+    object
+        .raw("open", &total.sessions.saturating_sub(statistics.ended).to_string())
+        .raw("ended", &statistics.ended.to_string())
+        .raw("oldest", &time(statistics.oldest))
+        .raw("newest", &time(statistics.newest))
+        .raw("sources", &array(sources))
+        .raw("models", &array(models))
+        .raw("bytes", &bytes.finish());
+    object.finish()
+}
+
+fn counted(object: &mut ObjectWriter, counts: SourceStatistics) {
+    object
+        .raw("conversations", &counts.conversations.to_string())
+        .raw("sessions", &counts.sessions.to_string())
+        .raw("messages", &counts.messages.to_string());
 }
 
 /// A session with its messages.
@@ -208,13 +257,8 @@ fn summary(row: &SessionSummary) -> String {
 }
 
 fn usage(object: &mut ObjectWriter, usage: &Usage) {
+    tokens(object, usage);
     object
-        .raw("input_tokens", &usage.input_tokens.to_string())
-        .raw("output_tokens", &usage.output_tokens.to_string())
-        .raw("cache_read_tokens", &usage.cache_read_tokens.to_string())
-        .raw("cache_write_tokens", &usage.cache_write_tokens.to_string())
-        .raw("reasoning_tokens", &usage.reasoning_tokens.to_string())
-        .raw("api_call_count", &usage.api_call_count.to_string())
         .raw("estimated_cost_usd", &double(usage.estimated_cost_usd))
         .raw("actual_cost_usd", &double(usage.actual_cost_usd))
         .text("cost_status", usage.cost_status.as_deref())
@@ -223,6 +267,16 @@ fn usage(object: &mut ObjectWriter, usage: &Usage) {
         .text("billing_provider", usage.billing_provider.as_deref())
         .text("billing_base_url", usage.billing_base_url.as_deref())
         .text("billing_mode", usage.billing_mode.as_deref());
+}
+
+fn tokens(object: &mut ObjectWriter, usage: &Usage) {
+    object
+        .raw("input_tokens", &usage.input_tokens.to_string())
+        .raw("output_tokens", &usage.output_tokens.to_string())
+        .raw("cache_read_tokens", &usage.cache_read_tokens.to_string())
+        .raw("cache_write_tokens", &usage.cache_write_tokens.to_string())
+        .raw("reasoning_tokens", &usage.reasoning_tokens.to_string())
+        .raw("api_call_count", &usage.api_call_count.to_string());
 }
 
 const fn boolean(value: bool) -> &'static str {

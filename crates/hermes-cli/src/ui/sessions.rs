@@ -1,5 +1,6 @@
 //! A list of sessions: a table where there is room for one, a few short lines per session where there is not.
 
+use super::checks::dollars;
 use super::layout::{cut, fit};
 use super::table::{Column, Table};
 use super::time::Now;
@@ -16,22 +17,32 @@ const LEAST_SOURCE: usize = 10;
 /// A title is at most this wide, so that one long title does not push out every preview.
 const MOST_TITLE: usize = 32;
 
-/// The lines of a list in at most `columns`, numbered from `first` on. Ids are never cut.
-pub(crate) fn list(rows: &[SessionSummary], first: u64, now: &Now, columns: usize) -> Vec<Line> {
-    let full = table(rows, first, now, true);
-    if full.least_width() <= columns {
-        return full.lines(columns);
-    }
-    let narrow = table(rows, first, now, false);
-    if narrow.least_width() <= columns {
-        return narrow.lines(columns);
+/// How a list is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    /// The number of the first row.
+    pub(crate) first: u64,
+    /// With what each cost.
+    pub(crate) with_cost: bool,
+    /// The width of the terminal.
+    pub(crate) columns: usize,
+}
+
+/// The lines of a list, numbered. Ids are never cut.
+pub(crate) fn list(rows: &[SessionSummary], now: &Now, look: Look) -> Vec<Line> {
+    let Look { first, columns, .. } = look;
+    for with_preview in [true, false] {
+        let table = table(rows, now, look, with_preview);
+        if table.least_width() <= columns {
+            return table.lines(columns);
+        }
     }
     let margin = (first + rows.len() as u64).saturating_sub(1).to_string().len() + 1;
     let numbered = (first..).zip(rows);
-    numbered.flat_map(|(number, row)| stacked(number, row, now, margin, columns)).collect()
+    numbered.flat_map(|(number, row)| stacked(number, row, now, margin, look)).collect()
 }
 
-fn table(rows: &[SessionSummary], first: u64, now: &Now, with_preview: bool) -> Table {
+fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool) -> Table {
     let dim = Style::new().dimmed();
     let column = |head, style, least, is_number| Column { head, style, least, is_number };
     // A title tells more than a preview: as long as there is a preview to give way, no title is cut.
@@ -45,6 +56,9 @@ fn table(rows: &[SessionSummary], first: u64, now: &Now, with_preview: bool) -> 
         column("Msgs", Style::new(), None, true),
         column("ID", dim, None, false),
     ];
+    if look.with_cost {
+        columns.insert(6, column("Cost", Style::new(), None, true));
+    }
     if !with_preview {
         columns.remove(2);
     }
@@ -60,10 +74,13 @@ fn table(rows: &[SessionSummary], first: u64, now: &Now, with_preview: bool) -> 
         cells.push(now.relative(row.last_active).into());
         cells.push(row.source.as_str().into());
         cells.push(row.message_count.to_string().into());
+        if look.with_cost {
+            cells.push(cost(row).into());
+        }
         cells.push(row.id.as_str().into());
         cells
     };
-    Table { rows: (first..).zip(rows).map(cells).collect(), columns }
+    Table { rows: (look.first..).zip(rows).map(cells).collect(), columns }
 }
 
 /// What a session is called where there is one column for it: its title, or what it starts with.
@@ -75,11 +92,18 @@ fn name(row: &SessionSummary) -> Visible {
     }
 }
 
-fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, columns: usize) -> [Line; 3] {
+fn cost(row: &SessionSummary) -> String {
+    row.usage.cost().map_or_else(|| NOTHING.to_owned(), dollars)
+}
+
+fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, look: Look) -> [Line; 3] {
     let count = row.message_count;
     let messages = if count == 1 { "message" } else { "messages" };
-    let facts = format!("{} · {} · {count} {messages}", now.relative(row.last_active), row.source);
-    let (dim, room) = (Style::new().dimmed(), columns.saturating_sub(margin));
+    let mut facts = format!("{} · {} · {count} {messages}", now.relative(row.last_active), row.source);
+    if look.with_cost {
+        facts = format!("{} · {facts}", cost(row));
+    }
+    let (dim, room) = (Style::new().dimmed(), look.columns.saturating_sub(margin));
     let indent = || Line::plain_text(" ".repeat(margin));
     [
         Line::styled(fit(&number.to_string().into(), margin), dim).with(cut(&name(row), room), Style::new().bold()),

@@ -180,3 +180,214 @@ fn a_row_that_cannot_be_read_hides_no_other() {
     let json: Value = serde_json::from_str(&home.hermes(&["sessions", "list", "--json"]).stdout()).unwrap();
     assert_eq!(json["unreadable"].as_array().unwrap().len(), 1);
 }
+
+/// The ids that a list with these options has, as a program gets them.
+fn ids(home: &Home, options: &[&str]) -> Vec<String> {
+    let seen = home.hermes(&[&["sessions", "list", "--json"], options].concat()).stdout();
+    let json: Value = serde_json::from_str(&seen).unwrap();
+    json["sessions"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn titles_models_and_times_are_chosen() {
+    let home = several();
+    home.damage("UPDATE sessions SET model = 'model-y' WHERE id = 'cron_job1'");
+    assert_eq!(ids(&home, &["--title", "GROSSE"]), ["cron_job1"]);
+    assert_eq!(ids(&home, &["--title", "大别"]), ["20250304_150000_b0b0b0"]);
+    assert_eq!(ids(&home, &["--model", "model-y"]), ["cron_job1"]);
+    assert_eq!(ids(&home, &["--model", "model"]), [""; 0]);
+    assert_eq!(ids(&home, &["--since", "1d"]), ["20250305_091523_a1b2c3"]);
+    assert_eq!(ids(&home, &["--since", "2025-03-05", "--until", "2025-03-05"]), ["cron_job1"]);
+    assert_eq!(ids(&home, &["--until", "2d", "--model", "model-x"]), ["20250303_101500_f1f2f3f4"]);
+    assert_snapshot!(home.see(&["sessions", "list", "--since", "soon"]), @r#"
+    --- stderr
+    error: --since "soon" is no time
+    hint: give a day (2026-01-31, today, yesterday), a time (2026-01-31T10:00) or how long ago (30m, 2h, 3d, 1w)
+    --- exit 2
+    "#);
+    assert_snapshot!(home.see(&["sessions", "list", "--since", "1d", "--until", "2d"]), @r#"
+    --- stderr
+    error: --since is later than --until
+    hint: swap them
+    --- exit 2
+    "#);
+    assert_snapshot!(home.see(&["sessions", "list", "--order", "size"]), @r#"
+    --- stderr
+    error: invalid value 'size' for '--order <ORDER>'
+      [possible values: active, started, messages, cost]
+
+    For more information, try '--help'.
+    --- exit 2
+    "#);
+}
+
+/// Sessions whose messages and costs have another order than their times.
+fn unequal() -> Home {
+    let home = Home::empty();
+    for (number, (messages, cost)) in
+        [(2, Some(0.0042)), (5, None), (1, Some(12.5)), (2, Some(3.0))].into_iter().enumerate()
+    {
+        let said = vec![(Role::User, "word"); messages];
+        let id = format!("s{number}");
+        home.talk(&id, "cli", Some(&format!("session {number}")), LONG_AGO + number as f64 * DAY, &said);
+        if let Some(cost) = cost {
+            home.damage(&format!("UPDATE sessions SET estimated_cost_usd = {cost} WHERE id = '{id}'"));
+        }
+    }
+    home
+}
+
+#[test]
+fn every_order() {
+    let home = unequal();
+    let order = |name| ids(&home, &["--order", name]).join(" ");
+    assert_eq!(
+        ["active", "started", "messages", "cost"].map(order),
+        ["s3 s2 s1 s0", "s3 s2 s1 s0", "s1 s3 s0 s2", "s2 s3 s0 s1"]
+    );
+    for order in ["messages", "cost"] {
+        let pages =
+            ["0", "1", "2", "3"].map(|offset| ids(&home, &["--order", order, "--limit", "1", "--offset", offset]));
+        assert_eq!(pages.concat(), ids(&home, &["--order", order]));
+    }
+    assert_snapshot!(home.see(&["sessions", "list", "--order", "cost", "--limit", "3"]), @r#"
+    #  Title      Preview  Last active  Source  Msgs     Cost  ID
+    ─────────────────────────────────────────────────────────────
+    1  session 2  word     2025-03-07   cli        1   $12.50  s2
+    2  session 3  word     2025-03-08   cli        2    $3.00  s3
+    3  session 0  word     2025-03-05   cli        2  $0.0042  s0
+    --- stderr
+    note: there are more: hermes sessions list --order cost --limit 3 --offset 3
+    --- exit 0
+    "#);
+    assert_snapshot!(home.hermes(&["sessions", "list", "--order", "cost"]).env("COLUMNS", "30").see(), @r#"
+    1 session 2
+      $12.50 · 2025-03-07 · cli ·…
+      s2
+    2 session 3
+      $3.00 · 2025-03-08 · cli ·…
+      s3
+    3 session 0
+      $0.0042 · 2025-03-05 · cli…
+      s0
+    4 session 1
+      — · 2025-03-06 · cli · 5 me…
+      s1
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn the_next_page_is_told_and_the_last_is_known() {
+    let home = unequal();
+    let seen = home.see(&["sessions", "list", "--title", "SESS ion", "--limit", "2"]);
+    assert!(seen.starts_with("No sessions found."), "{seen}");
+    assert_snapshot!(home.see(&["sessions", "list", "--title", "SESSION ", "--model", "model-x", "--limit", "2", "--url", "./state.db"]), @r#"
+    #  Title      Preview  Last active  Source  Msgs  ID
+    ────────────────────────────────────────────────────
+    1  session 3  word     2025-03-08   cli        2  s3
+    2  session 2  word     2025-03-07   cli        1  s2
+    --- stderr
+    note: there are more: hermes sessions list --url ./state.db --model model-x --title 'SESSION ' --limit 2 --offset 2
+    --- exit 0
+    "#);
+    assert_snapshot!(home.see(&["sessions", "list", "--limit", "2", "--offset", "2"]), @r#"
+    #  Title      Preview  Last active  Source  Msgs  ID
+    ────────────────────────────────────────────────────
+    3  session 1  word     2025-03-06   cli        5  s1
+    4  session 0  word     2025-03-05   cli        2  s0
+    --- exit 0
+    "#);
+    let more = |options: &[&str]| {
+        let seen = home.hermes(&[&["sessions", "list", "--json"], options].concat()).stdout();
+        serde_json::from_str::<Value>(&seen).unwrap()["more"].as_bool().unwrap()
+    };
+    assert_eq!((more(&["--limit", "3"]), more(&["--limit", "4"]), more(&["--limit", "0"])), (true, false, false));
+}
+
+#[test]
+fn what_can_be_typed() {
+    assert_snapshot!(Home::empty().see(&["sessions", "list", "--help"]), @r#"
+    Lists conversations, the one used last first
+
+    A row can be named by its number afterwards: `hermes sessions show @3`.
+
+    Usage: hermes sessions list [OPTIONS]
+
+    Options:
+          --source <SOURCE>
+              Only this source, such as cli or telegram; may be given several times
+
+          --exclude-source <SOURCE>
+              Not this source; may be given several times
+
+          --since <TIME>
+              Only what was active then or later: 2026-01-31, 2026-01-31T10:00,
+              today, yesterday, 2h, 3d
+
+          --until <TIME>
+              Only what was active last then or before
+
+          --model <MODEL>
+              Only sessions with this model
+
+          --title <PIECE>
+              Only sessions with this in their titles, whatever its case and accents
+
+          --all
+              Every session by itself: also those that were compressed, and
+              delegates
+
+          --order <ORDER>
+              What comes first
+
+              Possible values:
+              - active:   The newest activity
+              - started:  The newest start
+              - messages: The most messages
+              - cost:     The highest cost
+              
+              [default: active]
+
+          --limit <N>
+              How many rows at most
+              
+              [default: 20]
+
+          --offset <N>
+              How many rows to pass over first
+              
+              [default: 0]
+
+          --json
+              Prints one JSON object
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Where sessions are:
+          --home <DIR>
+              The folder of state.db and config.yaml [default: $HERMES_HOME, or
+              ~/.hermes]
+
+          --url <URL>
+              The store: sqlite:PATH, or a path [default: $HERMES_SESSIONDB_URL, or
+              what config.yaml says]
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn no_width_is_too_small_for_long_and_wide_names() {
+    let home = several();
+    let long = "宽".repeat(60);
+    home.talk(&"i".repeat(255), "a-source-that-has-a-long-name", Some(&long), ago(MINUTE), &[(Role::User, &long)]);
+    for columns in ["20", "40", "80", "200"] {
+        let shown = home.hermes(&["sessions", "list"]).env("COLUMNS", columns).stdout();
+        let most: usize = columns.parse().unwrap();
+        let too_wide = |line: &&str| unicode_width::UnicodeWidthStr::width(*line) > most;
+        let wide: Vec<&str> = shown.lines().filter(too_wide).collect();
+        // Only an id is never cut.
+        assert!(wide.iter().all(|line| line.contains("iii") || line.contains("2025")), "{columns}: {wide:#?}");
+    }
+}

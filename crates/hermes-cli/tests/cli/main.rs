@@ -2,7 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod ask;
+mod automatic;
 mod backup;
+mod completions;
+mod config;
 mod delete;
 mod demo;
 mod export;
@@ -15,6 +19,7 @@ mod prune;
 mod rename;
 mod search;
 mod show;
+mod stats;
 mod stop;
 mod terminal;
 mod verify;
@@ -238,11 +243,14 @@ fn nothing_asked_is_help() {
     Usage: hermes [OPTIONS] [COMMAND]
 
     Commands:
-      demo      Shows what this program does, on sample conversations in a folder of
-                their own
-      sessions  Lists, searches and reads sessions; verifies, backs up and optimizes
-                their store
-      help      Print this message or the help of the given subcommand(s)
+      completions  Prints a script that completes commands, options, and the ids and
+                   titles of sessions
+      config       Shows what is configured, and where
+      demo         Shows what this program does, on sample conversations in a folder
+                   of their own
+      sessions     Lists, searches, reads and changes sessions; exports and imports
+                   them; verifies, backs up and optimizes their store
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help

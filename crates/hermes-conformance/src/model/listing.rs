@@ -2,28 +2,26 @@
 
 use super::State;
 use hermes_session::{
-    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Session, SessionFilter, SessionId, SessionSummary,
-    Timestamp, View, preview,
+    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Session, SessionFilter, SessionId, SessionPart,
+    SessionSummary, Statistics, Timestamp, View, preview,
 };
-use std::cmp::Reverse;
 
 impl State {
     pub(super) fn list(&self, request: &ListRequest) -> Listing {
         let mut rows = self.rows(request.view, &request.filter);
+        let order = request.order;
         let place = |row: &SessionSummary| ListCursor {
-            time: if request.order == Order::Active { row.last_active } else { row.started_at },
+            key: order.key(row),
             id: if request.view == View::Sessions { row.id.clone() } else { row.conversation.clone() },
         };
-        if request.order == Order::Id {
-            rows.sort_by_key(|row| place(row).id);
-        } else {
-            rows.sort_by_key(|row| Reverse((place(row).time, place(row).id)));
-        }
+        let compare = |one: &ListCursor, other: &ListCursor| match order {
+            Order::Id => one.id.cmp(&other.id),
+            // Keys are finite; zero has two signs and is one number.
+            _ => (other.key + 0.0).total_cmp(&(one.key + 0.0)).then_with(|| other.id.cmp(&one.id)),
+        };
+        rows.sort_by(|one, other| compare(&place(one), &place(other)));
         if let Some(after) = &request.after {
-            rows.retain(|row| match (request.order, place(row)) {
-                (Order::Id, place) => place.id > after.id,
-                (Order::Active | Order::Started, place) => (place.time, &place.id) < (after.time, &after.id),
-            });
+            rows.retain(|row| compare(&place(row), after).is_gt());
         }
         let (offset, limit) = (usize::try_from(request.page.offset()).unwrap_or(usize::MAX), request.page.limit());
         let rows: Vec<SessionSummary> = rows.into_iter().skip(offset).take(limit as usize).collect();
@@ -41,6 +39,23 @@ impl State {
         }
     }
 
+    pub(super) fn statistics(&self) -> Statistics {
+        let mut statistics = Statistics::default();
+        for row in self.rows(View::Sessions, &SessionFilter::default()) {
+            statistics.add(SessionPart {
+                is_listed: row.conversation == row.id,
+                messages: self.transcripts.get(&row.id).map_or(0, Vec::len) as u64,
+                source: row.source,
+                model: row.model,
+                started_at: Some(row.started_at),
+                has_ended: row.ended_at.is_some(),
+                last_active: Some(row.last_active),
+                usage: row.usage,
+            });
+        }
+        statistics
+    }
+
     /// Every row that the filter admits, in no order.
     fn rows(&self, view: View, filter: &SessionFilter) -> Vec<SessionSummary> {
         let links = self.links();
@@ -53,7 +68,7 @@ impl State {
                 View::Conversations => rows.push(self.conversation_row(&links, &members)),
             }
         }
-        rows.retain(|row| filter.admits(&row.source, row.user_id.as_deref(), row.last_active));
+        rows.retain(|row| filter.admits(row));
         rows
     }
 

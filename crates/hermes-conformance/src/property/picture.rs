@@ -2,6 +2,7 @@
 
 use super::strategy::{SESSIONS, TITLES};
 use crate::fixture::{at, id, source};
+use crate::listing::ORDERS;
 use hermes_session::{
     Finding, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, Severity, StoreError, View,
     Window,
@@ -56,9 +57,8 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
     show("ids with a".into(), &store.ids_with_prefix("a", 10).await?);
     for filter in filters() {
         show(format!("counts of {filter:?}"), &store.counts(&filter).await?);
-        for (view, order) in [View::Conversations, View::Sessions]
-            .into_iter()
-            .flat_map(|view| [Order::Active, Order::Started, Order::Id].map(|order| (view, order)))
+        for (view, order) in
+            [View::Conversations, View::Sessions].into_iter().flat_map(|view| ORDERS.map(|order| (view, order)))
         {
             let limit = if filter == SessionFilter::default() { 2 } else { 20 };
             show(format!("{view:?} by {order:?} of {filter:?}"), &pages(store, &filter, view, order, limit).await?);
@@ -67,7 +67,7 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
     Ok(picture)
 }
 
-/// A list, page by page. The time of a cursor means nothing in the order of ids.
+/// A list, page by page. The key of a cursor means nothing in the order of ids.
 async fn pages(
     store: &dyn Maintenance,
     filter: &SessionFilter,
@@ -80,9 +80,9 @@ async fn pages(
     let mut pages = Vec::new();
     loop {
         let listing = store.list(&request).await?;
-        let time = listing.next.as_ref().filter(|_| order != Order::Id).map(|next| next.time);
+        let key = listing.next.as_ref().filter(|_| order != Order::Id).map(|next| next.key + 0.0);
         let place = listing.next.as_ref().map(|next| &next.id);
-        pages.push(format!("{:?} {:?} {time:?} {place:?}", listing.rows, listing.unreadable));
+        pages.push(format!("{:?} {:?} {key:?} {place:?}", listing.rows, listing.unreadable));
         request.after = listing.next;
         // A page that repeats would go on for ever; so many are already a difference.
         if request.after.is_none() || pages.len() > SESSIONS.len() {
@@ -91,12 +91,13 @@ async fn pages(
     }
 }
 
-fn filters() -> [SessionFilter; 4] {
+fn filters() -> [SessionFilter; 5] {
     let plain = SessionFilter::default;
     [
         plain(),
         SessionFilter { sources: Some(vec![source("cli"), source("unknown")]), ..plain() },
         SessionFilter { user_id: Some("u".into()), active_since: Some(at(0)), ..plain() },
         SessionFilter { exclude_sources: vec![source("cli")], active_before: Some(at(10)), ..plain() },
+        SessionFilter { title: Some("T".into()), ..plain() },
     ]
 }
