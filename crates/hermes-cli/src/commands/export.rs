@@ -131,9 +131,12 @@ async fn write(
         sink(&piece)?;
         bar.show("exporting", pieces.messages(), if pieces.is_all { total } else { 0 });
         if let Some(signal) = stop.asked() {
-            let text =
-                format!("stopped after {}; no file was written", changes::so_far(pieces.sessions(), pieces.messages()));
-            return Err(CliError::stopped(signal, text, "run it again to export everything"));
+            let text = format!("stopped after {}", changes::so_far(pieces.sessions(), pieces.messages()));
+            return Err(CliError::stopped(
+                signal,
+                text,
+                "no file is left half-written; run it again to export everything",
+            ));
         }
     }
     Ok(())

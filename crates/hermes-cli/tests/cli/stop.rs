@@ -66,7 +66,7 @@ fn an_import_ends_behind_a_line_and_can_go_on() {
 }
 
 #[test]
-fn an_export_ends_and_leaves_no_file() {
+fn an_export_ends_between_two_pieces() {
     let home = Home::empty();
     home.talk("long", "cli", None, LONG_AGO, &[(Role::User, "x")]);
     home.damage(
@@ -125,7 +125,7 @@ fn optimizing_ends_between_two_steps() {
     holder.execute_batch("COMMIT").unwrap();
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.starts_with("error: stopped before "), "{errors}");
+    assert!(errors.starts_with("error: stopped before new indexes were built\n"), "{errors}");
     assert_eq!(output.status.code(), Some(130));
     sound(&home);
 }

@@ -133,3 +133,40 @@ fn failed(target: &Target, error: &io::Error) -> CliError {
     };
     CliError::new(Kind::User, text, hint)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(folder: &Path) -> Target {
+        Target::of(&folder.join("out"), &StoreUrl::Sqlite(folder.join("state.db"))).unwrap()
+    }
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn what_is_not_finished_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = target(folder.path());
+        let mut draft = Draft::new(&target).unwrap();
+        draft.write("half").unwrap();
+        assert!(!names(folder.path()).contains(&"out".into()));
+        drop(draft);
+        assert_eq!(names(folder.path()).len(), 0);
+    }
+
+    #[test]
+    fn what_came_there_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = target(folder.path());
+        let mut draft = Draft::new(&target).unwrap();
+        draft.write("ours").unwrap();
+        std::fs::write(target.path(), "theirs").unwrap();
+        let error = draft.finish().unwrap_err();
+        assert_eq!(error.hints(), ["somebody made it meanwhile; choose another name"]);
+        assert_eq!(std::fs::read_to_string(target.path()).unwrap(), "theirs");
+        assert_eq!(names(folder.path()).len(), 1);
+    }
+}
