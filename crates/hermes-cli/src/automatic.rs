@@ -54,18 +54,21 @@ async fn due(context: &Context, settings: &Settings) -> Result<Option<Done>, Cli
     if !is_due(last, now, settings.sessions.min_interval_hours.value) {
         return Ok(None);
     }
-    let start = Instant::now();
     once(&*store, GHOSTS, ghosts(&*store, now)).await?;
     once(&*store, ORPHANS, orphans(&*store, now)).await?;
     let policy = RetentionPolicy::new(settings.sessions.retention_days.value as f64, None).map_err(CliError::usage)?;
     let candidates = plan(&*store, &policy, now).await?;
     let transcripts = Transcripts::of(settings, &url);
+    let start = Instant::now();
     let mut progress =
         |_: &Pruned| if start.elapsed() < TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
     let (pruned, removed) = carry_out(&*store, &candidates, &policy, now, transcripts.as_ref(), &mut progress).await?;
     let is_all = pruned.looked_at >= candidates.len() as u64;
-    if is_all {
-        store.set_meta(LAST, Some(&now.seconds().to_string())).await?;
+    match (is_all, last) {
+        (true, _) => store.set_meta(LAST, Some(&now.seconds().to_string())).await?,
+        // Begun and announced, and still due.
+        (false, None) => store.set_meta(LAST, Some("0.0")).await?,
+        (false, Some(_)) => {}
     }
     while settings.sessions.vacuum_after_prune.value && pruned.conversations > 0 && start.elapsed() < TIME {
         if !store.upkeep().await? {
@@ -101,7 +104,7 @@ async fn ghosts(store: &dyn Maintenance, now: Timestamp) -> Result<(), StoreErro
     let is_ghost = |row: &SessionSummary| {
         row.segments == 1 && row.title.is_none() && row.message_count == 0 && row.ended_at.is_some()
     };
-    let ghosts: Vec<_> = rows(store, View::Conversations, filter).await?.into_iter().filter(is_ghost).collect();
+    let ghosts = rows(store, View::Conversations, filter, &is_ghost).await?;
     let mut left: Vec<_> = ghosts.into_iter().map(|row| row.conversation).collect();
     while !left.is_empty() {
         let step = store.prune(&left, &policy, now).await?;
@@ -114,25 +117,31 @@ async fn ghosts(store: &dyn Maintenance, now: Timestamp) -> Result<(), StoreErro
 /// Ends continuations that nobody went on with: they have messages, but no call of a model, for a week.
 async fn orphans(store: &dyn Maintenance, now: Timestamp) -> Result<(), StoreError> {
     let reason = EndReason::parse("orphaned_compression")?;
-    for row in rows(store, View::Sessions, SessionFilter::default()).await? {
-        let is_orphan = row.relation == Relation::Continuation
+    let is_orphan = |row: &SessionSummary| {
+        row.relation == Relation::Continuation
             && row.ended_at.is_none()
             && row.message_count > 0
             && row.usage.api_call_count == 0
-            && now.since(row.started_at) > 7.0 * DAY;
-        if is_orphan {
-            store.end(&row.id, &reason, &Request::at(now)).await?;
-        }
+            && now.since(row.started_at) > 7.0 * DAY
+    };
+    for row in rows(store, View::Sessions, SessionFilter::default(), &is_orphan).await? {
+        store.end(&row.id, &reason, &Request::at(now)).await?;
     }
     Ok(())
 }
 
-async fn rows(store: &dyn Maintenance, view: View, filter: SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+/// The rows that are meant; the others are not held.
+async fn rows(
+    store: &dyn Maintenance,
+    view: View,
+    filter: SessionFilter,
+    is_meant: &(dyn Fn(&SessionSummary) -> bool + Sync),
+) -> Result<Vec<SessionSummary>, StoreError> {
     let mut request = ListRequest { view, filter, order: Order::Id, page: PageRequest::first(1000), after: None };
     let mut rows = Vec::new();
     loop {
         let page = store.list(&request).await?;
-        rows.extend(page.rows);
+        rows.extend(page.rows.into_iter().filter(is_meant));
         match page.next {
             Some(next) => request.after = Some(next),
             None => return Ok(rows),
