@@ -11,6 +11,7 @@ SEED = 25
 # How many queries of each class.
 NUMBER = 6
 GOALS = {
+    "word in one message": "",
     "rare word": "≤ 0.167×",
     "common word": "≤ 0.167×",
     "two words": "≤ 0.286×",
@@ -59,7 +60,8 @@ def draw(bench):
                 signs += [word for word in text.split() if any(sign in word[1:-1] for sign in "/._-") and word.isascii() and 6 < len(word) < 40]
     common = [word for word, _ in having.most_common(NUMBER * 2)]
     usual = [word for word, number in having.items() if number > len(texts) / 200 and word not in common]
-    rare = [word for word, number in having.items() if number <= 20 and len(word) > 4]
+    rare = [word for word, number in having.items() if 10 <= number <= 30 and len(word) > 4]
+    single = [word for word, number in having.items() if number == 1 and len(word) > 4]
     pick = lambda some: chance.sample(sorted(set(some)), min(NUMBER, len(set(some))))
     pairs = lambda join: [f"{one}{join}{other}" for one, other in zip(pick(usual), pick(usual))]
     cut = lambda length: [run[at:at + length] for run in pick(runs) for at in [chance.randrange(len(run) - length + 1)]]
@@ -70,6 +72,7 @@ def draw(bench):
         if all(word.isascii() and word.isalpha() for word in words[at:at + 2]) and len(words[at:at + 2]) == 2:
             phrases.append(f'"{" ".join(words[at:at + 2])}"')
     return {
+        "word in one message": pick(single),
         "rare word": pick(rare),
         "common word": common[:NUMBER],
         "two words": pairs(" "),

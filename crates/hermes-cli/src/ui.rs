@@ -5,11 +5,13 @@
 mod ask;
 pub(crate) mod changes;
 pub(crate) mod checks;
+pub(crate) mod document;
 pub(crate) mod hits;
 pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod markdown;
 pub(crate) mod marked;
+pub(crate) mod output;
 mod progress;
 pub(crate) mod recap;
 mod sanitize;
@@ -94,6 +96,15 @@ impl Ui {
     /// The columns of the terminal.
     pub(crate) const fn width(&self) -> usize {
         self.width
+    }
+
+    /// The lines of the terminal that stdout is; nothing if it is none.
+    fn screen(&self) -> Option<usize> {
+        let stdout = io::stdout();
+        if !stdout.is_terminal() {
+            return None;
+        }
+        terminal_size::terminal_size().map(|(_, height)| usize::from(height.0)).filter(|height| *height > 0)
     }
 
     /// Whether styles reach whoever reads stdout.

@@ -23,6 +23,7 @@ pub mod listing;
 pub mod maintenance;
 pub mod messages;
 pub mod meta;
+pub mod ordering;
 pub mod pieces;
 pub mod requests;
 pub mod search;

@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, pieces, requests,
-    search, sessions, text, titles, usage,
+    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, ordering, pieces,
+    requests, search, sessions, text, titles, usage,
 };
 
 macro_rules! cases {
@@ -78,11 +78,11 @@ pub const CASES: &[Case] = cases![
     listing::last_activity,
     listing::previews,
     listing::the_preview_of_a_conversation,
-    listing::orders,
-    listing::orders_by_size,
-    listing::pages_neither_skip_nor_repeat,
-    listing::edges_of_pages,
-    listing::paging_while_others_write,
+    ordering::orders,
+    ordering::orders_by_size,
+    ordering::pages_neither_skip_nor_repeat,
+    ordering::edges_of_pages,
+    ordering::paging_while_others_write,
     listing::filters,
     listing::counts_match_the_list,
     meta::kept_and_overwritten,
@@ -157,6 +157,7 @@ pub const CASES: &[Case] = cases![
     search::a_hit_tells_where_it_is,
     search::neighbours,
     search::snippets,
+    search::natural_questions,
     search::nothing_wanted,
     search::relaxed_only_if_nothing_matches,
     search::ten_megabytes,

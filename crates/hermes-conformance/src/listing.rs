@@ -1,22 +1,18 @@
-//! Lists: what a row stands for, in what order rows come, and how they are paged and counted.
+//! Lists: what a row stands for, which rows there are, and how they are counted. Their order is in `ordering`.
 
-use crate::fixture::{
-    assistant, at, calls, id, ids, made, new_session, request, row_ids, source, structured, title, user,
-};
+use crate::fixture::{assistant, at, calls, id, made, new_session, request, row_ids, source, structured, title, user};
+use crate::ordering::crowd;
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Counts, EndReason, ListCursor, ListRequest, Listing, Maintenance, NewChild, NewMessage, NewSession, Order,
-    PageRequest, Relation, Role, SessionFilter, SessionId, SessionSummary, StoreError, Usage, UsageUpdate, View,
+    Counts, EndReason, ListRequest, Listing, Maintenance, NewChild, NewMessage, NewSession, Order, PageRequest,
+    Relation, Role, SessionFilter, SessionSummary, StoreError, Usage, UsageUpdate, View,
 };
 
-const VIEWS: [View; 2] = [View::Conversations, View::Sessions];
-pub(crate) const ORDERS: [Order; 5] = [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id];
-
-fn sessions() -> ListRequest {
+pub(crate) fn sessions() -> ListRequest {
     ListRequest { view: View::Sessions, ..ListRequest::default() }
 }
 
-fn used(input: i64, cost: f64, provider: &str) -> UsageUpdate {
+pub(crate) fn used(input: i64, cost: f64, provider: &str) -> UsageUpdate {
     UsageUpdate {
         input_tokens: Some(input),
         estimated_cost_usd: Some(cost),
@@ -26,7 +22,7 @@ fn used(input: i64, cost: f64, provider: &str) -> UsageUpdate {
 }
 
 /// A conversation of three sessions and two delegates, and a branch of it.
-async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
+pub(crate) async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
     let root = NewSession {
         user_id: Some("u".into()),
         model: Some("big".into()),
@@ -219,165 +215,6 @@ pub async fn the_preview_of_a_conversation(setup: Setup) -> CaseResult {
     assert_eq!(store.list(&ListRequest::default()).await?.rows[0].preview, "tip");
     store.append(&id("root"), &[user("root")], &request(3)).await?;
     assert_eq!(store.list(&ListRequest::default()).await?.rows[0].preview, "root");
-    Ok(())
-}
-
-/// Sessions with equal and unequal times, in an order that no column has by chance.
-async fn crowd(store: &dyn Maintenance) -> Result<(), StoreError> {
-    for (name, started, said) in [
-        ("m", 5, Some(50)),
-        ("c", 7, None),
-        ("x", 5, Some(7)),
-        ("B", 5, Some(50)),
-        ("p", 9, Some(2)),
-        ("é", 5, None),
-        ("a", 1, Some(50)),
-        ("z", 1, None),
-        ("_", 3, Some(9)),
-    ] {
-        made(store, name, started).await;
-        if let Some(said) = said {
-            store.append(&id(name), &[user("x")], &request(said)).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Newest first, ties by id in the same direction; by id, the smallest first.
-pub async fn orders(setup: Setup) -> CaseResult {
-    let store = setup.store().await;
-    crowd(&*store).await?;
-    for view in VIEWS {
-        let listed = async |order| {
-            let listing = store.list(&ListRequest { view, order, ..ListRequest::default() }).await.unwrap();
-            assert_eq!(listing.next, None);
-            listing.rows.into_iter().map(|row| row.id).collect::<Vec<_>>()
-        };
-        assert_eq!(listed(Order::Active).await, ids(&["m", "a", "B", "p", "_", "x", "c", "é", "z"]), "{view:?}");
-        assert_eq!(listed(Order::Started).await, ids(&["p", "c", "é", "x", "m", "B", "_", "z", "a"]), "{view:?}");
-        assert_eq!(listed(Order::Id).await, ids(&["B", "_", "a", "c", "m", "p", "x", "z", "é"]), "{view:?}");
-    }
-    Ok(())
-}
-
-/// By the number of messages and by the cost of what the row stands for, ties by id; what is unknown is nothing.
-pub async fn orders_by_size(setup: Setup) -> CaseResult {
-    let store = setup.store().await;
-    family(&*store).await?;
-    for (name, messages, cost) in
-        [("n", 3, Some(1.5)), ("o", 0, None), ("p", 3, Some(0.0)), ("q", 1, Some(1.75)), ("r", 2, None)]
-    {
-        made(&*store, name, 5).await;
-        store.append(&id(name), &vec![user("x"); messages], &request(6)).await?;
-        if let Some(cost) = cost {
-            store.record_usage(&id(name), &used(1, cost, "a"), &request(7)).await?;
-        }
-    }
-    let billed = UsageUpdate { actual_cost_usd: Some(0.125), estimated_cost_usd: Some(9.0), ..UsageUpdate::default() };
-    store.record_usage(&id("r"), &billed, &request(8)).await?;
-    let listed = async |view, order| {
-        let listing = store.list(&ListRequest { view, order, ..ListRequest::default() }).await.unwrap();
-        listing.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>().join(" ")
-    };
-    assert_eq!(listed(View::Conversations, Order::Messages).await, "p n c2 r q b o");
-    assert_eq!(listed(View::Conversations, Order::Cost).await, "q c2 n r p o b");
-    assert_eq!(listed(View::Sessions, Order::Messages).await, "p n root r d1 c2 q c1 b o d2");
-    assert_eq!(listed(View::Sessions, Order::Cost).await, "q n c1 d1 root r p o d2 c2 b");
-    Ok(())
-}
-
-/// Pages by cursor and pages by offset, of any size, give the list, each row once.
-pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
-    let store = setup.store().await;
-    crowd(&*store).await?;
-    family(&*store).await?;
-    for (view, order) in VIEWS.into_iter().flat_map(|view| ORDERS.map(|order| (view, order))) {
-        let whole = store.list(&ListRequest { view, order, ..ListRequest::default() }).await?.rows;
-        assert_eq!(whole.len(), if view == View::Sessions { 15 } else { 11 });
-        for limit in [1, 2, 4, 10, 11, 15, 16] {
-            let page = PageRequest::first(limit);
-            let (mut paged, mut after) = (Vec::new(), None);
-            loop {
-                let listing = store
-                    .list(&ListRequest { view, order, page: page.clone(), after, ..ListRequest::default() })
-                    .await?;
-                assert_eq!(listing.next.is_some(), listing.rows.len() == limit as usize);
-                paged.extend(listing.rows);
-                // A page that repeats would go on for ever.
-                assert!(paged.len() <= whole.len(), "{view:?} {order:?} by {limit} repeats");
-                after = listing.next;
-                if after.is_none() {
-                    break;
-                }
-            }
-            assert_eq!(paged, whole, "{view:?} {order:?} by {limit}");
-            let mut paged = Vec::new();
-            for offset in (0..20).step_by(limit as usize) {
-                let page = PageRequest::new(i64::from(limit), offset)?;
-                paged.extend(store.list(&ListRequest { view, order, page, ..ListRequest::default() }).await?.rows);
-            }
-            assert_eq!(paged, whole, "{view:?} {order:?} by {limit}, by offset");
-        }
-    }
-    Ok(())
-}
-
-/// The edges of paging: nothing asked for, nothing left, more than there is, a row that is gone.
-pub async fn edges_of_pages(setup: Setup) -> CaseResult {
-    let store = setup.store().await;
-    assert_eq!(store.list(&ListRequest::default()).await?, Listing::default());
-    crowd(&*store).await?;
-    let by_id = |page, after: Option<&str>| ListRequest {
-        order: Order::Id,
-        page,
-        after: after.map(|name| ListCursor { key: 1e9, id: id(name) }),
-        ..ListRequest::default()
-    };
-    assert_eq!(store.list(&by_id(PageRequest::first(0), None)).await?, Listing::default());
-    assert_eq!(store.list(&by_id(PageRequest::new(5, 9)?, None)).await?, Listing::default());
-    assert_eq!(store.list(&by_id(PageRequest::new(5, i64::MAX)?, None)).await?, Listing::default());
-    assert_eq!(row_ids(&store.list(&by_id(PageRequest::first(u32::MAX), None)).await?).len(), 9);
-    // A cursor is a place: the row that was there may be gone, or never have been. The offset counts from it.
-    assert_eq!(row_ids(&store.list(&by_id(PageRequest::first(2), Some("n"))).await?), ["p", "x"]);
-    assert_eq!(row_ids(&store.list(&by_id(PageRequest::new(2, 1)?, Some("c"))).await?), ["p", "x"]);
-    let active = |seconds: i32, name: &str| ListRequest {
-        after: Some(ListCursor { key: at(seconds).seconds(), id: id(name) }),
-        ..ListRequest::default()
-    };
-    assert_eq!(row_ids(&store.list(&active(9, "b")).await?), ["_", "x", "c", "é", "z"]);
-    assert_eq!(row_ids(&store.list(&active(9, "Z")).await?), ["x", "c", "é", "z"]);
-    assert_eq!(row_ids(&store.list(&active(0, "b")).await?), [] as [&str; 0]);
-    for (limit, offset) in [(-1, 0), (0, -1), (i64::MIN, i64::MIN)] {
-        assert!(PageRequest::new(limit, offset).is_err());
-    }
-    Ok(())
-}
-
-/// In the order of ids nothing is missed or repeated while others write.
-pub async fn paging_while_others_write(setup: Setup) -> CaseResult {
-    let (store, writer) = (setup.store().await, setup.store().await);
-    for n in 0..20 {
-        made(&*store, &format!("k{n:02}"), n).await;
-    }
-    let (mut seen, mut after, mut round) = (Vec::new(), None, 0);
-    loop {
-        let request = ListRequest { order: Order::Id, page: PageRequest::first(3), after, ..sessions() };
-        let listing = store.list(&request).await?;
-        seen.extend(listing.rows.into_iter().map(|row| row.id));
-        after = listing.next;
-        if after.is_none() {
-            break;
-        }
-        round += 1;
-        assert!(round < 40, "the pages do not end: {seen:?}");
-        // Old rows become active, and rows come in before and behind the place of the reader.
-        writer.append(&id("k19"), &[user("x")], &crate::fixture::request(1_000 + round)).await?;
-        made(&*writer, &format!("a{round}"), 5_000 + round).await;
-        made(&*writer, &format!("z{round}"), -round).await;
-    }
-    let old: Vec<SessionId> = seen.iter().filter(|id| id.as_str().starts_with('k')).cloned().collect();
-    assert_eq!(old, (0..20).map(|n| id(&format!("k{n:02}"))).collect::<Vec<_>>());
-    assert!(seen.is_sorted_by(|a, b| a < b), "{seen:?}");
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 mod filters;
 mod found;
 mod large;
+mod natural;
 mod order;
 mod paging;
 mod results;
@@ -10,6 +11,7 @@ mod results;
 pub use filters::{every_filter_by_itself, filters_together};
 pub use found::{as_written, behind_escapes_and_in_parts, gone_is_gone, operators_bind_as_they_should};
 pub use large::{a_session_of_twenty_thousand, ten_megabytes};
+pub use natural::natural_questions;
 pub use order::{absence_is_told_newest_first, newest_first, whole_words_before_pieces};
 pub use paging::{by_cursor_and_by_offset, relaxed_pages, while_indexes_catch_up, while_others_write};
 pub use results::{a_hit_tells_where_it_is, neighbours, nothing_wanted, relaxed_only_if_nothing_matches, snippets};

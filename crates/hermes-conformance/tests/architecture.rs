@@ -33,7 +33,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 16] = [
+const CASE_MODULES: [&str; 17] = [
     "sessions",
     "titles",
     "lineage",
@@ -45,6 +45,7 @@ const CASE_MODULES: [&str; 16] = [
     "maintenance",
     "deletion",
     "import",
+    "ordering",
     "pieces",
     "search",
     "text",

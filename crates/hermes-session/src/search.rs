@@ -213,7 +213,7 @@ pub struct Hit {
     pub title: Option<String>,
     /// When the session started.
     pub started_at: Timestamp,
-    /// Whether whole words matched.
+    /// Whether whole words matched; those of a relaxed answer count as pieces.
     pub tier: matching::Tier,
     /// How well, among the hits of this answer; it compares with nothing else.
     pub score: f64,

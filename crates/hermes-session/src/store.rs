@@ -134,7 +134,7 @@ pub trait SessionStore: Send + Sync {
     ///
     /// A compressed chain is one row. Branches are rows of their own, whatever became of the session they came from; so is a
     /// session whose parent is gone. A row that can't be read is told apart.
-    //  Cases: listing::*
+    //  Cases: listing::*, ordering::*
     async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError>;
 
     /// How many conversations, sessions and messages the filter admits.
@@ -217,7 +217,7 @@ pub trait Maintenance: SessionStore {
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError>;
 
     /// Does a short piece of what is outstanding (taking away what is left of deleted conversations, telling anew what foreign writers
-    /// left, indexing, making spoilt indexes anew, giving room back); whether more is left.
+    /// left, indexing, giving room back); whether more is left.
     //  Cases: maintenance::upkeep_comes_to_an_end
     async fn upkeep(&self) -> Result<bool, StoreError>;
 

@@ -37,6 +37,7 @@ pub(crate) use step::fill;
 use crate::database::Database;
 use crate::error::Failure;
 use hermes_session::SessionId;
+use rusqlite::OptionalExtension as _;
 
 /// One of the two indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,23 @@ pub(crate) fn lay_ground(database: &Database) -> Result<bool, Failure> {
     database.execute_batch(&compact::views())?;
     own::lay_ground(database)?;
     Ok(was_there)
+}
+
+/// How many messages the index of words has, and how many tokens they have together, as it keeps them for ranking.
+pub(crate) fn totals(database: &Database) -> Result<(u64, u64), Failure> {
+    let record: Option<Vec<u8>> = database
+        .prepare_cached("SELECT block FROM messages_fts_data WHERE id = 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    // Numbers of seven bits a byte, the highest first; a set top bit says that more follow.
+    let mut numbers = [0_u64; 2];
+    let mut place = 0;
+    for byte in record.unwrap_or_default() {
+        let Some(number) = numbers.get_mut(place) else { break };
+        *number = *number << 7 | u64::from(byte & 0x7f);
+        place += usize::from(byte & 0x80 == 0);
+    }
+    Ok((numbers[0], numbers[1]))
 }
 
 /// Notes a message that triggers have indexed and whose id may be one that others are past already.

@@ -35,14 +35,14 @@ fn in_order(database: &Database, request: &ListRequest, listing: &mut Listing) -
     let is_sifted = request.filter.asks_of_tip();
     let bounds = if is_sifted { Bounds::All } else { Bounds::Page };
     let (mut found, mut last) = (0, None);
-    walk(database, request, bounds, |place, row| {
+    walk(database, request, bounds, |place, row, dirty| {
         if is_sifted && (found == limit || to_pass > 0) {
             to_pass = to_pass.saturating_sub(1);
             return Ok(if found == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
         }
         found += 1;
         match row {
-            Ok(summary) => listing.rows.push(with_usage(database, summary, &place.id)?),
+            Ok(summary) => listing.rows.push(whole(database, summary, &place.id, dirty)?),
             Err(unreadable) => listing.unreadable.push(unreadable),
         }
         last = Some(place);
@@ -56,7 +56,7 @@ fn in_order(database: &Database, request: &ListRequest, listing: &mut Listing) -
 fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
     let every = ListRequest { order: Order::Id, after: None, ..request.clone() };
     let mut places = Vec::new();
-    walk(database, &every, Bounds::All, |place, row| {
+    walk(database, &every, Bounds::All, |place, row, _| {
         match row {
             Ok(summary) if request.order == Order::Cost => {
                 let summary = with_usage(database, summary, &place.id)?;
@@ -81,9 +81,9 @@ fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) ->
     let (limit, offset) = (request.page.limit() as usize, usize::try_from(request.page.offset()).unwrap_or(usize::MAX));
     let page: Vec<_> = places.into_iter().skip(offset).take(limit).collect();
     for (_, id) in &page {
-        walk(database, &every, Bounds::One(id), |place, row| {
+        walk(database, &every, Bounds::One(id), |place, row, dirty| {
             if let Ok(summary) = row {
-                listing.rows.push(with_usage(database, summary, &place.id)?);
+                listing.rows.push(whole(database, summary, &place.id, dirty)?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -104,12 +104,12 @@ enum Bounds<'a> {
     One(&'a SessionId),
 }
 
-/// Goes through rows of a list, each with its place; a conversation's usage is still to be summed.
+/// Goes through rows of a list, each with its place and the mark of what its side row may not know; [`whole`] makes it complete.
 fn walk(
     database: &Database,
     request: &ListRequest,
     bounds: Bounds<'_>,
-    mut each: impl FnMut(ListCursor, Result<SessionSummary, Unreadable>) -> Result<ControlFlow<()>, Failure>,
+    mut each: impl FnMut(ListCursor, Result<SessionSummary, Unreadable>, i64) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<(), Failure> {
     let (sql, values) = page(request, bounds, database.shape(), "INDEXED BY hx_sessions_card");
     let mut statement = match database.prepare_cached(&sql) {
@@ -124,7 +124,7 @@ fn walk(
         let key = time(row, MARKS + 2)?.map_or(0.0, Timestamp::seconds);
         let read = match decode::summary(&Row(row)) {
             Ok(summary) => {
-                let summary = freshen(database, request.view, summary, &first, dirty)?;
+                let summary = at_tip(database, request.view, summary, &first, dirty)?;
                 if !request.filter.admits_tip(summary.model.as_deref(), summary.title.as_deref()) {
                     continue;
                 }
@@ -132,7 +132,7 @@ fn walk(
             }
             Err(unreadable) => Err(unreadable),
         };
-        if each(ListCursor { key, id: first }, read)?.is_break() {
+        if each(ListCursor { key, id: first }, read, dirty)?.is_break() {
             break;
         }
     }
@@ -225,8 +225,8 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Looks up what the row's side row may not know yet.
-fn freshen(
+/// Looks up where a conversation stands, if its side row may not know.
+fn at_tip(
     database: &Database,
     view: View,
     mut summary: SessionSummary,
@@ -243,6 +243,16 @@ fn freshen(
             (summary.message_count, summary.tool_call_count) = (tip.message_count, tip.tool_call_count);
         }
     }
+    Ok(summary)
+}
+
+/// Looks up the preview and the times, if the side row may not know them, and sums the usage.
+fn whole(
+    database: &Database,
+    mut summary: SessionSummary,
+    first: &SessionId,
+    dirty: i64,
+) -> Result<SessionSummary, Failure> {
     if dirty & 1 != 0 {
         summary.preview = mend::first_preview(database, first)?;
         if summary.preview.is_empty() && summary.id != *first {
@@ -251,7 +261,7 @@ fn freshen(
         summary.last_active =
             summary.last_active.max(mend::last_active(database, first)?.unwrap_or(summary.started_at));
     }
-    Ok(summary)
+    with_usage(database, summary, first)
 }
 
 /// Sums the usage of the sessions that a row stands for.
@@ -326,12 +336,12 @@ pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Coun
 fn counts_of_rows(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
     let mut counts = Counts::default();
     let request = |view| ListRequest { view, order: Order::Id, filter: filter.clone(), ..ListRequest::default() };
-    walk(database, &request(View::Conversations), Bounds::All, |_, _| {
+    walk(database, &request(View::Conversations), Bounds::All, |_, _, _| {
         counts.conversations += 1;
         Ok(ControlFlow::Continue(()))
     })?;
     let mut messages = database.prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?;
-    walk(database, &request(View::Sessions), Bounds::All, |place, _| {
+    walk(database, &request(View::Sessions), Bounds::All, |place, _, _| {
         counts.sessions += 1;
         counts.messages += messages.query_row([place.id.as_str()], |row| row.get::<_, i64>(0))?.unsigned_abs();
         Ok(ControlFlow::Continue(()))

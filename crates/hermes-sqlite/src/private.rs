@@ -44,11 +44,9 @@ CREATE VIRTUAL TABLE IF NOT EXISTS hx_cjk USING fts5(pairs, content='', columnsi
 CREATE TABLE IF NOT EXISTS hx_doclen (block INTEGER PRIMARY KEY, lengths BLOB NOT NULL);
 ";
 
-/// Whether the tables are there.
-pub(crate) fn is_there(connection: &Connection) -> Result<bool, Failure> {
-    let sql = "SELECT count(*) FROM main.sqlite_schema WHERE name IN ('hx_term', 'hx_term_block', 'hx_term_trigram', 'hx_term_unlisted', 'hx_cjk', 'hx_doclen')";
-    Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))? == 6)
-}
+/// The names of the tables.
+pub(crate) const NAMES: [&str; 6] =
+    ["hx_term", "hx_term_block", "hx_term_trigram", "hx_term_unlisted", "hx_cjk", "hx_doclen"];
 
 /// The text of a message as a person wrote it, from its columns.
 pub(crate) fn decoded<'a>(

@@ -138,6 +138,10 @@ pub(crate) fn snapshot<T>(
     }
     database.prepare_cached("BEGIN")?.execute([])?;
     let outcome = database.refresh().map_err(Failure::from).and_then(|()| work(database));
-    database.prepare_cached("COMMIT")?.execute([])?;
+    let end = database.prepare_cached("COMMIT").and_then(|mut statement| statement.execute([]));
+    // A damaged index that was asked may fail at the end once more. What was read of the rest is right all the same.
+    if end.is_err() && !database.is_autocommit() {
+        database.execute_batch("ROLLBACK")?;
+    }
     outcome
 }

@@ -20,8 +20,10 @@ use crate::indexes;
 use crate::private::Lengths;
 use coverage::Coverage;
 use hermes_session::MessageId;
+use hermes_session::script::is_paired;
+use hermes_session::search::fold::fold;
 use hermes_session::search::matching::{Matcher, Tier};
-use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank};
+use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank, tokens};
 use hits::Page;
 use ids::Ids;
 use newest::Told;
@@ -72,6 +74,9 @@ struct Search<'d> {
     admitted: Option<Vec<i64>>,
     /// Messages after this one came since the first page.
     newest: i64,
+    /// How many messages the index of words has.
+    all: u64,
+    /// The lengths of messages that are ranked.
     lengths: Lengths,
     /// Those of messages that were looked through.
     aside: HashMap<i64, u32>,
@@ -97,16 +102,16 @@ impl<'d> Search<'d> {
                 database.prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?.query_row([], |row| row.get(0))?
             }
         };
-        let (lengths, way, unindexed) = match coverage {
-            Coverage::But { behind, .. } => (Lengths::load(database)?, Way::Index, *behind),
+        let ((all, tokens), way, unindexed) = match coverage {
+            Coverage::But { behind, .. } => (indexes::totals(database)?, Way::Index, *behind),
             Coverage::Nothing => {
                 let all: i64 = database.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
-                (Lengths::default(), Way::Scan, all.unsigned_abs())
+                ((all.unsigned_abs(), 0), Way::Scan, all.unsigned_abs())
             }
         };
         let average = match &request.after {
             Some(cursor) => cursor.weights.first().copied().unwrap_or(1.0),
-            None => lengths.average(),
+            None => (tokens as f64 / all.max(1) as f64).max(1.0),
         };
         Ok(Self {
             database,
@@ -116,7 +121,8 @@ impl<'d> Search<'d> {
             rows,
             admitted,
             newest,
-            lengths,
+            all,
+            lengths: Lengths::default(),
             aside: HashMap::new(),
             average,
             end: start + request.timeout,
@@ -150,8 +156,12 @@ impl<'d> Search<'d> {
             return self.newest_first(page, plan.ids, &Told::default());
         }
         let words = self.plan(Tier::Words)?;
-        if words.ids == Ids::All {
+        if words.ids == Ids::All && self.may_be_in_pieces() {
             return self.scan(page);
+        }
+        if words.ids == Ids::All {
+            // No index knows how well anything matches, and nothing matches better than something else.
+            return self.newest_first(page, Ids::All, &Told::default());
         }
         let mut told = Told { words: Some(words.ids.clone()), taken: HashSet::new() };
         if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
@@ -159,8 +169,32 @@ impl<'d> Search<'d> {
         {
             return Ok(());
         }
+        if !self.may_be_in_pieces() {
+            return Ok(());
+        }
         let pieces = self.plan(Tier::Pieces)?;
         self.newest_first(page, pieces.ids, &told)
+    }
+
+    /// Whether anything can match that is no whole word: not if every term begins and ends where words do, wherever it stands.
+    fn may_be_in_pieces(&self) -> bool {
+        let is_open = |end: Option<char>| end.is_some_and(|end| tokens::is_word(end) && !is_paired(end));
+        self.request.query.terms().iter().any(|term| {
+            let folded = fold(&term.text);
+            is_open(folded.chars().next()) || is_open(folded.chars().next_back()) || folded.is_empty()
+        })
+    }
+
+    /// Learns the lengths of messages: those of a few, or all.
+    fn learn_lengths(&mut self, ids: &[i64]) -> Result<(), Failure> {
+        const FEW: usize = 8;
+        let is_told = matches!(self.coverage, Coverage::But { .. });
+        self.lengths = match ids.len() {
+            _ if !is_told => return Ok(()),
+            0..=FEW => Lengths::of(self.database, ids.iter().copied())?,
+            _ => Lengths::load(self.database)?,
+        };
+        Ok(())
     }
 
     /// Whether hits come from the newest on: somebody asked for that, or there is nothing to tell how well they match.

@@ -138,7 +138,13 @@ pub(crate) fn short(number: i64) -> String {
 
 /// An amount of money; cents, and of less than a cent what is left of it.
 pub(crate) fn dollars(amount: f64) -> String {
-    if amount != 0.0 && amount.abs() < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+    if amount != 0.0 && amount.abs() < 0.01 {
+        return format!("${amount:.4}");
+    }
+    let cents = format!("{:.2}", amount.abs());
+    let (whole, rest) = cents.split_once('.').unwrap_or((&cents, "00"));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), number);
+    format!("{}${whole}.{rest}", if amount < 0.0 { "-" } else { "" })
 }
 
 /// A size with three digits or so.
@@ -179,7 +185,14 @@ mod tests {
         ] {
             assert_eq!(short(count), expect);
         }
-        for (amount, expect) in [(0.0, "$0.00"), (0.0042, "$0.0042"), (0.01, "$0.01"), (12.345, "$12.35")] {
+        for (amount, expect) in [
+            (0.0, "$0.00"),
+            (0.0042, "$0.0042"),
+            (0.01, "$0.01"),
+            (12.345, "$12.35"),
+            (1_742.08, "$1,742.08"),
+            (-3.0, "-$3.00"),
+        ] {
             assert_eq!(dollars(amount), expect);
         }
         assert_eq!((plural(1, "indexes"), plural(2, "indexes")), ("1 index".into(), "2 indexes".into()));

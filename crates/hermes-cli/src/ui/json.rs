@@ -9,10 +9,14 @@ use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchAnswer, Way};
 use hermes_session::{
-    BackupReport, Check, Json, Listing, Message, Report, Room, Session, SessionId, SessionSummary, SourceStatistics,
-    Statistics, StoreStatus, Timestamp, Usage, export,
+    BackupReport, Check, Json, Listing, Report, Room, Session, SessionId, SessionSummary, SourceStatistics, Statistics,
+    StoreStatus, Timestamp, Usage,
 };
 use hermes_store::Shrunk;
+
+/// A list that is to be filled, and what is behind its start.
+const EMPTY: &str = "[]";
+const EMPTY_END: &str = "]}";
 
 /// The version of every object below.
 pub(super) const SCHEMA: i64 = 1;
@@ -82,8 +86,8 @@ fn counted(object: &mut ObjectWriter, counts: SourceStatistics) {
         .raw("messages", &counts.messages.to_string());
 }
 
-/// A session with its messages.
-pub(crate) fn transcript(session: &Session, segments: &Segments, messages: &[Message]) -> String {
+/// What stands before and behind the messages in the object of a session.
+pub(crate) fn around_messages(session: &Session, segments: &Segments) -> (String, &'static str) {
     let mut row = ObjectWriter::new();
     row.text("id", Some(session.id.as_str()))
         .text("source", Some(session.source.as_str()))
@@ -110,11 +114,10 @@ pub(crate) fn transcript(session: &Session, segments: &Segments, messages: &[Mes
         .text("continued_in", segments.continued_in.as_ref().map(SessionId::as_str))
         .raw("unreadable", &array(faults));
     let mut object = ObjectWriter::new();
-    object
-        .raw("schema", &SCHEMA.to_string())
-        .raw("session", &row.finish())
-        .raw("messages", &array(messages.iter().map(export::message_object)));
-    object.finish()
+    object.raw("schema", &SCHEMA.to_string()).raw("session", &row.finish()).raw("messages", EMPTY);
+    let mut before = object.finish();
+    before.truncate(before.len() - EMPTY_END.len());
+    (before, EMPTY_END)
 }
 
 /// What verifying a store found.

@@ -1,102 +1,318 @@
-//! Conversations as Markdown, for people to read and keep. What was said stays Markdown, what tools did is code.
+//! What people and models write, drawn for a terminal: headings, emphasis, lists, quotes, code and tables without their marks.
+//!
+//! Nothing is dropped: what is no markup, and what can't be drawn (HTML, the address of a link), is shown as text.
 
-use super::sanitize::document;
-use super::time::Now;
-use hermes_session::{Message, Role, Session};
+mod block;
 
-/// The head of a conversation: its title, then what it is.
-pub(crate) fn head(session: &Session, now: &Now) -> String {
-    let title = session.title.as_deref().unwrap_or(session.id.as_str());
-    format!("# {}\n\n{}", heading(title), facts(session, now))
-}
+use super::layout::{breaks, width_of};
+use super::{Line, Visible};
+use anstyle::{AnsiColor, Style};
+use block::Block;
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// The head of a further session of the same conversation.
-pub(crate) fn part(session: &Session, now: &Now) -> String {
-    let title = session.title.as_deref().unwrap_or(session.id.as_str());
-    format!("## {} ({})\n\n{}", heading(title), session.relation.as_str(), facts(session, now))
-}
+/// Longer texts are no letters but data; they are shown as they are.
+const MOST_BYTES: usize = 1 << 20;
+/// Text keeps at least this room, however deep it is nested.
+const LEAST_ROOM: usize = 12;
 
-fn facts(session: &Session, now: &Now) -> String {
-    let facts = [
-        ("id", Some(code(session.id.as_str()))),
-        ("source", Some(code(session.source.as_str()))),
-        ("model", session.model.as_deref().map(code)),
-        ("started", Some(now.day_and_minute(session.started_at))),
-        ("ended", session.ended_at.map(|at| now.day_and_minute(at))),
-    ];
-    let lines = facts.into_iter().filter_map(|(name, value)| Some(format!("- {name}: {}\n", value?)));
-    lines.chain(["\n".into()]).collect()
-}
-
-/// What was said, with who said it and when.
-pub(crate) fn message(message: &Message, now: &Now) -> String {
-    let body = &message.body;
-    let name = match &body.role {
-        Role::User => "You",
-        Role::Assistant => "Hermes",
-        Role::System => "System",
-        Role::Tool => body.tool_name.as_deref().unwrap_or("tool"),
-        Role::Other(name) => name,
-    };
-    let mut out = format!("### {} · {}\n\n", heading(name), now.day_and_minute(message.timestamp));
-    let text = document(body.plain_text().trim_end());
-    match body.role {
-        _ if text.is_empty() => {}
-        Role::Tool => out.push_str(&fenced(&text, "")),
-        _ => out.push_str(&format!("{text}\n\n")),
+/// The lines of a text in at most `columns`; nothing if it is not one to be drawn.
+pub(crate) fn lines(text: &str, columns: usize) -> Option<Vec<Line>> {
+    if text.len() > MOST_BYTES {
+        return None;
     }
-    if let Some(calls) = &body.tool_calls {
-        let pretty = calls.to_value().and_then(|value| serde_json::to_string_pretty(&value).ok());
-        out.push_str(&fenced(&document(pretty.as_deref().unwrap_or(calls.as_str())), "json"));
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut page = Page { columns, ..Page::default() };
+    for event in Parser::new_ext(text, options) {
+        page.take(event);
     }
-    for fault in &message.faults {
-        out.push_str(&format!("*{} can't be read: {}*\n\n", fault.column, heading(&fault.why)));
-    }
-    out
+    page.flush();
+    Some(page.lines)
 }
 
-/// A text on one line, with what would be a mark of its own taken for text.
-fn heading(text: &str) -> String {
-    let flat = document(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    flat.chars().fold(String::new(), |mut out, character| {
-        if "\\`*[]<>#".contains(character) {
-            out.push('\\');
+/// What is drawn so far, and where the pen is.
+#[derive(Default)]
+struct Page {
+    columns: usize,
+    lines: Vec<Line>,
+    /// What encloses the text: quotes and the items of lists.
+    blocks: Vec<Block>,
+    /// The next number of each list; none for one without numbers.
+    lists: Vec<Option<u64>>,
+    styles: Vec<Style>,
+    /// The paragraph that is being written.
+    spans: Vec<(Visible, Style)>,
+    /// The addresses of the links that are open, and where their texts begin.
+    links: Vec<(String, usize)>,
+    /// Whether an empty line comes before the next block.
+    is_apart: bool,
+    code: Option<String>,
+    rows: Vec<Vec<String>>,
+    cell: Option<String>,
+}
+
+impl Page {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.open(tag),
+            Event::End(tag) => self.close(tag),
+            Event::Text(text)
+            | Event::Html(text)
+            | Event::InlineHtml(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text) => {
+                self.write(&text, self.style());
+            }
+            Event::Code(code) => self.write(&code, code_style()),
+            Event::SoftBreak | Event::HardBreak => self.write("\n", Style::new()),
+            Event::Rule => {
+                self.flush();
+                self.block("───", Style::new().dimmed());
+                self.is_apart = true;
+            }
+            Event::TaskListMarker(is_done) => self.write(if is_done { "[x] " } else { "[ ] " }, Style::new()),
+            Event::FootnoteReference(name) => self.write(&format!("[^{name}]"), Style::new()),
         }
-        out.push(character);
-        out
-    })
+    }
+
+    fn open(&mut self, tag: Tag<'_>) {
+        let style = self.style();
+        match tag {
+            Tag::Heading { level, .. } => {
+                self.flush();
+                let style = Style::new().bold();
+                self.styles.push(if level <= HeadingLevel::H2 { style.underline() } else { style });
+            }
+            Tag::BlockQuote(_) => {
+                self.flush();
+                self.blocks.push(Block::quote());
+            }
+            Tag::CodeBlock(kind) => {
+                self.flush();
+                if let CodeBlockKind::Fenced(language) = &kind
+                    && !language.is_empty()
+                {
+                    self.block(language, Style::new().dimmed().italic());
+                    self.is_apart = false;
+                }
+                self.code = Some(String::new());
+            }
+            Tag::List(first) => {
+                self.flush();
+                // A list in an item follows it at once.
+                self.is_apart &= self.lists.is_empty();
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.flush();
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "• ".to_owned(),
+                };
+                self.blocks.push(Block::item(&mark));
+            }
+            Tag::Emphasis => self.styles.push(style.italic()),
+            Tag::Strong => self.styles.push(style.bold()),
+            Tag::Strikethrough => self.styles.push(style.strikethrough()),
+            Tag::Link { dest_url, .. } => {
+                self.links.push((dest_url.into_string(), self.spans.len()));
+                self.styles.push(style.underline());
+            }
+            Tag::Image { dest_url, .. } => {
+                self.write("[image: ", style);
+                self.links.push((dest_url.into_string(), self.spans.len()));
+            }
+            Tag::Table(_) => self.flush(),
+            Tag::TableCell => self.cell = Some(String::new()),
+            Tag::TableHead | Tag::TableRow => self.rows.push(Vec::new()),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
+            TagEnd::Heading(_) => {
+                self.end_block();
+                self.styles.pop();
+            }
+            TagEnd::BlockQuote(_) | TagEnd::Item => {
+                // An item of nothing has its mark all the same.
+                if self.spans.is_empty() && self.blocks.last().is_some_and(|block| !block.is_begun()) {
+                    self.block("", Style::new());
+                }
+                self.flush();
+                self.blocks.pop();
+                if matches!(tag, TagEnd::BlockQuote(_)) {
+                    self.is_apart = true;
+                }
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.is_apart = self.lists.is_empty();
+            }
+            TagEnd::CodeBlock => {
+                let code = self.code.take().unwrap_or_default();
+                self.code_block(&code);
+                self.is_apart = true;
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+                self.styles.pop();
+            }
+            TagEnd::Link => {
+                self.styles.pop();
+                self.address();
+            }
+            TagEnd::Image => {
+                self.write("]", self.style());
+                self.address();
+            }
+            TagEnd::TableCell => {
+                let cell = self.cell.take().unwrap_or_default();
+                if let Some(row) = self.rows.last_mut() {
+                    row.push(cell);
+                }
+            }
+            TagEnd::Table => self.table(),
+            _ => {}
+        }
+    }
+
+    /// Tells where a link leads, unless its text says so.
+    fn address(&mut self) {
+        let Some((address, start)) = self.links.pop() else { return };
+        let said: String = self.spans.get(start..).unwrap_or_default().iter().map(|(text, _)| text.as_str()).collect();
+        let bare = address.trim_start_matches("mailto:");
+        if !address.is_empty() && !said.contains(bare) {
+            self.write(&format!(" ({address})"), Style::new().dimmed());
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    fn write(&mut self, text: &str, style: Style) {
+        if let Some(code) = &mut self.code {
+            code.push_str(text);
+        } else if let Some(cell) = &mut self.cell {
+            cell.push_str(&text.replace('\n', " "));
+        } else {
+            for (number, line) in Visible::lines(text).into_iter().enumerate() {
+                if number > 0 {
+                    self.flush();
+                }
+                if !line.as_str().is_empty() {
+                    self.spans.push((line, style));
+                }
+            }
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.flush();
+        self.is_apart = true;
+    }
+
+    /// Puts the paragraph on the page, broken into lines.
+    fn flush(&mut self) {
+        if self.spans.is_empty() {
+            return;
+        }
+        let spans = std::mem::take(&mut self.spans);
+        let text = Visible::of_parts(spans.iter().map(|(text, _)| text.as_str()).collect::<String>());
+        for line in breaks(&text, self.room()) {
+            let mut pieces = Vec::new();
+            let mut at = 0;
+            for (span, style) in &spans {
+                let (start, end) =
+                    (line.start.clamp(at, at + span.as_str().len()), line.end.clamp(at, at + span.as_str().len()));
+                if start < end {
+                    pieces.push((Visible::of_parts(&text.as_str()[start..end]), *style));
+                }
+                at += span.as_str().len();
+            }
+            self.put(pieces);
+        }
+    }
+
+    /// Puts a line of one style on the page.
+    fn block(&mut self, text: &str, style: Style) {
+        self.put(vec![(Visible::line(text), style)]);
+    }
+
+    /// Code keeps its lines; one that is too long goes on in the next.
+    fn code_block(&mut self, code: &str) {
+        let room = self.room().saturating_sub(2).max(LEAST_ROOM);
+        for line in Visible::lines(code.strip_suffix('\n').unwrap_or(code)) {
+            let mut rest = line.as_str();
+            loop {
+                let taken = super::layout::take(rest, room);
+                let taken = if taken.is_empty() { rest } else { taken };
+                self.put(vec![("  ".into(), Style::new()), (Visible::of_parts(taken), code_style())]);
+                rest = &rest[taken.len()..];
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// A table with its columns under each other if there is room, else cell behind cell.
+    fn table(&mut self) {
+        let rows: Vec<Vec<Visible>> = std::mem::take(&mut self.rows)
+            .iter()
+            .map(|row| row.iter().map(|cell| Visible::line(cell)).collect())
+            .collect();
+        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let cell_width =
+            |column: usize| rows.iter().filter_map(|row| row.get(column)).map(super::layout::width).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(cell_width).collect();
+        let is_grid = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1) <= self.room();
+        for (number, row) in rows.iter().enumerate() {
+            let style = if number == 0 { Style::new().bold() } else { Style::new() };
+            for (column, cell) in row.iter().enumerate() {
+                if column > 0 {
+                    self.spans.push((" │ ".into(), Style::new().dimmed()));
+                }
+                let cell = if is_grid && column + 1 < columns {
+                    super::layout::fit(cell, widths[column])
+                } else {
+                    cell.clone()
+                };
+                self.spans.push((cell, style));
+            }
+            self.flush();
+        }
+        self.is_apart = true;
+    }
+
+    /// The columns between what encloses the text and the edge.
+    fn room(&self) -> usize {
+        let margin: usize = self.blocks.iter().map(|block| width_of(block.margin())).sum();
+        self.columns.saturating_sub(margin).max(LEAST_ROOM)
+    }
+
+    /// Puts a line on the page, behind the marks of what encloses it.
+    fn put(&mut self, pieces: Vec<(Visible, Style)>) {
+        if std::mem::take(&mut self.is_apart) && !self.lines.is_empty() {
+            let quotes: String = self.blocks.iter().filter(|block| block.is_begun()).map(Block::margin).collect();
+            self.lines.push(Line::styled(Visible::of_parts(quotes.trim_end()), Style::new().dimmed()));
+        }
+        let mut line = Line::default();
+        for block in &mut self.blocks {
+            line = line.with(block.next(), Style::new().dimmed());
+        }
+        line.0.extend(pieces);
+        self.lines.push(line);
+    }
 }
 
-fn code(text: &str) -> String {
-    let flat = document(text).replace('\n', " ");
-    let fence = "`".repeat(longest_run(&flat) + 1);
-    if flat.contains('`') { format!("{fence} {flat} {fence}") } else { format!("{fence}{flat}{fence}") }
-}
-
-/// A block of code. The fence is longer than any within, so that nothing gets out of it.
-fn fenced(text: &str, language: &str) -> String {
-    let fence = "`".repeat((longest_run(text) + 1).max(3));
-    format!("{fence}{language}\n{text}\n{fence}\n\n")
-}
-
-/// The most backticks in a row.
-fn longest_run(text: &str) -> usize {
-    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
+fn code_style() -> Style {
+    Style::new().fg_color(Some(AnsiColor::Cyan.into()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_gets_out_of_its_block() {
-        assert_eq!(fenced("a\n````\nb", "json"), "`````json\na\n````\nb\n`````\n\n");
-        assert_eq!((code("x"), code("a`b")), ("`x`".into(), "`` a`b ``".into()));
-        assert_eq!(heading("a\n# b <script> *c* \u{1b}[2J"), "a \\# b \\<script\\> \\*c\\* ␛\\[2J");
-    }
-
-    #[test]
-    fn a_document_keeps_its_tabs_and_lines() {
-        assert_eq!(document("all:\r\n\tcc \u{1b}[0m\n"), "all:\n\tcc ␛[0m\n");
-    }
-}
+mod tests;

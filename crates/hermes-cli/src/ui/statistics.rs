@@ -49,10 +49,9 @@ fn facts(status: &StoreStatus, statistics: &Statistics, now: &Now, columns: usiz
     let known = [
         ("store", Some(status.location.clone())),
         ("conversations", Some(number(total.conversations))),
-        (
-            "sessions",
-            Some(format!("{} ({} open, {} ended)", number(total.sessions), number(open), number(statistics.ended))),
-        ),
+        ("sessions", Some(number(total.sessions))),
+        ("  open", Some(number(open))),
+        ("  ended", Some(number(statistics.ended))),
         ("messages", Some(number(total.messages))),
         ("oldest", statistics.oldest.map(|at| now.day_and_minute(at))),
         ("newest", statistics.newest.map(|at| now.day_and_minute(at))),

@@ -2,9 +2,9 @@
 
 use super::layout::{cut, width, wrap, wrap_hanging};
 use super::time::Now;
-use super::{Line, Visible};
+use super::{Line, Visible, markdown};
 use anstyle::{AnsiColor, Style};
-use hermes_session::{Message, Role, Session, SessionId};
+use hermes_session::{Fault, Message, Role, Session, SessionId};
 use serde_json::Value;
 
 /// Lines of a tool's result that are shown unless all are asked for.
@@ -12,6 +12,8 @@ const RESULT_LINES: usize = 3;
 /// Wider lines are hard to read.
 const MOST_COLUMNS: usize = 120;
 const INDENT: &str = "  ";
+/// The longest argument that something is told behind.
+const MOST_ARGUMENT: usize = 60;
 
 /// How much of a transcript is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,22 +71,73 @@ fn faults(session: &Session) -> Option<String> {
     Some(columns.join(", ")).filter(|text| !text.is_empty())
 }
 
-/// What was said, oldest first.
-pub(crate) fn messages(messages: &[Message], detail: Detail, now: &Now, columns: usize) -> Vec<Line> {
-    let columns = columns.min(MOST_COLUMNS);
-    let mut lines = Vec::new();
-    let mut day = String::new();
-    for message in messages {
+/// What separates one session from the next.
+pub(crate) fn rule(columns: usize) -> Vec<Line> {
+    let rule = Line::styled("═".repeat(columns.min(MOST_COLUMNS)), Style::new().dimmed());
+    vec![Line::default(), rule, Line::default()]
+}
+
+/// What was said, message by message, oldest first.
+pub(crate) struct Transcript {
+    detail: Detail,
+    /// Whether Markdown is drawn; else it is left as it was written.
+    is_drawn: bool,
+    columns: usize,
+    day: String,
+}
+
+impl Transcript {
+    /// A transcript in at most `columns`.
+    pub(crate) fn new(detail: Detail, is_drawn: bool, columns: usize) -> Self {
+        Self { detail, is_drawn, columns: columns.min(MOST_COLUMNS), day: String::new() }
+    }
+
+    /// The lines of the next message; those of a new day start with its date.
+    pub(crate) fn message(&mut self, message: &Message, now: &Now) -> Vec<Line> {
         let date = now.date(message.timestamp);
-        lines.push(Line::default());
-        if date != day {
+        let mut lines = vec![Line::default()];
+        if date != self.day {
             lines.push(Line::styled(format!("── {date}"), Style::new().dimmed()));
             lines.push(Line::default());
-            day = date;
+            self.day = date;
         }
-        lines.extend(one(message, detail, now, columns));
+        lines.extend(self.one(message, now));
+        lines
     }
-    lines
+
+    fn one(&self, message: &Message, now: &Now) -> Vec<Line> {
+        let (body, columns) = (&message.body, self.columns);
+        let (name, style) = speaker(&body.role, body.tool_name.as_deref());
+        let head = Line::styled(cut(&name, columns.saturating_sub(7)), style);
+        let mut lines = vec![head.with(format!("  {}", now.minute(message.timestamp)), Style::new().dimmed())];
+        lines.extend(self.said(&body.plain_text(), &body.role));
+        for call in body.tool_calls.iter().flat_map(|calls| tool_calls(calls.to_value(), calls.as_str(), self.detail)) {
+            let call = Visible::line(&format!("{INDENT}⚙ {call}"));
+            let folded = if self.detail == Detail::Folded { vec![cut(&call, columns)] } else { wrap(&call, columns) };
+            let cyan = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
+            lines.extend(folded.into_iter().map(|line| Line::styled(line, cyan)));
+        }
+        let unreadable = Style::new().fg_color(Some(AnsiColor::Red.into()));
+        let fault = |fault: &Fault| format!("{INDENT}! {} can't be read: {}", fault.column, fault.why);
+        lines.extend(message.faults.iter().map(|told| Line::styled(fault(told), unreadable)));
+        lines
+    }
+
+    fn said(&self, text: &str, role: &Role) -> Vec<Line> {
+        if text.is_empty() {
+            return Vec::new();
+        }
+        let is_result = *role == Role::Tool;
+        if self.is_drawn && !is_result {
+            let drawn = markdown::lines(text, self.columns.saturating_sub(width(&INDENT.into())));
+            if let Some(drawn) = drawn.filter(|drawn| !drawn.is_empty()) {
+                return drawn.into_iter().map(indented_line).collect();
+            }
+        }
+        let limit = if is_result && self.detail == Detail::Folded { RESULT_LINES } else { usize::MAX };
+        let style = if is_result { Style::new().dimmed() } else { Style::new() };
+        paragraphs(text, limit, self.columns).into_iter().map(|line| indented(line, style)).collect()
+    }
 }
 
 /// Who said something, with a mark of its own, in a colour of its own.
@@ -99,37 +152,17 @@ pub(super) fn speaker(role: &Role, tool_name: Option<&str>) -> (Visible, Style) 
     (format!("{mark} {name}").into(), Style::new().bold().fg_color(Some(color.into())))
 }
 
-fn one(message: &Message, detail: Detail, now: &Now, columns: usize) -> Vec<Line> {
-    let body = &message.body;
-    let (name, style) = speaker(&body.role, body.tool_name.as_deref());
-    let head = Line::styled(cut(&name, columns.saturating_sub(7)), style);
-    let mut lines = vec![head.with(format!("  {}", now.minute(message.timestamp)), Style::new().dimmed())];
-    let text = body.plain_text();
-    let is_result = body.role == Role::Tool;
-    let limit = if is_result && detail == Detail::Folded { RESULT_LINES } else { usize::MAX };
-    let said = if is_result { Style::new().dimmed() } else { Style::new() };
-    if !text.is_empty() {
-        lines.extend(paragraphs(&text, limit, columns).into_iter().map(|line| indented(line, said)));
-    }
-    for call in body.tool_calls.iter().flat_map(|calls| tool_calls(calls.to_value(), calls.as_str())) {
-        let call = Visible::line(&format!("{INDENT}⚙ {call}"));
-        let folded = if detail == Detail::Folded { vec![cut(&call, columns)] } else { wrap(&call, columns) };
-        lines.extend(
-            folded.into_iter().map(|line| Line::styled(line, Style::new().fg_color(Some(AnsiColor::Cyan.into())))),
-        );
-    }
-    let unreadable = Style::new().fg_color(Some(AnsiColor::Red.into()));
-    lines.extend(
-        message
-            .faults
-            .iter()
-            .map(|fault| Line::styled(format!("{INDENT}! {} can't be read: {}", fault.column, fault.why), unreadable)),
-    );
-    lines
-}
-
 fn indented(line: Visible, style: Style) -> Line {
     if line.as_str().is_empty() { Line::default() } else { Line::plain_text(INDENT).with(line, style) }
+}
+
+fn indented_line(line: Line) -> Line {
+    if line.plain().is_empty() {
+        return line;
+    }
+    let mut indented = Line::plain_text(INDENT);
+    indented.0.extend(line.0);
+    indented
 }
 
 /// A text in lines of the terminal, up to `limit` of them.
@@ -151,15 +184,15 @@ fn paragraphs(text: &str, limit: usize, columns: usize) -> Vec<Visible> {
     shown
 }
 
-/// Each call as a name and its arguments, whatever wire format it is in.
-fn tool_calls(calls: Option<Value>, raw: &str) -> Vec<String> {
+/// Each call as a name and its arguments, or the first of them, whatever wire format it is in.
+fn tool_calls(calls: Option<Value>, raw: &str, detail: Detail) -> Vec<String> {
     let one = |call: &Value| {
         let function = call.get("function").unwrap_or(call);
         let name = function.get("name").and_then(Value::as_str).unwrap_or("?").to_owned();
-        match function.get("arguments").or_else(|| function.get("input")) {
-            Some(Value::String(arguments)) => format!("{name} {arguments}"),
-            Some(arguments) => format!("{name} {arguments}"),
-            None => name,
+        let Some(arguments) = function.get("arguments").or_else(|| function.get("input")) else { return name };
+        match (detail, first_argument(arguments)) {
+            (Detail::Folded, Some(first)) => format!("{name} {first}"),
+            _ => format!("{name} {}", as_text(arguments)),
         }
     };
     match calls {
@@ -169,16 +202,55 @@ fn tool_calls(calls: Option<Value>, raw: &str) -> Vec<String> {
     }
 }
 
+/// The first argument, and how many there are besides; nothing if they have no names.
+fn first_argument(arguments: &Value) -> Option<String> {
+    let parsed;
+    let named = match arguments {
+        Value::String(text) => {
+            parsed = serde_json::from_str::<Value>(text).ok()?;
+            parsed.as_object()?
+        }
+        value => value.as_object()?,
+    };
+    let Some(first) = named.values().next() else { return Some(String::new()) };
+    match named.len() - 1 {
+        0 => Some(as_text(first)),
+        more => Some(format!("{} (+{more})", shortened(&as_text(first)))),
+    }
+}
+
+/// A text without quotes around it.
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A long argument gives way to what is told behind it.
+fn shortened(text: &str) -> String {
+    cut(&Visible::line(text), MOST_ARGUMENT).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn calls_of_every_wire_format_are_told() {
-        let of = |text: &str| tool_calls(serde_json::from_str(text).ok(), text);
+        let of = |text: &str| tool_calls(serde_json::from_str(text).ok(), text, Detail::Full);
         assert_eq!(of(r#"[{"function": {"name": "a", "arguments": "{\"x\": 1}"}}]"#), [r#"a {"x": 1}"#]);
         assert_eq!(of(r#"[{"name": "b", "input": {"y": 2}}, {"id": "c"}]"#), [r#"b {"y":2}"#, "?"]);
         assert_eq!(of("NaN"), ["NaN"]);
+    }
+
+    #[test]
+    fn a_folded_call_tells_its_first_argument() {
+        let of = |text: &str| tool_calls(serde_json::from_str(text).ok(), text, Detail::Folded);
+        assert_eq!(of(r#"[{"function": {"name": "a", "arguments": "{\"command\": \"ls -l\"}"}}]"#), ["a ls -l"]);
+        assert_eq!(of(r#"[{"name": "b", "input": {"path": "/x", "limit": 2, "deep": true}}]"#), ["b /x (+2)"]);
+        assert_eq!(of(r#"[{"name": "c", "input": {"y": [1, 2]}}, {"name": "d", "input": {}}]"#), ["c [1,2]", "d "]);
+        assert_eq!(
+            of(r#"[{"name": "e", "arguments": "not json"}, {"name": "f", "input": [1]}]"#),
+            ["e not json", "f [1]"]
+        );
     }
 
     #[test]

@@ -64,7 +64,7 @@ fn the_tour_at_80_columns() {
 
     ◆ Hermes  [MINUTE]
       I'll run it until it fails.
-      ⚙ terminal {"command": "for i in $(seq 30); do cargo test -q login || break;…
+      ⚙ terminal for i in $(seq 30); do cargo test -q login || break; done (+1)
 
     ↳ terminal  [MINUTE]
       test login::accepts_a_fresh_token ... ok
@@ -72,7 +72,7 @@ fn the_tour_at_80_columns() {
       … (--full shows the rest)
 
     ◆ Hermes  [MINUTE]
-      ⚙ read_file {"path": "tests/login.rs", "offset": 30, "limit": 20}
+      ⚙ read_file tests/login.rs (+2)
 
     ↳ read_file  [MINUTE]
       38      let token = issue(&user, Duration::from_millis(5));
@@ -93,7 +93,7 @@ fn the_tour_at_80_columns() {
       Take the first one for now.
 
     ◆ Hermes  [MINUTE]
-      ⚙ patch {"path": "tests/login.rs", "old": "Duration::from_millis(5)", "new":…
+      ⚙ patch tests/login.rs (+2)
 
     ↳ patch  [MINUTE]
       1 replacement

@@ -1,7 +1,7 @@
 //! `hermes sessions show`
 
 use super::*;
-use hermes_session::{Content, Json, NewChild};
+use hermes_session::{Content, Json, NewChild, Relation};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ fn a_session_with_its_transcript() {
 
     ◆ Hermes  09:17
       Let me see.
-      ⚙ terminal {"command": "wc -l src/auth/*.rs && cargo test auth -- --list | ta…
+      ⚙ terminal wc -l src/auth/*.rs && cargo test auth -- --list | tail -5
 
     ↳ terminal  09:17
       812 src/auth/mod.rs
@@ -103,7 +103,7 @@ fn at_40_columns_nothing_is_wider() {
 
     ◆ Hermes  09:17
       Let me see.
-      ⚙ terminal {"command": "wc -l src/aut…
+      ⚙ terminal wc -l src/auth/*.rs && car…
 
     ↳ terminal  09:17
       812 src/auth/mod.rs
@@ -197,6 +197,84 @@ fn a_title_leads_to_where_the_work_goes_on_and_an_id_to_itself() {
       begin
     --- exit 0
     "#);
+}
+
+#[test]
+fn all_shows_the_whole_conversation() {
+    let home = Home::empty();
+    home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
+    home.write(async |store| {
+        let at = |seconds| Request::at(Timestamp::from_seconds(LONG_AGO + seconds).unwrap());
+        let (first, second) = (SessionId::parse("first").unwrap(), SessionId::parse("second").unwrap());
+        let delegate = NewSession::new(SessionId::parse("helper").unwrap(), Source::parse("cli").unwrap());
+        store.create(&delegate.child_of(first.clone(), Relation::Delegate), &at(30.0)).await.unwrap();
+        let said = [NewMessage::new(Role::User, "go on")];
+        store.split(&first, &NewChild::new(second), &said, &at(60.0)).await.unwrap();
+    });
+    assert_snapshot!(home.see(&["sessions", "show", "--all", "long work"]), @r#"
+    long work
+    id          first
+    source      cli
+    model       model-x
+    started     2025-03-05 09:15
+    ended       2025-03-05 09:16 (compression)
+    messages    1
+    goes on in  second
+
+    ── 2025-03-05
+
+    ● You  09:15
+      begin
+
+    ════════════════════════════════════════════════════════════════════════════════
+
+    long work #2
+    id          second
+    source      cli
+    model       model-x
+    started     2025-03-05 09:16
+    ended       no, still active
+    messages    1
+    carries on  first
+
+    ── 2025-03-05
+
+    ● You  09:16
+      go on
+
+    ════════════════════════════════════════════════════════════════════════════════
+
+    (no title)
+    id          helper
+    source      cli
+    started     2025-03-05 09:15
+    ended       no, still active
+    messages    0
+    --- exit 0
+    "#);
+}
+
+/// As much as an agent says in weeks.
+#[test]
+fn thousands_of_messages_come_in_order() {
+    let home = Home::empty();
+    let said: Vec<String> = (0..2_001).map(|number| format!("number {number}.")).collect();
+    let said: Vec<(Role, &str)> = said.iter().map(|text| (Role::User, text.as_str())).collect();
+    home.talk("s", "cli", None, LONG_AGO, &said);
+    let shown = home.hermes(&["sessions", "show", "s"]).stdout();
+    let numbers: Vec<&str> = shown.lines().filter_map(|line| line.trim().strip_prefix("number ")).collect();
+    assert_eq!(numbers, (0..2_001).map(|number| format!("{number}.")).collect::<Vec<_>>());
+    let json: Value = serde_json::from_str(&home.hermes(&["sessions", "show", "--json", "s"]).stdout()).unwrap();
+    let last = json["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!((json["messages"].as_array().unwrap().len(), &last["content"]), (2_001, &"number 2000.".into()));
+}
+
+#[test]
+fn json_of_a_session_without_messages() {
+    let home = Home::empty();
+    home.talk("s", "cli", None, LONG_AGO, &[]);
+    let seen = home.hermes(&["sessions", "show", "--json", "s"]).stdout();
+    assert!(seen.ends_with("\"messages\": []}\n"), "{seen}");
 }
 
 #[test]

@@ -39,7 +39,9 @@ fn everything_at_80_columns() {
     assert_snapshot!(see(used().hermes(&STATS)), @r#"
     store          [HOME]/state.db
     conversations  6
-    sessions       6 (5 open, 1 ended)
+    sessions       6
+      open         5
+      ended        1
     messages       7
     oldest         2025-03-05 09:15
     newest         2025-03-05 10:20
@@ -79,7 +81,9 @@ fn a_narrow_terminal_gets_less_and_nothing_is_wider() {
     assert_snapshot!(see(home.hermes(&STATS).env("COLUMNS", "40")), @r#"
     store          [HOME]/state.db
     conversations  6
-    sessions       6 (5 open, 1 ended)
+    sessions       6
+      open         5
+      ended        1
     messages       7
     oldest         2025-03-05 09:15
     newest         2025-03-05 10:20
@@ -137,7 +141,9 @@ fn a_store_that_holds_nothing_and_one_that_is_not_there() {
     assert_snapshot!(Home::with_store().see(&STATS), @r#"
     store          [HOME]/state.db
     conversations  0
-    sessions       0 (0 open, 0 ended)
+    sessions       0
+      open         0
+      ended        0
     messages       0
     --- exit 0
     "#);

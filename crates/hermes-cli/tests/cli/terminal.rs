@@ -48,7 +48,8 @@ fn stored_text_puts_nothing_on_the_terminal() {
         ),
     )
     .unwrap();
-    let commands: [&[&str]; 29] = [
+    let commands: [&[&str]; 30] = [
+        &["sessions", "show", "--all", "--full", "@last"],
         &["sessions", "list", "--order", "cost"],
         &["sessions", "list", "--title", HOSTILE, "--limit", "0"],
         &["sessions", "stats"],
@@ -145,16 +146,7 @@ fn output_that_cannot_be_written_is_told() {
 /// What a command prints on a real terminal of so many columns.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use std::os::unix::ffi::OsStrExt as _;
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
-    let terminal = std::fs::File::options().read(true).write(true).open(path).unwrap();
-    let size = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+    let (master, terminal) = a_terminal(columns);
     let mut child =
         run.command.env("TERM", "xterm").env_remove("COLUMNS").stdout(terminal).stderr(Stdio::null()).spawn().unwrap();
     // The command keeps the terminal open as long as it lives.
@@ -168,6 +160,83 @@ fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
     }
     assert!(child.wait().unwrap().success());
     String::from_utf8(seen).unwrap().replace("\r\n", "\n")
+}
+
+/// A terminal of so many columns: whoever watches it, and what a command prints on.
+#[cfg(target_os = "linux")]
+fn a_terminal(columns: u16) -> (std::os::fd::OwnedFd, std::fs::File) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::os::unix::ffi::OsStrExt as _;
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+    let terminal = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    let size = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&terminal, size).unwrap();
+    (master, terminal)
+}
+
+/// A session of many messages, with Markdown in them.
+#[cfg(target_os = "linux")]
+fn lengthy(messages: usize) -> Home {
+    let home = Home::empty();
+    home.talk(
+        "s1",
+        "cli",
+        Some("plan"),
+        LONG_AGO,
+        &vec![(Role::Assistant, "# Head\n**bold** \u{1b}[2J\n- item"); messages],
+    );
+    home
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_longer_than_the_screen_goes_through_the_pager() {
+    let show = ["sessions", "show", "@last"];
+    let paged = |home: &Home, args: &[&str], pager: &str| {
+        let seen = on_a_terminal(home.hermes(args).env("PAGER", pager), 60);
+        (seen.lines().count(), seen.lines().filter(|line| line.starts_with("P:")).count())
+    };
+    let (short, long) = (lengthy(1), lengthy(40));
+    assert_eq!(paged(&short, &show, "sed s/^/P:/").1, 0);
+    let (lines, marked) = paged(&long, &show, "sed s/^/P:/");
+    assert!(lines > 200 && lines == marked, "{lines} {marked}");
+    assert_eq!(paged(&long, &["sessions", "show", "--no-pager", "@last"], "sed s/^/P:/"), (lines, 0));
+    assert_eq!((paged(&long, &show, ""), paged(&long, &show, "cat")), ((lines, 0), (lines, 0)));
+    assert_eq!(paged(&long, &show, "head -n 3 | sed s/^/P:/"), (3, 3), "leaving the pager is no error");
+    let piped = long.hermes(&show).env("PAGER", "sed s/^/P:/").stdout();
+    assert!(!piped.contains("P:") && piped.contains("**bold**"), "{piped}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pager_that_is_not_there_is_told() {
+    let home = lengthy(40);
+    let mut run = home.hermes(&["sessions", "show", "@last"]).env("PAGER", "no-such-pager 2>&-");
+    let (master, terminal) = a_terminal(60);
+    let child = run.command.stdout(terminal).stderr(Stdio::piped()).spawn().unwrap();
+    drop(run);
+    let output = child.wait_with_output().unwrap();
+    drop(master);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("error: could not run the pager \"no-such-pager"), "{errors}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn markdown_is_drawn_on_a_terminal_alone() {
+    let home = lengthy(1);
+    let show = || home.hermes(&["sessions", "show", "@last"]);
+    let seen = on_a_terminal(show(), 60);
+    assert!(seen.contains("\u{1b}[1mbold\u{1b}[0m") && seen.contains("• ") && !seen.contains("**"), "{seen:?}");
+    assert!(seen.contains("␛[2J"), "{seen:?}");
+    for plain in [on_a_terminal(show().env("NO_COLOR", "1"), 60), show().stdout()] {
+        assert!(plain.contains("  **bold** ␛[2J\n  - item") && !plain.contains('\u{1b}'), "{plain:?}");
+    }
 }
 
 #[test]

@@ -23,7 +23,10 @@ struct Said<'s> {
 /// How a message was found.
 #[derive(Clone, Copy)]
 struct Place {
+    /// The part of the answer.
     tier: Tier,
+    /// How it matches.
+    found: Tier,
     score: f64,
     id: MessageId,
 }
@@ -62,7 +65,7 @@ impl State {
         };
         if let Some(after) = &request.after {
             // The hit itself may be gone by now.
-            let after = Place { tier: after.tier, score: after.score, id: after.message };
+            let after = Place { tier: after.tier, found: after.tier, score: after.score, id: after.message };
             places.retain(|place| place.order(&after).is_gt());
         }
         let (offset, limit) = (usize::try_from(request.page.offset()).unwrap_or(usize::MAX), request.page.limit());
@@ -130,7 +133,7 @@ impl State {
             source: session.source.clone(),
             model: session.model.clone(),
             started_at: session.started_at,
-            tier: place.tier,
+            tier: place.found,
             score: place.score,
             snippet: snippet::snippet(text, &marks(text), &request.snippet),
             before: at.checked_sub(1).map(|before| neighbour(&transcript[before])),
@@ -159,7 +162,7 @@ fn exact(request: &SearchRequest, said: &[Said<'_>], average: f64) -> (Vec<Place
     let mut places = Vec::new();
     for said in said {
         let Some(tier) = matcher.tier(&said.text) else { continue };
-        let mut place = Place { tier: Tier::Pieces, score: 0.0, id: said.message.id };
+        let mut place = Place { tier: Tier::Pieces, found: tier, score: 0.0, id: said.message.id };
         if tier == Tier::Words && !by_time {
             let found = terms.iter().zip(&weights).filter(|(term, _)| has(&said.text, term));
             place.tier = Tier::Words;
@@ -202,5 +205,8 @@ fn relaxed(
         }
     };
     let order = rank::relaxed(&found, &weights, average);
-    (order.into_iter().map(|(id, score)| Place { tier: Tier::Pieces, score, id }).collect(), weights)
+    (
+        order.into_iter().map(|(id, score)| Place { tier: Tier::Pieces, found: Tier::Pieces, score, id }).collect(),
+        weights,
+    )
 }

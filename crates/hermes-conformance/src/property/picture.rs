@@ -2,7 +2,7 @@
 
 use super::strategy::{SESSIONS, TITLES};
 use crate::fixture::{at, id, source};
-use crate::listing::ORDERS;
+use crate::ordering::ORDERS;
 use hermes_session::{
     Finding, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, Severity, StoreError, View,
     Window,

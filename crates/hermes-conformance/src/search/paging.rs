@@ -135,5 +135,16 @@ pub async fn relaxed_pages(setup: Setup) -> CaseResult {
         assert_eq!(found.await?, whole, "{moment:?}");
         store.delete_conversation(&id(&format!("{moment:?}")), &super::super::fixture::request(5)).await?;
     }
+    // The hit that a page ended with may be gone when the next one is asked for.
+    let request = SearchRequest { relax: true, page: PageRequest::first(4), ..question("concatenate hotdog") };
+    let all = asked(&*store, &SearchRequest { page: PageRequest::first(100), ..request.clone() }).await?;
+    let gone = all[3].session.clone();
+    let found = around(&*store, &request, async {
+        store.delete_conversation(&gone, &super::super::fixture::request(6)).await?;
+        Ok(())
+    });
+    let left = all[4..].iter().filter(|hit| hit.session != gone);
+    let expect: Vec<MessageId> = all[..4].iter().chain(left).map(|hit| hit.message).collect();
+    assert_eq!(found.await?, expect);
     Ok(())
 }

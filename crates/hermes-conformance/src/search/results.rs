@@ -96,6 +96,8 @@ pub async fn snippets(setup: Setup) -> CaseResult {
         assert_eq!(shown("\"brulee, 大\"", style.clone()).await?, "Crème [Brûlée, 大]别山", "{moment:?}");
         let long = shown("needle", style).await?;
         assert!(long.contains("the [needle] here"), "{moment:?}: {long}");
+        assert!(long.starts_with("...") && long.ends_with("..."), "{moment:?}: {long}");
+        assert!(long.chars().count() <= plain().length + "......[]".len(), "{moment:?}: {long}");
     }
     Ok(())
 }

@@ -5,7 +5,8 @@
 
 use super::fold::{Folded, fold, fold_with};
 use super::query::{Node, Query, Term};
-use needle::Needle;
+use needle::{Key, Needle};
+use std::collections::HashMap;
 use std::ops::Range;
 
 mod needle;
@@ -67,26 +68,28 @@ impl Matcher {
     /// Makes a part of a question ready.
     pub fn of(node: &Node) -> Self {
         let mut matcher = Self { root: Part::All(Vec::new()), needles: Vec::new(), wanted: Vec::new() };
-        matcher.root = matcher.part(node, true);
+        matcher.root = matcher.part(node, true, &mut HashMap::new());
         matcher
     }
 
-    fn part(&mut self, node: &Node, is_wanted: bool) -> Part {
+    fn part(&mut self, node: &Node, is_wanted: bool, known: &mut HashMap<Key, usize>) -> Part {
+        let mut all =
+            |nodes: &[Node], known: &mut _| nodes.iter().map(|node| self.part(node, is_wanted, known)).collect();
         match node {
-            Node::Term(term) => Part::Term(self.needle(term, is_wanted)),
-            Node::All(nodes) => Part::All(nodes.iter().map(|node| self.part(node, is_wanted)).collect()),
-            Node::Any(nodes) => Part::Any(nodes.iter().map(|node| self.part(node, is_wanted)).collect()),
-            Node::Not(node) => Part::Not(Box::new(self.part(node, !is_wanted))),
+            Node::All(nodes) => Part::All(all(nodes, known)),
+            Node::Any(nodes) => Part::Any(all(nodes, known)),
+            Node::Term(term) => Part::Term(self.needle(term, is_wanted, known)),
+            Node::Not(node) => Part::Not(Box::new(self.part(node, !is_wanted, known))),
         }
     }
 
-    fn needle(&mut self, term: &Term, is_wanted: bool) -> usize {
+    fn needle(&mut self, term: &Term, is_wanted: bool, known: &mut HashMap<Key, usize>) -> usize {
         let needle = Needle::new(term);
-        let number = self.needles.iter().position(|known| known.is(&needle)).unwrap_or_else(|| {
+        let number = *known.entry(needle.key()).or_insert(self.needles.len());
+        if number == self.needles.len() {
             self.needles.push(needle);
             self.wanted.push(false);
-            self.needles.len() - 1
-        });
+        }
         self.wanted[number] |= is_wanted;
         number
     }

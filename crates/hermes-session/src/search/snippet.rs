@@ -5,7 +5,7 @@
 //! goes by the length of the snippet, not by that of the text.
 
 use super::tokens::is_border;
-use cells::{Cell, backward, forward, is_blank, start_of_cell, start_of_character};
+use cells::{Cell, backward, characters, forward, is_blank, start_of_cell, start_of_character};
 use std::ops::Range;
 
 mod cells;
@@ -70,8 +70,22 @@ pub fn snippet(text: &str, marks: &[Range<usize>], style: &Style) -> String {
 pub fn head(text: &str, length: usize) -> String {
     let first = beginning(text);
     let reach = length.min(text.len()).saturating_mul(BYTES);
-    let cells = forward(text, first..text.ceil_char_boundary(first.saturating_add(reach)), length.min(text.len()));
-    let mut line: String = cells.iter().map(|cell| cell.text).collect();
+    let part = &text[first..text.ceil_char_boundary(first.saturating_add(reach))];
+    let (mut line, mut count) = (String::with_capacity(length.min(part.len())), 0);
+    for (at, character) in characters(part) {
+        // What the part ends with may go on behind it.
+        let is_torn = at > 0 && at + character.len() == part.len() && first + part.len() < text.len();
+        if count == length || is_torn {
+            break;
+        }
+        if character.contains(|part| !is_blank(part)) {
+            line.push_str(character);
+            count += 1;
+        } else if !line.ends_with(' ') {
+            line.push(' ');
+            count += 1;
+        }
+    }
     line.truncate(line.trim_end_matches(' ').len());
     line
 }

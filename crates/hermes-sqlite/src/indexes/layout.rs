@@ -1,6 +1,7 @@
 //! What a file has of the indexes, told by the statements that made them.
 
 use super::{INDEXES, Index, compact, pending};
+use crate::private;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
@@ -39,6 +40,8 @@ pub(crate) struct Layout {
     trigrams: Look,
     /// Whether the views are there that compact indexes read.
     views: bool,
+    /// Whether our own indexes are there.
+    own: bool,
 }
 
 impl Layout {
@@ -46,13 +49,15 @@ impl Layout {
     pub(crate) fn of(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let statements: BTreeMap<String, String> = connection
             .prepare_cached(
-                "SELECT name, sql FROM main.sqlite_schema WHERE (name GLOB 'messages_fts*' OR type = 'view') AND sql IS NOT NULL",
+                "SELECT name, sql FROM main.sqlite_schema WHERE (name GLOB 'messages_fts*' OR name GLOB 'hx_*' OR type = 'view') \
+                 AND sql IS NOT NULL",
             )?
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         let [words, trigrams] = INDEXES.map(|index| Look::of(&statements, index));
         let views = INDEXES.into_iter().all(|index| statements.contains_key(compact::view(index)));
-        Ok(Self { words, trigrams, views })
+        let own = private::NAMES.iter().all(|name| statements.contains_key(*name));
+        Ok(Self { words, trigrams, views, own })
     }
 
     /// What there is of one index.
@@ -84,9 +89,9 @@ impl Layout {
         })
     }
 
-    /// Whether there is an index of words.
-    pub(crate) fn has_words(&self) -> bool {
-        self.look(Index::Words).kind != Kind::Missing
+    /// Whether there is all that a search asks: the index of words, and our own.
+    pub(crate) fn can_be_asked(&self) -> bool {
+        self.look(Index::Words).kind != Kind::Missing && self.own
     }
 
     /// Whether no trigger fills the indexes.

@@ -14,6 +14,9 @@ const MAX_PAIRS: usize = 12;
 /// The same for a piece that is Latin letters alone: it is seldom found in such a run at all, and looking costs the same every time.
 const MAX_LATIN_PAIRS: usize = 4;
 
+/// How many pairs are asked for in all.
+const MAX_TOKENS: usize = 64;
+
 /// Adds the pairs of messages. One without any costs nothing.
 pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
     each(connection, documents, "INSERT INTO hx_cjk (rowid, pairs) VALUES (?, ?)")
@@ -68,6 +71,7 @@ impl Pairs {
         }
         tokens.sort_unstable();
         tokens.dedup();
+        tokens.truncate(MAX_TOKENS);
         (!tokens.is_empty()).then(|| Self(tokens.join(" AND ")))
     }
 

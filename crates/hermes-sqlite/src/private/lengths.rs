@@ -28,7 +28,7 @@ impl Lengths {
     }
 
     /// Reads those of some messages, and of their neighbours.
-    pub(super) fn of(connection: &Connection, ids: impl Iterator<Item = i64>) -> Result<Self, Failure> {
+    pub(crate) fn of(connection: &Connection, ids: impl Iterator<Item = i64>) -> Result<Self, Failure> {
         let mut numbers: Vec<i64> = ids.map(|id| id.div_euclid(BLOCK)).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -40,32 +40,6 @@ impl Lengths {
     pub(crate) fn get(&self, id: i64) -> Option<u32> {
         let at = self.blocks.binary_search_by_key(&id.div_euclid(BLOCK), |(number, _)| *number).ok()?;
         length(self.blocks[at].1.get(place(id)..place(id) + 2)?)
-    }
-
-    /// How many messages are indexed, and how many tokens they have together.
-    pub(crate) fn totals(&self) -> (u64, u64) {
-        // Narrow sums within a block, which the compiler makes quick: a thousand lengths fit.
-        let block = |bytes: &[u8]| {
-            let (pairs, _) = bytes.as_chunks::<2>();
-            pairs
-                .iter()
-                .map(|pair| u32::from(u16::from_le_bytes(*pair)))
-                .fold((0_u32, 0_u32), |(messages, tokens), kept| {
-                    (messages + u32::from(kept != 0), tokens + kept.saturating_sub(1))
-                })
-        };
-        self.blocks
-            .iter()
-            .map(|(_, bytes)| block(bytes))
-            .fold((0, 0), |(messages, tokens), (more, longer)| (messages + u64::from(more), tokens + u64::from(longer)))
-    }
-
-    /// How many tokens a message has on average; one if there is none, so that it can be divided by.
-    pub(crate) fn average(&self) -> f64 {
-        match self.totals() {
-            (0, _) | (_, 0) => 1.0,
-            (messages, tokens) => tokens as f64 / messages as f64,
-        }
     }
 }
 
@@ -135,8 +109,6 @@ mod tests {
             assert_eq!(lengths.get(id), Some(n), "{id}");
         }
         assert_eq!([-999, 2, 1_001, 3_000].map(|id| lengths.get(id)), [None; 4]);
-        assert_eq!(lengths.totals(), (9, 36));
-        assert_eq!(lengths.average(), 4.0);
         let some = Lengths::of(&connection, [1_000, -1, 5_000].into_iter()).unwrap();
         assert_eq!([1_000, -1, 5_000, 2_500].map(|id| some.get(id)), [Some(6), Some(2), None, None]);
     }
@@ -165,8 +137,7 @@ mod tests {
             .unwrap();
         assert_eq!(rows, [(0, 4)]);
         let lengths = Lengths::load(&connection).unwrap();
-        assert_eq!((lengths.get(1), lengths.get(2), lengths.average()), (Some(7), None, 7.0));
+        assert_eq!((lengths.get(1), lengths.get(2)), (Some(7), None));
         set(&connection, [(1, None)].into_iter()).unwrap();
-        assert_eq!(Lengths::load(&connection).unwrap().average(), 1.0);
     }
 }

@@ -3,6 +3,9 @@
 //! In ASCII a token is a run of letters and digits, and everything else ends one: no table of Unicode is needed for that. A run that
 //! touches anything beyond ASCII is handed on to SQLite itself.
 
+use hermes_session::script::is_run;
+use hermes_session::search::tokens;
+
 /// The longest word, in characters, that the vocabulary takes. Real words and the usual digests are shorter.
 pub(super) const MAX_WORD: usize = 64;
 
@@ -41,7 +44,13 @@ static CLASSES: [u8; 256] = {
 
 /// Whether a text has words that the vocabulary does not take, or would not if they were longer by `slack`.
 pub(super) fn is_cut(text: &str, slack: usize) -> bool {
-    split_with(text.as_bytes(), slack, |_| {}, |_| {}, |_, _| {}).is_cut
+    let is_lost = |word: &str| word.chars().nth(MAX_WORD - slack).is_some() && !is_run(word);
+    let mut is_cut = false;
+    let beyond = |run: &[u8]| {
+        let run = String::from_utf8_lossy(run);
+        is_cut |= run.split(|character| !tokens::is_word(character)).any(is_lost);
+    };
+    split_with(text.as_bytes(), slack, |_| {}, beyond, |_, _| {}).is_cut || is_cut
 }
 
 /// Tells the words of a text as they are written: to `word` those of ASCII, to `beyond` the runs that SQLite has to cut. Of both, if one follows
@@ -155,6 +164,14 @@ mod tests {
     fn what_touches_more_than_ascii_is_handed_on_whole() {
         check("a caf\u{e9}s-b 大 c", &["a", "b", "c"], &["cafés", "大"], 3, false);
         check("x—y", &[], &["x—y"], 0, false);
+    }
+
+    #[test]
+    fn long_words_are_noticed_beside_other_characters() {
+        let long = "x".repeat(65);
+        assert!(is_cut(&format!("\u{a0}{long}"), 0) && is_cut(&format!("a—{long}é"), 0) && is_cut(&"é".repeat(65), 0));
+        assert!(!is_cut(&format!("{}—{}", &long[..64], "é".repeat(64)), 0) && is_cut(&"é".repeat(64), 1));
+        assert!(!is_cut(&"大".repeat(100), 0));
     }
 
     #[test]

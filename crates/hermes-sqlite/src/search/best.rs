@@ -23,12 +23,13 @@ impl Search<'_> {
         let after = self.request.after.as_ref();
         let weights = match after {
             Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
-            None => plan.weights(&self.lengths),
+            None => plan.weights(self.all),
         };
         page.weigh(self.average, &weights);
         let (unknown, newest) = (self.coverage.unknown().unwrap_or_default(), self.newest);
         let mut pool: Vec<Scored> = Vec::new();
         if let Ids::Some(ids) = &plan.ids {
+            self.learn_lengths(ids)?;
             let mut choices = Choices::new(plan, &weights);
             pool.reserve(ids.len());
             for id in ids.iter().copied().take_while(|id| *id <= newest) {
@@ -86,7 +87,7 @@ impl Search<'_> {
                 match matcher.tier_with(&text, &mut scratch) {
                     Some(Tier::Words) => {
                         told.taken.insert(id);
-                        page.push(said, &text, Tier::Words, score, |text| matcher.marks(text))
+                        page.push(said, &text, (Tier::Words, Tier::Words, score), |text| matcher.marks(text))
                     }
                     _ => Ok(ControlFlow::Continue(())),
                 }

@@ -20,7 +20,7 @@ pub(super) enum Coverage {
 impl Coverage {
     /// Looks at the indexes.
     pub(super) fn of(database: &Database) -> Result<Self, Failure> {
-        if !database.layout().has_words() || !private::is_there(database)? {
+        if !database.layout().can_be_asked() {
             return Ok(Self::Nothing);
         }
         let mut unknown = indexes::unindexed(database)?;

@@ -8,6 +8,8 @@ use crate::row::text;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchCursor, SearchRequest, snippet};
 use hermes_session::{MessageId, Role};
+use hermes_sql::stored;
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, params};
 use std::ops::{ControlFlow, Range};
 
@@ -38,13 +40,12 @@ impl<'r> Page<'r> {
         self.seen == 0
     }
 
-    /// Takes a hit; breaks if no more are wanted.
+    /// Takes a hit; breaks if no more are wanted. Told are the part of the answer that it stands in, how it matches, and how well.
     pub(super) fn push(
         &mut self,
         said: &Said<'_>,
         text: &str,
-        tier: Tier,
-        score: f64,
+        (place, tier, score): (Tier, Tier, f64),
         marks: impl FnOnce(&str) -> Vec<Range<usize>>,
     ) -> Result<ControlFlow<()>, Failure> {
         self.seen += 1;
@@ -57,7 +58,7 @@ impl<'r> Page<'r> {
             return Ok(ControlFlow::Break(()));
         }
         let message = MessageId(said.id);
-        (self.cursor.tier, self.cursor.score, self.cursor.message) = (tier, score, message);
+        (self.cursor.tier, self.cursor.score, self.cursor.message) = (place, score, message);
         self.hits.push(Hit {
             message,
             session: said.session.id.clone(),
@@ -120,12 +121,8 @@ fn neighbour(database: &Database, hit: &Hit, side: Side) -> Result<Option<Neighb
         let neighbour = database
             .prepare_cached(&sql)?
             .query_row(params![hit.message.0, hit.session.as_str()], |row| {
-                let (content, calls) = (text(row, 1)?, text(row, 2)?);
-                let said = private::decoded(content.as_deref(), None, calls.as_deref());
-                Ok(Neighbour {
-                    role: Role::from_stored(&text(row, 0)?.unwrap_or_default()),
-                    text: snippet::head(&said, snippet::NEIGHBOUR),
-                })
+                let role = Role::from_stored(&text(row, 0)?.unwrap_or_default());
+                Ok(Neighbour { role, text: beginning(row)? })
             })
             .optional()?;
         if neighbour.is_some() {
@@ -133,4 +130,24 @@ fn neighbour(database: &Database, hit: &Hit, side: Side) -> Result<Option<Neighb
         }
     }
     Ok(None)
+}
+
+/// The beginning of what a neighbour says.
+fn beginning(row: &rusqlite::Row<'_>) -> Result<String, rusqlite::Error> {
+    /// More than the characters that are shown have, but for the strangest.
+    const BYTES: usize = 4_096;
+    // Of a long text the first part nearly always has to do.
+    if let ValueRef::Text(content) = row.get_ref(1)?
+        && content.len() > BYTES
+        && !content.starts_with(stored::MARK.as_bytes())
+    {
+        let part = &content[..BYTES];
+        let valid = std::str::from_utf8(part).map_or_else(|error| error.valid_up_to(), str::len);
+        let head = snippet::head(&String::from_utf8_lossy(&part[..valid]), snippet::NEIGHBOUR);
+        if head.chars().count() >= snippet::NEIGHBOUR {
+            return Ok(head);
+        }
+    }
+    let (content, calls) = (text(row, 1)?, text(row, 2)?);
+    Ok(snippet::head(&private::decoded(content.as_deref(), None, calls.as_deref()), snippet::NEIGHBOUR))
 }

@@ -15,12 +15,21 @@ use hermes_session::search::query::Term;
 use hermes_session::search::tokens;
 use std::ops::{ControlFlow, Range};
 
-/// The most words that a piece is looked up in. One that is in more is in nearly every message.
-const MAX_TERMS: usize = 4_000;
+/// The most words that a piece is looked up in. One that is in more is in so many messages that the newest of them are soon met.
+const MAX_TERMS: usize = 400;
+/// The same for words that begin with a term and whose tokens do not.
+const MAX_ASIDE: usize = 4_000;
 /// The most words of a list that FTS5 is asked for at once: it looks at each of them for every row.
 const AT_ONCE: usize = 16;
 /// The most ways to spell a phrase.
 const MAX_SPELLINGS: usize = 16;
+/// The beginning of a word that is no longer than this is in nearly every message.
+const VAGUE: usize = 3;
+
+/// Of a longer phrase so many words at its beginning and at its end are asked for.
+const MAX_PHRASE: usize = 12;
+/// Of a term in more stretches so many at its beginning and at its end are asked for.
+const MAX_STRETCHES: usize = 8;
 
 /// What to ask for a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +57,7 @@ impl Leaf {
 pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf, Failure> {
     let folded = fold(&term.text);
     if folded.chars().any(is_paired) {
-        return Ok(Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs))?);
+        return Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs));
     }
     let ranges: Vec<Range<usize>> = tokens::words(&folded).collect();
     let words: Vec<&str> = ranges.iter().map(|word| &folded[word.clone()]).collect();
@@ -59,17 +68,19 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf,
         [] => Ok(Leaf::Unknown),
         [word] if begins_inside => piece(database, word, ends_inside),
         [word] => {
-            let mut fts = alternatives(private::terms_of(database, word)?.iter().map(|term| quoted(term)));
-            if ends_inside {
-                let aside = private::terms_aside(database, word, MAX_SPELLINGS)?;
-                if aside.is_cut {
-                    return piece(database, word, ends_inside);
-                }
-                fts = alternatives(
-                    [format!("{} *", quoted(word))].into_iter().chain(aside.terms.iter().map(|term| quoted(term))),
-                );
+            let mut more = around(database, &[word])?;
+            if !ends_inside {
+                let fts = alternatives(private::terms_of(database, word)?.iter().map(|term| quoted(term)));
+                return Ok(Leaf::Words { fts, more });
             }
-            Ok(Leaf::Words { fts, more: around(database, &[word])? })
+            let aside = private::terms_aside(database, word, MAX_ASIDE)?;
+            if aside.is_cut {
+                return Ok(Leaf::Unknown);
+            }
+            more.extend(having(database, &aside.terms)?);
+            more.sort_unstable();
+            more.dedup();
+            Ok(Leaf::Words { fts: format!("{} *", quoted(word)), more })
         }
         [first, .., last] => {
             let mut phrases = Vec::new();
@@ -99,7 +110,24 @@ fn unbroken(folded: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     };
     let breaks = words.windows(2).enumerate().filter(|(_, pair)| is_broken(pair)).map(|(place, _)| place + 1);
     let mut start = 0;
-    breaks.chain([words.len()]).map(|end| std::mem::replace(&mut start, end)..end).collect()
+    let stretches = breaks.chain([words.len()]).map(|end| std::mem::replace(&mut start, end)..end);
+    few(stretches.flat_map(short).collect())
+}
+
+/// The first and the last of many stretches: FTS5 takes long for a long question, and all is looked at again in the text.
+fn few(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    if stretches.len() > 2 * MAX_STRETCHES {
+        stretches.drain(MAX_STRETCHES..stretches.len() - MAX_STRETCHES);
+    }
+    stretches
+}
+
+/// A stretch, or its beginning and its end if it is long.
+fn short(stretch: Range<usize>) -> Vec<Range<usize>> {
+    if stretch.len() <= 2 * MAX_PHRASE {
+        return vec![stretch];
+    }
+    vec![stretch.start..stretch.start + MAX_PHRASE, stretch.end - MAX_PHRASE..stretch.end]
 }
 
 /// The messages that have pairs of characters.
@@ -146,64 +174,76 @@ fn piece(database: &Database, piece: &str, ends_inside: bool) -> Result<Leaf, Fa
         return Ok(Leaf::Words { fts, more });
     }
     let mut all = more;
-    for terms in found.terms.chunks(AT_ONCE) {
-        all.extend(matching(database, &alternatives(terms.iter().map(|term| quoted(term))))?);
-    }
+    all.extend(having(database, &found.terms)?);
     all.sort_unstable();
     all.dedup();
     Ok(Leaf::Messages(all))
 }
 
-/// Several words in a row.
+/// The messages that have one of the tokens, in no order, some of them twice.
+fn having(database: &Database, tokens: &[String]) -> Result<Vec<i64>, Failure> {
+    let mut all = Vec::new();
+    for tokens in tokens.chunks(AT_ONCE) {
+        all.extend(matching(database, &alternatives(tokens.iter().map(|token| quoted(token))))?);
+    }
+    Ok(all)
+}
+
+/// Several words in a row, of which not all have to be asked for.
+///
+/// The ends of a piece are looked up in the vocabulary, if that tells them from most others; and of a long row a few words around the
+/// longest do: the longer a word, the fewer messages have it.
 fn phrase(
     database: &Database,
     words: &[&str],
     begins_inside: bool,
     ends_inside: bool,
 ) -> Result<Option<String>, Failure> {
-    let [first, rest @ ..] = words else { return Ok(None) };
+    let (mut first, mut end, mut star) = (0, words.len(), "");
     let mut spellings: Vec<Vec<String>> = Vec::with_capacity(words.len());
-    let mut is_first_known = true;
-    if begins_inside {
-        let found = private::terms_containing(database, first, MAX_TERMS, |word| word.ends_with(first))?;
-        is_first_known = !found.is_cut;
-        spellings.push(found.terms);
-    } else {
-        spellings.push(private::terms_of(database, first)?);
+    for (place, word) in words.iter().enumerate() {
+        if begins_inside && place == 0 {
+            let found = private::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
+            // It may also be within a run of paired characters, which is looked for apart.
+            first = usize::from(found.is_cut || found.terms.is_empty());
+            spellings.push(found.terms);
+        } else {
+            spellings.push(private::terms_of(database, word)?);
+        }
     }
-    for word in rest {
-        spellings.push(private::terms_of(database, word)?);
-    }
-    let mut is_last_known = true;
-    if ends_inside && let (Some(last), Some(word)) = (spellings.last_mut(), words.last()) {
+    if ends_inside && let (Some(word), Some(tokens)) = (words.last(), spellings.last_mut()) {
         let aside = private::terms_aside(database, word, MAX_SPELLINGS)?;
-        is_last_known = !aside.is_cut;
-        last.extend(aside.terms);
+        if aside.is_cut || (word.chars().count() <= VAGUE && first + 1 < end) {
+            end -= 1;
+        } else {
+            tokens.extend(aside.terms);
+            star = " *";
+        }
     }
-    let star = if ends_inside { " *" } else { "" };
-    let ways = spellings.iter().try_fold(1_usize, |ways, words| ways.checked_mul(words.len().max(1)));
-    if is_first_known && is_last_known && ways.is_some_and(|ways| ways <= MAX_SPELLINGS) {
+    if first >= end {
+        return Ok(None);
+    }
+    let longest = (first..end).max_by_key(|place| words[*place].len()).unwrap_or(first);
+    let row = first.max(longest.saturating_sub(1))..end.min(longest + 2);
+    if row.end != words.len() {
+        star = "";
+    }
+    let ways = spellings[row.clone()].iter().try_fold(1_usize, |ways, words| ways.checked_mul(words.len()));
+    if ways.is_some_and(|ways| ways <= MAX_SPELLINGS) {
         let mut phrases = vec![String::new()];
-        for words in spellings.iter().filter(|words| !words.is_empty()) {
+        for words in &spellings[row] {
             phrases =
                 phrases.iter().flat_map(|phrase| words.iter().map(move |word| format!("{phrase} {word}"))).collect();
         }
         return Ok(Some(alternatives(phrases.iter().map(|phrase| format!("{}{star}", quoted(phrase.trim_start()))))));
     }
     // Too many ways: that each word is there has to do.
-    let mut all = Vec::with_capacity(words.len());
-    for (place, words) in spellings.iter().enumerate() {
-        let is_last = place + 1 == spellings.len();
-        let is_vague = place == 0 && (!is_first_known || words.len() > MAX_TERMS / 10);
-        if is_vague || (is_last && !is_last_known) {
-            continue;
-        }
-        all.push(format!(
-            "({})",
-            alternatives(words.iter().map(|word| format!("{}{}", quoted(word), if is_last { star } else { "" })))
-        ));
-    }
-    Ok((!all.is_empty()).then(|| all.join(" AND ")))
+    let end = row.end - 1;
+    let groups = row.map(|place| {
+        let star = if place == end { star } else { "" };
+        format!("({})", alternatives(spellings[place].iter().map(|word| format!("{}{star}", quoted(word)))))
+    });
+    Ok(Some(groups.collect::<Vec<_>>().join(" AND ")))
 }
 
 /// Any of these.

@@ -47,7 +47,7 @@ impl Search<'_> {
             let text = said.text()?;
             match matcher.tier_with(&text, &mut scratch) {
                 Some(tier) if !told.has(said.id, tier, unknown) => {
-                    page.push(said, &text, Tier::Pieces, 0.0, |text| matcher.marks(text))
+                    page.push(said, &text, (Tier::Pieces, tier, 0.0), |text| matcher.marks(text))
                 }
                 _ => Ok(ControlFlow::Continue(())),
             }

@@ -4,10 +4,10 @@ use super::ids::Ids;
 use super::leaf::{self, Leaf};
 use crate::database::Database;
 use crate::error::Failure;
-use crate::private::Lengths;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::rank;
+use std::cmp::Reverse;
 use std::time::Instant;
 
 /// So many parts of a query that all have to hold are looked up; the texts are asked about the others.
@@ -33,12 +33,8 @@ impl<'q> Plan<'q> {
         Ok(plan)
     }
 
-    /// What each choice weighs, among the messages that have these lengths.
-    pub(super) fn weights(&self, lengths: &Lengths) -> Vec<f64> {
-        if self.choices.is_empty() {
-            return Vec::new();
-        }
-        let (all, _) = lengths.totals();
+    /// What each choice weighs, among so many messages.
+    pub(super) fn weights(&self, all: u64) -> Vec<f64> {
         self.choices.iter().map(|(_, ids)| rank::weight(ids.len() as u64, all)).collect()
     }
 
@@ -83,17 +79,25 @@ impl<'q> Plan<'q> {
         }
     }
 
-    /// Words that all have to be there are one question to FTS5, which does not look at what one of them excludes.
+    /// Words that all have to be there are one question to FTS5, which does not look at what one of them excludes. Pieces of words are many
+    /// questions each; they are asked for from the longest on, until so few messages are left that it is quicker to look at them.
     fn all(&mut self, database: &Database, nodes: &'q [Node], tier: Tier, end: Instant) -> Result<Ids, Failure> {
+        const FEW: usize = 500;
         let (mut all, mut words) = (Ids::All, Vec::new());
-        let telling = nodes.iter().filter(|node| !matches!(node, Node::Not(_)));
-        for node in telling.take(MAX_PARTS) {
-            if all == Ids::Some(Vec::new()) || self.is_over(end) {
+        let mut telling: Vec<&Node> = nodes.iter().filter(|node| !matches!(node, Node::Not(_))).collect();
+        if tier == Tier::Pieces {
+            telling.sort_by_key(|node| Reverse(if let Node::Term(term) = node { term.text.len() } else { 0 }));
+        }
+        for node in telling.into_iter().take(MAX_PARTS) {
+            let enough = if tier == Tier::Pieces { FEW } else { 0 };
+            if matches!(&all, Ids::Some(ids) if ids.len() <= enough) || self.is_over(end) {
                 break;
             }
             match node {
                 Node::Term(term) => match leaf::leaf(database, term, tier)? {
-                    Leaf::Words { fts, more } if more.is_empty() => words.push(format!("({fts})")),
+                    Leaf::Words { fts, more } if more.is_empty() && tier == Tier::Words => {
+                        words.push(format!("({fts})"))
+                    }
                     other => all = all.and(other.ids(database)?),
                 },
                 other => all = all.and(self.ids(database, other, tier, end, false)?),

@@ -7,17 +7,18 @@ use super::leaf::{around, matching, quoted};
 use crate::error::Failure;
 use crate::private::{self, Pairs};
 use hermes_session::MessageId;
-use hermes_session::search::Way;
 use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::rank::{self, Found};
 use hermes_session::search::relax::{self, Word};
-use std::collections::{BTreeMap, HashMap};
+use hermes_session::search::{SearchCursor, Way};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 /// The most forms of a word that are looked for.
 const MAX_FORMS: usize = 500;
 /// So many of the best messages are ordered by their conversations; the others follow by themselves.
-const MAX_RANKED: usize = 4_000;
+const MAX_RANKED: usize = 2_000;
 
 /// Fills a page with messages that have any of the words.
 pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<(), Failure> {
@@ -27,81 +28,100 @@ pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<()
     }
     search.served.is_relaxed = true;
     let found = found(search, &words)?;
-    let (order, weights) = order(search, &found, words.len())?;
+    let Order { best, mut rest, weights } = order(search, &found, words.len())?;
     page.weigh(search.average, &weights);
-    // The order is the same as that of the page before, without what came since. If the last hit is gone, its score tells where it was.
-    let start = search.request.after.as_ref().map_or(0, |cursor| {
-        let is_behind =
-            |(id, score): &(MessageId, f64)| score.total_cmp(&cursor.score).then(id.cmp(&cursor.message)).is_lt();
-        match order.iter().position(|(id, _)| *id == cursor.message) {
-            Some(place) => place + 1,
-            None => order.iter().position(is_behind).unwrap_or(order.len()),
-        }
-    });
     let excluded = Matcher::new(&relax::exclusions(&search.request.query));
-    for (id, score) in &order[start..] {
-        if search.is_late() {
-            break;
+    let mut after = search.request.after.as_ref();
+    for is_rest in [false, true] {
+        if is_rest {
+            rest.sort_unstable_by(|left, right| right.1.total_cmp(&left.1).then(right.0.cmp(&left.0)));
         }
-        let flow = search.rows.one(id.0, |said| {
-            let text = said.text()?;
-            let marks = relax::marks(&text, &words);
-            if marks.is_empty() || excluded.tier(&text).is_none() {
-                return Ok(ControlFlow::Continue(()));
+        let part = if is_rest { &rest } else { &best };
+        let start = after.map_or(0, |cursor| place_after(part, cursor));
+        if start < part.len() {
+            after = None;
+        }
+        for (id, score) in &part[start..] {
+            if search.is_late() {
+                return Ok(());
             }
-            page.push(said, &text, Tier::Pieces, *score, |_| marks)
-        })?;
-        if flow.is_some_and(|flow| flow.is_break()) {
-            break;
+            let flow = search.rows.one(id.0, |said| {
+                let text = said.text()?;
+                let marks = relax::marks(&text, &words);
+                if marks.is_empty() || excluded.tier(&text).is_none() {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                page.push(said, &text, (Tier::Pieces, Tier::Pieces, *score), |_| marks)
+            })?;
+            if flow.is_some_and(|flow| flow.is_break()) {
+                return Ok(());
+            }
         }
     }
     Ok(())
 }
 
-/// The messages that may have words, and which.
-fn found(search: &mut Search<'_>, words: &[Word]) -> Result<BTreeMap<i64, u64>, Failure> {
-    let mut found: BTreeMap<i64, u64> = BTreeMap::new();
+/// Where a part of the answer goes on behind the last hit of the page before. The order is the same as then, without what came since;
+/// if that hit is gone, its score tells where it was.
+fn place_after(part: &[Ranked], cursor: &SearchCursor) -> usize {
+    let is_behind = |(id, score): &Ranked| score.total_cmp(&cursor.score).then(id.cmp(&cursor.message)).is_lt();
+    match part.iter().position(|(id, _)| *id == cursor.message) {
+        Some(place) => place + 1,
+        None => part.iter().position(is_behind).unwrap_or(part.len()),
+    }
+}
+
+/// The messages that may have words, in order, with a bit for each word.
+fn found(search: &mut Search<'_>, words: &[Word]) -> Result<Vec<(i64, u64)>, Failure> {
+    let mut found: Vec<(i64, u64)> = Vec::new();
     let Some(unknown) = search.coverage.unknown() else {
         search.served.way = Way::Scan;
         let (end, newest, mut is_partial) = (search.end, search.newest, false);
         let mut aside = HashMap::new();
         search.rows.all(newest, |said| {
-            is_partial = std::time::Instant::now() > end;
+            is_partial = Instant::now() > end;
             if is_partial {
                 return Ok(ControlFlow::Break(()));
             }
             let has = relax::words_in(&said.text()?, words);
             if has != 0 {
-                found.insert(said.id, has);
+                found.push((said.id, has));
                 aside.insert(said.id, said.length()?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
         search.served.is_partial |= is_partial;
         search.aside = aside;
+        found.reverse();
         return Ok(found);
     };
     search.served.way = Way::Index;
     for (place, word) in words.iter().enumerate() {
-        for id in having(search, word)? {
-            *found.entry(id).or_default() |= 1 << place;
-        }
+        found.extend(having(search, word)?.into_iter().map(|id| (id, 1 << place)));
     }
-    for id in unknown {
-        if search.is_late() {
+    found.retain(|(id, _)| *id <= search.newest && (unknown.is_empty() || unknown.binary_search(id).is_err()));
+    for id in unknown.iter().copied().filter(|id| *id <= search.newest) {
+        if Instant::now() > search.end {
+            search.served.is_partial = true;
             break;
         }
-        if let Some((has, length)) =
-            search.rows.one(*id, |said| Ok((relax::words_in(&said.text()?, words), said.length()?)))?
-        {
-            found.insert(*id, has);
-            search.aside.insert(*id, length);
+        let look = search.rows.one(id, |said| Ok((relax::words_in(&said.text()?, words), said.length()?)))?;
+        if let Some((has, length)) = look.filter(|(has, _)| *has != 0) {
+            found.push((id, has));
+            search.aside.insert(id, length);
         }
     }
-    found.retain(|id, has| *has != 0 && *id <= search.newest);
     if let Some(admitted) = &search.admitted {
-        found.retain(|id, _| admitted.binary_search(id).is_ok());
+        found.retain(|(id, _)| admitted.binary_search(id).is_ok());
     }
+    found.sort_unstable_by_key(|(id, _)| *id);
+    found.dedup_by(|later, before| {
+        let is_same = later.0 == before.0;
+        if is_same {
+            before.1 |= later.1;
+        }
+        is_same
+    });
     Ok(found)
 }
 
@@ -133,39 +153,51 @@ fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     Ok(ids)
 }
 
-/// The messages in the order of the answer, and what each word weighs.
-fn order(
-    search: &mut Search<'_>,
-    found: &BTreeMap<i64, u64>,
-    words: usize,
-) -> Result<(Vec<(MessageId, f64)>, Vec<f64>), Failure> {
+/// A message with its score.
+type Ranked = (MessageId, f64);
+
+/// The messages of an answer.
+struct Order {
+    /// By their conversations, in order.
+    best: Vec<Ranked>,
+    /// What comes after them, the better first, and not in order yet: a page seldom gets there.
+    rest: Vec<Ranked>,
+    /// What each word weighs.
+    weights: Vec<f64>,
+}
+
+/// The messages in the order of the answer.
+fn order(search: &mut Search<'_>, found: &[(i64, u64)], words: usize) -> Result<Order, Failure> {
     let weights: Vec<f64> = match &search.request.after {
         Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
         None => {
-            let all = search.lengths.totals().0.max(found.len() as u64);
-            let having = |word: usize| found.values().filter(|has| *has >> word & 1 == 1).count() as u64;
+            let all = search.all.max(found.len() as u64);
+            let having = |word: usize| found.iter().filter(|(_, has)| *has >> word & 1 == 1).count() as u64;
             (0..words).map(|word| rank::weight(having(word), all)).collect()
         }
     };
+    search.learn_lengths(&found.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
     let weight = |has: u64| -> f64 {
         weights.iter().enumerate().filter(|(word, _)| has >> word & 1 == 1).map(|(_, weight)| weight).sum()
     };
-    let mut scored: Vec<(i64, f64)> =
-        found.iter().map(|(id, has)| (*id, search.score(*id, None, weight(*has)))).collect();
-    scored.sort_unstable_by(|left, right| right.1.total_cmp(&left.1).then(right.0.cmp(&left.0)));
-    let rest = scored.split_off(scored.len().min(MAX_RANKED));
+    let mut scored: Vec<(f64, i64, u64)> =
+        found.iter().map(|(id, has)| (search.score(*id, None, weight(*has)), *id, *has)).collect();
+    let mut rest = Vec::new();
+    if scored.len() > MAX_RANKED {
+        scored.select_nth_unstable_by(MAX_RANKED, |left, right| right.0.total_cmp(&left.0).then(right.1.cmp(&left.1)));
+        // Scores of the best are between 0 and 1; these are below, so that a score tells the place in the whole.
+        let below = |(score, id, _)| (MessageId(id), score / (1.0 + score) - 1.0);
+        rest = scored.split_off(MAX_RANKED).into_iter().map(below).collect();
+    }
     let mut conversations: HashMap<String, u32> = HashMap::new();
     let mut best = Vec::with_capacity(scored.len());
-    for (id, _) in scored {
+    for (_, id, has) in scored {
         let Some(name) = conversation(search, id)? else { continue };
         let next = conversations.len() as u32;
         let conversation = *conversations.entry(name).or_insert(next);
-        let length = search.length(id);
-        best.push(Found { message: MessageId(id), conversation, words: found[&id], length });
+        best.push(Found { message: MessageId(id), conversation, words: has, length: search.length(id) });
     }
-    let mut order = rank::relaxed(&best, &weights, search.average);
-    order.extend(rest.into_iter().map(|(id, score)| (MessageId(id), score)));
-    Ok((order, weights))
+    Ok(Order { best: rank::relaxed(&best, &weights, search.average), rest, weights })
 }
 
 /// The conversation of a message, by the session that it starts with.

@@ -3,6 +3,7 @@
 use super::score;
 use crate::database::Database;
 use crate::error::Failure;
+use crate::hidden::seen;
 use crate::row::{text, time};
 use crate::{mend, private};
 use hermes_session::search::{SearchFilter, SessionFacts};
@@ -79,13 +80,15 @@ pub(super) struct Rows<'d> {
     database: &'d Database,
     filter: &'d SearchFilter,
     cards: HashMap<String, Option<Rc<Card>>>,
+    /// The session that was looked up last.
+    last: Option<Rc<Card>>,
     /// The conversations of sessions: where they go on, and what they are called.
     conversations: HashMap<SessionId, (SessionId, Option<String>)>,
 }
 
 impl<'d> Rows<'d> {
     pub(super) fn new(database: &'d Database, filter: &'d SearchFilter) -> Self {
-        Self { database, filter, cards: HashMap::new(), conversations: HashMap::new() }
+        Self { database, filter, cards: HashMap::new(), last: None, conversations: HashMap::new() }
     }
 
     /// The session with this id, if anybody may see it.
@@ -93,12 +96,18 @@ impl<'d> Rows<'d> {
         if let Some(card) = self.cards.get(id) {
             return Ok(card.clone());
         }
-        let card = self
-            .database
-            .prepare_cached(
-                "SELECT s.source, s.user_id, s.model, s.title, s.started_at FROM sessions s \
-                 WHERE s.id = ?1 AND NOT EXISTS (SELECT 1 FROM hx_hidden x WHERE x.session_id = s.id)",
-            )?
+        let sql = |card: &str| {
+            format!(
+                "SELECT s.source, s.user_id, s.model, s.title, s.started_at FROM sessions s {card} WHERE s.id = ?1 AND {}",
+                seen!()
+            )
+        };
+        // In the table itself the title lies behind the system prompt. Where the index is missing, it is read there.
+        let mut statement = match self.database.prepare_cached(&sql("INDEXED BY hx_sessions_card")) {
+            Ok(statement) => statement,
+            Err(_) => self.database.prepare_cached(&sql(""))?,
+        };
+        let card = statement
             .query_row([id], |row| {
                 Ok(Card {
                     id: SessionId::from_stored(id.to_owned()),
@@ -197,9 +206,22 @@ impl<'d> Rows<'d> {
     }
 
     fn admit<'r>(&mut self, row: &'r rusqlite::Row<'r>) -> Result<Option<Said<'r>>, Failure> {
-        let session = text(row, 1)?.unwrap_or_default();
-        let Some(session) = self.card(&session)?.filter(|card| card.is_admitted) else { return Ok(None) };
-        let role = Role::from_stored(&text(row, 2)?.unwrap_or_default());
+        // Messages that follow one another are mostly of one session.
+        let is_last =
+            |card: &Rc<Card>| matches!(row.get_ref(1), Ok(ValueRef::Text(id)) if id == card.id.as_str().as_bytes());
+        let session = match &self.last {
+            Some(last) if is_last(last) => Some(Rc::clone(last)),
+            _ => {
+                let found = self.card(&text(row, 1)?.unwrap_or_default())?;
+                self.last.clone_from(&found);
+                found
+            }
+        };
+        let Some(session) = session.filter(|card| card.is_admitted) else { return Ok(None) };
+        let role = match row.get_ref(2)?.as_str() {
+            Ok(role) => Role::from_stored(role),
+            Err(_) => Role::from_stored(&text(row, 2)?.unwrap_or_default()),
+        };
         let at = time(row, 3)?.unwrap_or(session.started_at);
         if !self.filter.admits_message(&role, at) {
             return Ok(None);

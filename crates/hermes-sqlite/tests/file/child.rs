@@ -2,6 +2,7 @@
 
 use crate::fixture::{at, id, new, user};
 use hermes_session::import::{ImportOptions, import};
+use hermes_session::search::{Query, SearchRequest, SearchStore as _};
 use hermes_session::{ListRequest, Maintenance as _, MessageId, Optimizing, RequestKey, SessionStore as _};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::Path;
@@ -96,6 +97,10 @@ async fn read(store: &SqliteStore) {
     for row in store.list(&ListRequest::default()).await.unwrap().rows {
         println!("\nrow {}({})", row.id, row.preview);
     }
+    let hello = SearchRequest { relax: false, ..SearchRequest::new(Query::parse("hel* OR hello")) };
+    let answer = store.search(&hello).await.unwrap();
+    let ids: Vec<i64> = answer.hits.iter().map(|hit| hit.message.0).collect();
+    println!("\nfound {ids:?} {:?}", answer.served.way);
     let (verified, status) = (store.verify().await, store.status().await);
     println!("\nsound {:?}", verified.map(|report| report.is_sound()));
     println!("\nhealth {:?}", status.map(|status| status.indexes));

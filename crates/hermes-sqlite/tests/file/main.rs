@@ -27,6 +27,7 @@ mod queue;
 mod read_only;
 mod refusals;
 mod room;
+mod search;
 mod vacuum;
 mod verify;
 mod versions;

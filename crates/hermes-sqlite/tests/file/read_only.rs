@@ -13,7 +13,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// Reads the file as somebody who may not write it. Root may write everything, so it becomes nobody.
-fn read(file: &File, file_mode: u32, folder_mode: u32) -> Output {
+pub(crate) fn read(file: &File, file_mode: u32, folder_mode: u32) -> Output {
     let folder = file.path().parent().unwrap().to_owned();
     for entry in std::fs::read_dir(&folder).unwrap() {
         set_mode(&entry.unwrap().path(), file_mode);

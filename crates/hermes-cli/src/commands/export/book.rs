@@ -1,6 +1,6 @@
 //! Conversations as Markdown, read piece by piece.
 
-use crate::ui::markdown;
+use crate::ui::document;
 use crate::ui::time::Now;
 use hermes_session::{
     ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore, StoreError,
@@ -70,7 +70,7 @@ impl<'a> Book<'a> {
                 // A branch, and any other root, is a conversation of its own.
                 let is_head = self.is_first_part || session.relation.starts_conversation();
                 let head =
-                    if is_head { markdown::head(&session, self.now) } else { markdown::part(&session, self.now) };
+                    if is_head { document::head(&session, self.now) } else { document::part(&session, self.now) };
                 self.is_first_part = false;
                 self.sessions += 1;
                 return self.page(head, id, MessageRequest::first(MESSAGE_PAGE)).await.map(Some);
@@ -90,7 +90,7 @@ impl<'a> Book<'a> {
             Err(StoreError::NotFound(_)) => Vec::new(),
             page => page?,
         };
-        page.iter().for_each(|message| out.push_str(&markdown::message(message, self.now)));
+        page.iter().for_each(|message| out.push_str(&document::message(message, self.now)));
         self.messages += page.len() as u64;
         self.open = page.last().filter(|_| page.len() >= MESSAGE_PAGE as usize).map(|last| (id, last.id));
         Ok(out)

@@ -5,6 +5,14 @@ use crate::search::tokens::is_border;
 use memchr::memmem::Finder;
 use std::ops::Range;
 
+/// What a needle looks for; where it is the same, so are the places.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    is_raw: bool,
+    is_prefix: bool,
+    text: String,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Needle {
     /// Whether it is looked for in the text as it is written.
@@ -23,9 +31,9 @@ impl Needle {
         Self { is_raw, is_prefix: term.is_prefix, text, finder }
     }
 
-    /// Whether two look for the same.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        (self.is_raw, self.is_prefix, &self.text) == (other.is_raw, other.is_prefix, &other.text)
+    /// What it looks for.
+    pub(super) fn key(&self) -> Key {
+        Key { is_raw: self.is_raw, is_prefix: self.is_prefix, text: self.text.clone() }
     }
 
     /// Where it is first.

@@ -121,7 +121,7 @@ proptest! {
     #[test]
     fn characters_are_those_of_unicode(text in "([a-c ]|[\n\r\t\0é大ไ่\u{305}]|👩‍💻|🇩🇪|\r\n|\\PC){0,40}") {
         let expect: Vec<(usize, &str)> = text.grapheme_indices(true).collect();
-        prop_assert_eq!(cells::characters(&text).collect::<Vec<_>>(), expect);
+        prop_assert_eq!(characters(&text).collect::<Vec<_>>(), expect);
     }
 
     #[test]

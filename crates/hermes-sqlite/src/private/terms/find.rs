@@ -2,6 +2,7 @@
 
 use crate::error::Failure;
 use hermes_session::script::is_paired;
+use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
 /// How many pieces of a long one are asked for; the rest is left to comparing.
@@ -46,12 +47,18 @@ pub(crate) fn terms_containing(
     )?;
     let mut blocks = statement.query(params![query, piece])?;
     let mut found = Vec::new();
-    while found.len() <= limit
-        && let Some(row) = blocks.next()?
-    {
+    while let Some(row) = blocks.next()? {
         let block = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
         let entries = block.split(' ').map(parts).filter(|(word, _)| word.contains(piece) && admits(word));
         found.extend(entries.map(|(_, token)| token.to_owned()));
+        if found.len() > limit {
+            // A token may stand for more than one word.
+            found.sort_unstable();
+            found.dedup();
+        }
+        if found.len() > limit {
+            break;
+        }
     }
     Ok(Terms::new(found, limit))
 }
@@ -63,8 +70,8 @@ pub(crate) fn terms_with_prefix(
     limit: usize,
     admits: impl Fn(&str) -> bool,
 ) -> Result<Terms, Failure> {
-    let mut statement = connection
-        .prepare_cached("SELECT term FROM hx_term WHERE term >= ?1 AND (?2 IS NULL OR term < ?2) ORDER BY term")?;
+    let mut statement =
+        connection.prepare_cached("SELECT term FROM hx_term WHERE term >= ?1 AND term < ?2 ORDER BY term")?;
     let mut rows = statement.query(params![prefix, after(prefix)])?;
     let mut found = Vec::new();
     while found.len() <= limit
@@ -91,8 +98,7 @@ pub(crate) fn terms_of(connection: &Connection, word: &str) -> Result<Vec<String
 /// The tokens that do not begin with `prefix`, which is folded, of words that do.
 pub(crate) fn terms_aside(connection: &Connection, prefix: &str, limit: usize) -> Result<Terms, Failure> {
     let mut statement = connection.prepare_cached(
-        "SELECT substr(term, instr(term, '/') + 1) FROM hx_term WHERE term >= ?1 AND (?2 IS NULL OR term < ?2) \
-         AND instr(term, '/') > 0 AND substr(term, instr(term, '/') + 1, length(?1)) <> ?1 LIMIT ?3",
+        "SELECT substr(term, instr(term, '/') + 1) FROM hx_term WHERE term >= ?1 AND term < ?2 AND instr(term, '/') > 0 AND substr(term, instr(term, '/') + 1, length(?1)) <> ?1 LIMIT ?3",
     )?;
     let terms = statement.query_map(params![prefix, after(prefix), most(limit)], |row| row.get(0))?;
     Ok(Terms::new(terms.collect::<Result<_, _>>()?, limit))
@@ -138,18 +144,19 @@ fn query(piece: &str) -> Option<String> {
     Some(quoted.join(" AND "))
 }
 
-/// The first text after all that begin with `prefix`, if there is one.
-fn after(prefix: &str) -> Option<String> {
+/// The first text after all that begin with `prefix`; if there is none, what comes after every text.
+fn after(prefix: &str) -> Value {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
         // The numbers of surrogates are no characters.
         let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(u32::from(last) + 1) };
         if let Some(next) = next {
             text.push(next);
-            return Some(text);
+            return Value::Text(text);
         }
     }
-    None
+    // Where any is compared with a text, it is the greater.
+    Value::Blob(Vec::new())
 }
 
 #[cfg(test)]
@@ -165,7 +172,8 @@ mod tests {
             ("\u{10ffff}", None),
             ("", None),
         ] {
-            assert_eq!(after(prefix).as_deref(), expect, "{prefix:?}");
+            let expect = expect.map_or(Value::Blob(Vec::new()), |text: &str| Value::Text(text.to_owned()));
+            assert_eq!(after(prefix), expect, "{prefix:?}");
         }
     }
 

@@ -1,0 +1,48 @@
+//! How good search is: classes of questions against a plain oracle, strays of punctuation, nonsense and malice.
+//!
+//! `cargo test -p hermes-sqlite --test quality -- --nocapture` prints the figures, beside those of the Python agent where
+//! `scripts/peers` has fetched it. `HERMES_FUZZ=100000` asks that many questions of nonsense.
+
+#![allow(clippy::print_stdout, reason = "the figures are what this test is for")]
+#![allow(clippy::disallowed_methods, reason = "how long hostile questions take is told")]
+#![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
+
+mod classes;
+mod corpus;
+mod figures;
+mod hostile;
+mod peer;
+
+use hermes_session::search::{Query, SearchRequest};
+use hermes_session::{NewSession, PageRequest, Request, SessionId, SessionStore as _, Source, Timestamp};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
+
+/// A file with the corpus in it, indexed.
+struct Filled {
+    store: SqliteStore,
+    _folder: tempfile::TempDir,
+}
+
+async fn filled(said: &[corpus::Said]) -> Filled {
+    use hermes_session::Maintenance as _;
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions { background: false, ..SqliteOptions::default() };
+    let store = SqliteStore::open(&folder.path().join("state.db"), &options).unwrap();
+    let (at, session) = (Request::at(Timestamp::from_seconds(1.0).unwrap()), SessionId::parse("s").unwrap());
+    store.create(&NewSession::new(session.clone(), Source::parse("cli").unwrap()), &at).await.unwrap();
+    for batch in said.chunks(500) {
+        let batch: Vec<_> = batch.iter().map(corpus::Said::message).collect();
+        store.append(&session, &batch, &at).await.unwrap();
+    }
+    while store.upkeep().await.unwrap() {}
+    Filled { store, _folder: folder }
+}
+
+fn question(text: &str) -> SearchRequest {
+    SearchRequest { page: PageRequest::first(500), ..SearchRequest::new(Query::parse(text)) }
+}
+
+/// How many questions of nonsense are asked.
+fn fuzz() -> usize {
+    std::env::var("HERMES_FUZZ").map_or(2_000, |text| text.parse().unwrap())
+}
