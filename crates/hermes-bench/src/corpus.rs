@@ -20,7 +20,8 @@ pub(crate) async fn load(file: &str, path: &Path) -> Result<Value, Anything> {
     let store = crate::open(file)?;
     let watch = Stopwatch::start();
     let mut lines = BufReader::new(std::fs::File::open(path)?);
-    let report = import(&store, &mut lines, ImportOptions { is_strict: true }, &mut |_| {}).await?;
+    let report =
+        import(&store, &mut lines, ImportOptions { is_strict: true, ..ImportOptions::default() }, &mut |_| {}).await?;
     if report.conflicts + report.skipped > 0 {
         return Err(format!("not all was imported: {report:?}").into());
     }

@@ -1,8 +1,9 @@
 //! What can be typed behind `hermes`. Each command's own arguments are in its file.
 
 use crate::commands::{
-    backup::BackupArgs, demo::DemoArgs, list::ListArgs, optimize::OptimizeArgs, search::SearchArgs, show::ShowArgs,
-    stats::StatsArgs, verify::VerifyArgs,
+    backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
+    delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, list::ListArgs, optimize::OptimizeArgs,
+    prune::PruneArgs, rename::RenameArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -40,9 +41,15 @@ impl PlaceArgs {
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteArgs),
+    Completions(CompletionsArgs),
+    /// Shows what is configured, and where
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Shows what this program does, on sample conversations in a folder of their own
     Demo(DemoArgs),
-    /// Lists, searches and reads sessions; verifies, backs up and optimizes their store
+    /// Lists, searches, reads and changes sessions; exports and imports them; verifies, backs up and optimizes their store
     #[command(subcommand)]
     Sessions(SessionsCommand),
 }
@@ -52,6 +59,11 @@ pub(crate) enum SessionsCommand {
     List(ListArgs),
     Search(Box<SearchArgs>),
     Show(ShowArgs),
+    Rename(RenameArgs),
+    Delete(DeleteArgs),
+    Prune(PruneArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
     Stats(StatsArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),

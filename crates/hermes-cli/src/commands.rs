@@ -1,9 +1,17 @@
 //! The commands, one file each.
 
 pub(crate) mod backup;
+pub(crate) mod complete;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod delete;
 pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod optimize;
+pub(crate) mod prune;
+pub(crate) mod rename;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod stats;

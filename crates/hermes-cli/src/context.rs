@@ -26,6 +26,11 @@ impl Context {
         Ok(hermes_config::resolve(&self.flags, &self.environment, file.as_ref())?)
     }
 
+    /// The same, as if the command line had said something else about where sessions are.
+    pub(crate) fn with_flags(&self, flags: Flags) -> Self {
+        Self { flags, environment: self.environment.clone(), ui: self.ui.clone(), now: self.now.clone() }
+    }
+
     /// Opens the store that is configured, which must be there: reading never makes one.
     pub(crate) fn open_existing(&self) -> Result<Arc<dyn Store>, CliError> {
         Ok(self.open_existing_at()?.0)
@@ -43,13 +48,13 @@ impl Context {
         if let Some(path) = url.file() {
             must_be_there(path)?;
         }
-        let sqlite = &settings.sessiondb.sqlite;
-        let options = OpenOptions {
-            wait: sqlite.wait_seconds.value,
-            create: false,
-            synchronous: synchronous(sqlite.synchronous.value),
-        };
-        Ok((self.open(&url, &options)?, url))
+        Ok((self.open(&url, &open_options(settings, false))?, url))
+    }
+
+    /// Opens the store that is configured, and makes it if it is not there.
+    pub(crate) fn open_or_make(&self, settings: &Settings, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
+        self.warn_of_password(url, &settings.store()?.origin);
+        self.open(url, &open_options(settings, true))
     }
 
     /// Where the configured store is.
@@ -112,6 +117,11 @@ impl Context {
             self.ui.warn("others on this machine can see the password in --url", &hint);
         }
     }
+}
+
+fn open_options(settings: &Settings, create: bool) -> OpenOptions {
+    let sqlite = &settings.sessiondb.sqlite;
+    OpenOptions { wait: sqlite.wait_seconds.value, create, synchronous: synchronous(sqlite.synchronous.value) }
 }
 
 /// What the configuration asks for. The store brings a log's entry in its folder to disk anyway, so that `extra` asks for no more than `full`.

@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Usage,
     /// The store can't be reached, is damaged, locked or newer.
     Store,
+    /// A signal asked to stop, and so it did.
+    Stopped(u8),
 }
 
 impl Kind {
@@ -29,6 +31,8 @@ impl Kind {
             Self::User => 1,
             Self::Usage => 2,
             Self::Store => 3,
+            // As shells tell of a program that a signal ended.
+            Self::Stopped(signal) => 128_u8.saturating_add(signal),
         }
     }
 }
@@ -57,6 +61,11 @@ impl CliError {
     pub(crate) fn usage(invalid: Invalid) -> Self {
         let hint = invalid.hint.to_string();
         Self::new(Kind::Usage, invalid, hint)
+    }
+
+    /// Work that was stopped by a signal, told with how far it was.
+    pub(crate) fn stopped(signal: u8, how_far: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Kind::Stopped(signal), how_far.into(), hint)
     }
 
     /// Output that could not be written.
@@ -141,7 +150,7 @@ mod tests {
     #[test]
     fn each_error_has_its_exit_code() {
         let cause = || io::Error::other("no space left").into();
-        let table: [(CliError, u8); 10] = [
+        let table: [(CliError, u8); 11] = [
             (StoreError::NotFound("x".into()).into(), 1),
             (StoreError::Invalid(Invalid::new("title", "is empty", "x")).into(), 1),
             (
@@ -162,6 +171,7 @@ mod tests {
             (ConfigError::NoHome.into(), 1),
             (CliError::usage(Invalid::new("limit", "is negative", "x")), 2),
             (CliError::output(io::ErrorKind::BrokenPipe.into()), 0),
+            (CliError::stopped(2, "stopped", "x"), 130),
         ];
         for (error, code) in table {
             assert_eq!(error.kind().code(), code, "{error:?}");

@@ -1,11 +1,14 @@
 //! `hermes`: parses, opens, dispatches and tells the exit code.
 
 mod args;
+mod automatic;
 mod clock;
 mod commands;
 mod context;
 mod error;
 mod resolve;
+mod stop;
+mod transcripts;
 mod ui;
 mod when;
 
@@ -47,16 +50,37 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(|error| CliError::new(Kind::User, error, "free some memory and file descriptors, then try again"))?;
-    runtime.block_on(dispatch(&context, command))?;
-    Ok(ExitCode::SUCCESS)
+    let is_everyday = is_everyday(&command);
+    runtime.block_on(async {
+        dispatch(&context, command).await?;
+        if is_everyday {
+            automatic::run(&context).await;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Whether old conversations may go after it, if that is configured. Not after what is about keeping, deleting or proving something: who
+/// asks what would go must find it there afterwards.
+const fn is_everyday(command: &Command) -> bool {
+    use SessionsCommand::{List, Rename, Search, Show, Stats};
+    matches!(command, Command::Sessions(List(_) | Rename(_) | Search(_) | Show(_) | Stats(_)))
 }
 
 async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
     match command {
+        Command::Complete(args) => commands::complete::run(context, &args).await,
+        Command::Completions(args) => commands::completions::run(context, &args),
+        Command::Config(command) => commands::config::run(context, command),
         Command::Demo(args) => commands::demo::run(context, args).await,
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
         Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,
         Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,
+        Command::Sessions(SessionsCommand::Rename(args)) => commands::rename::run(context, args).await,
+        Command::Sessions(SessionsCommand::Delete(args)) => commands::delete::run(context, args).await,
+        Command::Sessions(SessionsCommand::Prune(args)) => commands::prune::run(context, args).await,
+        Command::Sessions(SessionsCommand::Export(args)) => commands::export::run(context, args).await,
+        Command::Sessions(SessionsCommand::Import(args)) => commands::import::run(context, args).await,
         Command::Sessions(SessionsCommand::Stats(args)) => commands::stats::run(context, args).await,
         Command::Sessions(SessionsCommand::Verify(args)) => commands::verify::run(context, args).await,
         Command::Sessions(SessionsCommand::Backup(args)) => commands::backup::run(context, args).await,

@@ -2,7 +2,10 @@
 //!
 //! What is printed is made of [`Visible`] text, so that nothing stored or typed can send a control character; colours are added here alone.
 
+mod ask;
+pub(crate) mod changes;
 pub(crate) mod checks;
+pub(crate) mod document;
 pub(crate) mod hits;
 pub(crate) mod json;
 pub(crate) mod layout;
@@ -13,6 +16,7 @@ mod progress;
 pub(crate) mod recap;
 mod sanitize;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod shell;
 pub(crate) mod statistics;
 pub(crate) mod table;
@@ -118,10 +122,36 @@ impl Ui {
         self.stdout(&format!("{}\n", sanitize::escaped_json(json)))
     }
 
+    /// Prints what a shell may complete a word with, each with what it is.
+    pub(crate) fn candidates(&self, candidates: &[(String, String)]) -> Result<(), CliError> {
+        // A word with anything in it that would have to be shown instead could not be typed either.
+        let is_plain = |word: &str| Visible::line(word).as_str() == word;
+        let plain = candidates.iter().filter(|(word, _)| is_plain(word));
+        let line = |(word, what): &(String, String)| format!("{word}\t{}\n", Visible::line(what));
+        self.stdout(&plain.map(line).collect::<String>())
+    }
+
+    /// Prints a script for a shell, which holds nothing that is stored.
+    pub(crate) fn script(&self, text: &str) -> Result<(), CliError> {
+        self.stdout(text)
+    }
+
+    /// Writes a piece of an export to stdout: exactly as it is, but on a terminal JSON in a spelling of it that does no harm there.
+    pub(crate) fn export(&self, piece: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        let safe = if out.is_terminal() { sanitize::escaped_json(piece) } else { piece.to_owned() };
+        out.write_all(safe.as_bytes()).and_then(|()| out.flush()).map_err(CliError::output)
+    }
+
     /// Says on stderr that something is odd, and what can be done.
     pub(crate) fn warn(&self, text: &str, hint: &str) {
         let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
         self.stderr([Line::styled("warning:", yellow).text(" ").text(text), self.hint(hint)]);
+    }
+
+    /// Says on stderr what was found in a place of a file.
+    pub(crate) fn finding(&self, place: &str, text: &str) {
+        self.stderr([Line::styled(place, Style::new().bold()).text(": ").text(text)]);
     }
 
     /// Says on stderr what is worth knowing.

@@ -2,12 +2,13 @@
 
 use crate::fixture::{assert_not_found, at, id, keyed, made, new_session, request, source, stored, texts, title, user};
 use crate::{CaseResult, Setup};
-use hermes_session::retention::{Pruned, RetentionPolicy, plan, prune};
+use hermes_session::retention::{Pruned, RetentionPolicy, plan, prune, prune_planned};
 use hermes_session::{
     Counts, Deleted, EndReason, ListRequest, Maintenance, NewChild, NewMessage, Relation, SessionFilter, SessionId,
     StoreError,
 };
 use std::future::Future as _;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -143,6 +144,32 @@ pub async fn prune_takes_what_was_planned(setup: Setup) -> CaseResult {
     assert_eq!(left, ["active", "branch", "from-cron", "recent"]);
     assert_eq!(prune(&*store, &policy, now, &mut |_, _| {}).await?, Pruned::default());
     assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// Who says that it is enough after a step finds everything else as it was, and can go on.
+pub async fn prune_stops_where_it_is_told(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    // More than go into one step.
+    for number in 0..600 {
+        made(&*store, &format!("s{number:03}"), 0).await;
+        end(&*store, &format!("s{number:03}"), 1.0).await?;
+    }
+    let (now, policy) = (at(100.0 * DAY), RetentionPolicy::new(90.0, None)?);
+    let planned = plan(&*store, &policy, now).await?;
+    let planned: Vec<SessionId> = planned.into_iter().map(|found| found.conversation).collect();
+    let mut told = Vec::new();
+    let mut enough = |pruned: &Pruned| {
+        told.push(*pruned);
+        ControlFlow::Break(())
+    };
+    let pruned = prune_planned(&*store, &planned, &policy, now, &mut enough).await?;
+    assert_eq!((told, pruned.looked_at), (vec![pruned], pruned.conversations));
+    assert!((1..600).contains(&pruned.looked_at), "{pruned:?}");
+    let left: Vec<SessionId> = plan(&*store, &policy, now).await?.into_iter().map(|found| found.conversation).collect();
+    assert_eq!(left[..], planned[pruned.looked_at as usize..]);
+    assert!(store.verify().await?.is_sound());
+    assert_eq!(prune(&*store, &policy, now, &mut |_, _| {}).await?.conversations, left.len() as u64);
     Ok(())
 }
 

@@ -259,12 +259,40 @@ pub async fn bad_lines_are_told(setup: Setup) -> CaseResult {
     let last = seen.last().unwrap();
     assert_eq!((last.lines, last.bytes, last.messages), (7, text.len() as u64, 2));
     let strict = setup.store_named("strict").await;
-    let options = ImportOptions { is_strict: true };
+    let options = ImportOptions { is_strict: true, ..ImportOptions::default() };
     match import(&*strict, &mut text.as_bytes(), options, &mut |_| {}).await {
         Err(ImportError::Bad { line: 2, .. }) => {}
         other => panic!("line 2 should end it, not {other:?}"),
     }
     assert_eq!(row_ids(&strict.list(&ListRequest::default()).await?), ["a"], "what came before it is there");
+    Ok(())
+}
+
+/// A rehearsal tells what the import tells, and leaves the store as it was.
+pub async fn a_rehearsal_tells_and_changes_nothing(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    made(&*store, "there", 0).await;
+    store.set_title(&id("there"), Some(&title("taken")), &request(1)).await?;
+    let message = r#"{"role": "user", "content": "x"}"#;
+    let text = [
+        plain_line("a", "\"title\": \"taken\", ", message),
+        plain_line("b", "\"title\": \"twice\", ", message),
+        plain_line("c", "\"title\": \"twice\", ", ""),
+        plain_line("child", "\"parent_session_id\": \"parent\", ", ""),
+        plain_line("orphan", "\"parent_session_id\": \"nowhere\", ", ""),
+        plain_line("parent", "", ""),
+        plain_line("b", "\"title\": \"twice\", ", message),
+        plain_line("b", "\"title\": \"other\", ", message),
+        plain_line("there", "", message),
+        "{broken\n".into(),
+    ]
+    .concat();
+    let before = exported(&*store).await?;
+    let options = ImportOptions { is_rehearsal: true, ..ImportOptions::default() };
+    let rehearsed = import(&*store, &mut text.as_bytes(), options, &mut |_| {}).await.unwrap();
+    assert_eq!(exported(&*store).await?, before);
+    assert_eq!(told(&rehearsed), told(&imported(&*store, &text).await));
+    assert_eq!(told(&rehearsed).0, [6, 2, 1, 2, 1]);
     Ok(())
 }
 

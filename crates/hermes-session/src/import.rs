@@ -7,6 +7,7 @@ mod compare;
 mod fields;
 mod line;
 mod link;
+mod rehearsal;
 mod report;
 mod run;
 

@@ -2,7 +2,7 @@
 
 mod prune;
 
-pub use prune::{Pruned, prune};
+pub use prune::{Pruned, prune, prune_planned};
 
 use crate::{
     Invalid, ListRequest, Order, PageRequest, SessionId, SessionStore, SessionSummary, Source, StoreError, Timestamp,

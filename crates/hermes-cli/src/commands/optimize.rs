@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::stop::Stop;
 use crate::ui::{checks, json};
 use hermes_session::{Maintenance, Optimizing, StoreStatus};
 use hermes_store::Shrunk;
@@ -30,7 +31,8 @@ pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), Cli
     if args.rebuild {
         store.rebuild_indexes().await?;
     }
-    optimize(context, &*store).await?;
+    let stop = Stop::watch();
+    optimize(context, &*store, &stop).await?;
     // What was given back so far shows in the file only when nobody has it open any more; so we close it too.
     drop(store);
     let shrunk = context.ui.wait("giving room back to the disk", || hermes_store::shrink(&url))?;
@@ -44,9 +46,10 @@ pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), Cli
 }
 
 /// Does it step by step, until nothing is left to do.
-async fn optimize(context: &Context, store: &dyn Maintenance) -> Result<(), CliError> {
+async fn optimize(context: &Context, store: &dyn Maintenance, stop: &Stop) -> Result<(), CliError> {
     let bar = context.ui.progress();
     loop {
+        stopped(stop, "new indexes were built")?;
         match store.optimize().await? {
             Optimizing::Building { done, total } => bar.show("building indexes", done, total),
             Optimizing::Clearing => bar.show("clearing the old ones away", 0, 0),
@@ -55,6 +58,15 @@ async fn optimize(context: &Context, store: &dyn Maintenance) -> Result<(), CliE
     }
     while store.upkeep().await? {
         bar.show("indexing", 0, 0);
+        stopped(stop, "all messages were indexed")?;
     }
     Ok(())
+}
+
+/// Ends the work between two steps if somebody asked for it.
+fn stopped(stop: &Stop, before: &str) -> Result<(), CliError> {
+    stop.asked().map_or(Ok(()), |signal| {
+        let hint = "the store can be used as it is; optimize goes on from here when it is run again";
+        Err(CliError::stopped(signal, format!("stopped before {before}"), hint))
+    })
 }

@@ -88,7 +88,7 @@ pub(crate) fn optimized(optimized: &Optimized) -> Vec<Line> {
     lines
 }
 
-fn fact((name, value): (&str, String)) -> Line {
+pub(crate) fn fact((name, value): (&str, String)) -> Line {
     Line::styled(format!("{name:<12}"), Style::new().dimmed()).text(value)
 }
 
@@ -98,7 +98,7 @@ fn percent(part: u64, whole: u64) -> u64 {
 }
 
 /// A number of things that are named in the plural.
-fn plural(count: u64, things: &str) -> String {
+pub(crate) fn plural(count: u64, things: &str) -> String {
     let one = match things {
         "indexes" => "index",
         other => other.strip_suffix('s').unwrap_or(other),

@@ -1,5 +1,7 @@
 //! Sessions and reports as JSON objects, for programs. Names are those of the table's columns, times are doubles.
 
+pub(crate) mod changes;
+
 use super::marked::Marks;
 use super::transcript::Segments;
 use crate::commands::optimize::Optimized;
@@ -17,7 +19,7 @@ const EMPTY: &str = "[]";
 const EMPTY_END: &str = "]}";
 
 /// The version of every object below.
-const SCHEMA: i64 = 1;
+pub(super) const SCHEMA: i64 = 1;
 
 /// A page of a list.
 pub(crate) fn listing(listing: &Listing, is_more: bool) -> String {

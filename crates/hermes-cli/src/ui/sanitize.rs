@@ -71,6 +71,12 @@ pub(crate) fn escaped_json(json: &str) -> String {
     out
 }
 
+/// A text of several lines for a document: as it is, with everything invisible but tabs and line breaks shown.
+pub(super) fn shown_lines(text: &str) -> String {
+    let line = |line: &str| line.split('\t').map(shown).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(|text| line(text.strip_suffix('\r').unwrap_or(text))).collect::<Vec<_>>().join("\n")
+}
+
 fn without_tabs(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for (index, part) in line.split('\t').enumerate() {

@@ -2,15 +2,25 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod ask;
+mod automatic;
 mod backup;
+mod completions;
+mod config;
+mod delete;
 mod demo;
+mod export;
+mod import;
 mod list;
 mod notices;
 mod optimize;
 mod places;
+mod prune;
+mod rename;
 mod search;
 mod show;
 mod stats;
+mod stop;
 mod terminal;
 mod verify;
 
@@ -204,6 +214,19 @@ fn several() -> Home {
     home
 }
 
+/// A home with a conversation whose context was compressed once.
+fn compressed() -> Home {
+    let home = Home::empty();
+    home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
+    home.write(async |store| {
+        let at = Request::at(Timestamp::from_seconds(LONG_AGO + 60.0).unwrap());
+        let child = hermes_session::NewChild::new(SessionId::parse("second").unwrap());
+        let first = SessionId::parse("first").unwrap();
+        store.split(&first, &child, &[NewMessage::new(Role::User, "go on")], &at).await.unwrap();
+    });
+    home
+}
+
 #[test]
 fn the_version_names_sqlite() {
     let seen = Home::empty().see(&["--version"]);
@@ -220,11 +243,14 @@ fn nothing_asked_is_help() {
     Usage: hermes [OPTIONS] [COMMAND]
 
     Commands:
-      demo      Shows what this program does, on sample conversations in a folder of
-                their own
-      sessions  Lists, searches and reads sessions; verifies, backs up and optimizes
-                their store
-      help      Print this message or the help of the given subcommand(s)
+      completions  Prints a script that completes commands, options, and the ids and
+                   titles of sessions
+      config       Shows what is configured, and where
+      demo         Shows what this program does, on sample conversations in a folder
+                   of their own
+      sessions     Lists, searches, reads and changes sessions; exports and imports
+                   them; verifies, backs up and optimizes their store
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help

@@ -6,7 +6,7 @@ use serde_json::Value;
 const OPTIMIZE: [&str; 2] = ["sessions", "optimize"];
 
 /// A store with the agent's indexes, each with a copy of every text, and much in it.
-fn inline() -> Home {
+pub(super) fn inline() -> Home {
     let home = several();
     let text = "coalesce(new.content, '') || ' ' || coalesce(new.tool_name, '') || ' ' || coalesce(new.tool_calls, '')";
     for (table, options) in [("messages_fts", "content"), ("messages_fts_trigram", "content, tokenize='trigram'")] {

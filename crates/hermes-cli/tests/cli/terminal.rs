@@ -39,7 +39,16 @@ fn assert_harmless(bytes: &[u8]) {
 fn stored_text_puts_nothing_on_the_terminal() {
     let home = hostile();
     home.damage("UPDATE sessions SET message_count = 99");
-    let commands: [&[&str]; 22] = [
+    std::fs::write(
+        home.path().join("in.jsonl"),
+        format!(
+            "{{\"id\": {}, \"source\": \"cli\", \"started_at\": 1, \"relation\": {}, \"messages\": []}}\n{{{HOSTILE}",
+            Json::string(HOSTILE),
+            Json::string(HOSTILE)
+        ),
+    )
+    .unwrap();
+    let commands: [&[&str]; 30] = [
         &["sessions", "show", "--all", "--full", "@last"],
         &["sessions", "list", "--order", "cost"],
         &["sessions", "list", "--title", HOSTILE, "--limit", "0"],
@@ -62,6 +71,14 @@ fn stored_text_puts_nothing_on_the_terminal() {
         &["sessions", "search", "--json", "evil"],
         &["sessions", "search", "--limit", "1", "evil", "OR", HOSTILE],
         &["sessions", "search", "--exact", "not there", HOSTILE],
+        &["sessions", "prune", "--dry-run"],
+        &["sessions", "prune", "--dry-run", "--json"],
+        &["sessions", "delete", "@last"],
+        &["sessions", "rename", "@last", HOSTILE],
+        &["sessions", "import", HOSTILE],
+        &["sessions", "import", "in.jsonl"],
+        &["sessions", "import", "--json", "in.jsonl"],
+        &["config", "show", "--url", HOSTILE],
     ];
     for args in commands {
         for columns in ["20", "40", "80", "200"] {
@@ -239,4 +256,16 @@ fn what_matched_is_emphasised_on_a_terminal() {
     assert!((50..=60).contains(&widest), "{plain}");
     let without_colour = on_a_terminal(search().env("NO_COLOR", "1"), 60);
     assert!(without_colour.contains("去>>>大别山<<<徒步") && !without_colour.contains('\u{1b}'), "{without_colour:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_export_does_no_harm_to_a_terminal() {
+    let home = hostile();
+    for format in ["jsonl", "markdown"] {
+        let seen = on_a_terminal(home.hermes(&["sessions", "export", "-", "--format", format]), 80);
+        assert!(seen.contains("evil"), "{seen}");
+        // Markdown keeps its tabs.
+        assert_harmless(seen.replace('\t', " ").as_bytes());
+    }
 }

@@ -3,6 +3,7 @@
 use super::compare::{Comparison, compare};
 use super::line::{Line, Parsed};
 use super::link::{Waiting, link_all};
+use super::rehearsal::Rehearsal;
 use super::report::{FindingKind, ImportError, ImportReport};
 use super::{ImportPiece, Imported};
 use crate::{Maintenance, Message, Relation, Session, SessionId, StoreError};
@@ -19,6 +20,8 @@ const PIECES: usize = 64;
 pub struct ImportOptions {
     /// Whether to stop at the first line that can't be read.
     pub is_strict: bool,
+    /// Whether only to tell what an import would do. The store is read and not changed.
+    pub is_rehearsal: bool,
 }
 
 /// How far an import is.
@@ -51,7 +54,14 @@ pub async fn import(
     options: ImportOptions,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ImportReport, ImportError> {
-    let mut run = Run { store, report: ImportReport::default(), small: Vec::new(), held: 0, waiting: Vec::new() };
+    let mut run = Run {
+        store,
+        report: ImportReport::default(),
+        small: Vec::new(),
+        held: 0,
+        waiting: Vec::new(),
+        rehearsal: options.is_rehearsal.then(Rehearsal::default),
+    };
     let (mut bytes, mut done) = (Vec::new(), Progress::default());
     loop {
         bytes.clear();
@@ -81,7 +91,10 @@ pub async fn import(
         progress(Progress { messages: run.report.messages, ..done });
     }
     run.flush().await?;
-    link_all(store, run.waiting, &mut run.report).await?;
+    match run.rehearsal {
+        Some(rehearsal) => rehearsal.link_all(store, &run.waiting, &mut run.report).await?,
+        None => link_all(store, run.waiting, &mut run.report).await?,
+    }
     run.report.findings.sort_by_key(|finding| finding.line);
     progress(Progress { messages: run.report.messages, ..done });
     Ok(run.report)
@@ -103,6 +116,8 @@ struct Run<'a> {
     small: Vec<Sent>,
     held: usize,
     waiting: Vec<Waiting>,
+    /// What would be there by now, if nothing is to be changed.
+    rehearsal: Option<Rehearsal>,
 }
 
 impl Run<'_> {
@@ -112,7 +127,11 @@ impl Run<'_> {
         if self.small.iter().any(|sent| sent.piece.session.id == *id) {
             self.flush().await?;
         }
-        match compare(self.store, &parsed).await? {
+        let comparison = match self.rehearsal.as_ref().and_then(|rehearsal| rehearsal.compare(&parsed)) {
+            Some(comparison) => comparison,
+            None => compare(self.store, &parsed).await?,
+        };
+        match comparison {
             Comparison::New => {}
             Comparison::Same => {
                 self.report.skipped += 1;
@@ -131,6 +150,14 @@ impl Run<'_> {
         }
         for what in &parsed.lost {
             self.report.find(line, Some(id), FindingKind::Column, what.clone());
+        }
+        if let Some(rehearsal) = &mut self.rehearsal {
+            self.report.sessions += 1;
+            self.report.messages += parsed.messages.len() as u64;
+            rehearsal.take(self.store, line, &parsed, &mut self.report).await?;
+            let Parsed { session, relation, .. } = parsed;
+            self.wait(line, &session, session.parent_session_id.as_ref(), relation);
+            return Ok(());
         }
         let sent = |piece| {
             let parent = parsed.session.parent_session_id.clone();

@@ -2,6 +2,7 @@
 
 use super::{RetentionPolicy, plan};
 use crate::{Maintenance, SessionId, StoreError, Timestamp};
+use std::ops::ControlFlow;
 
 /// How many conversations are handed over at once.
 const HANDED: usize = 500;
@@ -45,14 +46,36 @@ pub async fn prune(
 ) -> Result<Pruned, StoreError> {
     let planned = plan(store, policy, now).await?;
     let conversations: Vec<SessionId> = planned.into_iter().map(|candidate| candidate.conversation).collect();
-    let (mut pruned, total) = (Pruned::default(), conversations.len());
-    let mut left = conversations.as_slice();
+    let total = conversations.len() as u64;
+    let mut goes_on = |pruned: &Pruned| {
+        progress(pruned.looked_at, total);
+        ControlFlow::Continue(())
+    };
+    prune_planned(store, &conversations, policy, now, &mut goes_on).await
+}
+
+/// Deletes those of `conversations`, as [`plan`] named them, that may still go. After each step `progress` is told what was done so far, and
+/// may say that this is enough: nothing further is touched then.
+///
+/// # Errors
+/// If the store fails; what was deleted by then stays deleted.
+pub async fn prune_planned(
+    store: &dyn Maintenance,
+    conversations: &[SessionId],
+    policy: &RetentionPolicy,
+    now: Timestamp,
+    progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
+) -> Result<Pruned, StoreError> {
+    let mut pruned = Pruned::default();
+    let mut left = conversations;
     while !left.is_empty() {
         let step = store.prune(&left[..left.len().min(HANDED)], policy, now).await?;
-        pruned.add(step);
         let done = usize::try_from(step.looked_at).unwrap_or(usize::MAX).clamp(1, left.len());
+        pruned.add(Pruned { looked_at: done as u64, ..step });
         left = &left[done..];
-        progress((total - left.len()) as u64, total as u64);
+        if progress(&pruned).is_break() {
+            break;
+        }
     }
     Ok(pruned)
 }

@@ -1,0 +1,35 @@
+//! `hermes completions`
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::ui::shell::shell_word;
+
+/// Prints a script that completes commands, options, and the ids and titles of sessions
+///
+/// bash: eval "$(hermes completions bash)" in ~/.bashrc. zsh: the same in ~/.zshrc, behind compinit. fish: hermes completions fish | source
+#[derive(clap::Args)]
+pub(crate) struct CompletionsArgs {
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// What stands for this program in a script.
+const PROGRAM: &str = "@PROGRAM@";
+
+pub(crate) fn run(context: &Context, args: &CompletionsArgs) -> Result<(), CliError> {
+    let script = match args.shell {
+        Shell::Bash => include_str!("completions/hermes.bash"),
+        Shell::Zsh => include_str!("completions/hermes.zsh"),
+        Shell::Fish => include_str!("completions/hermes.fish"),
+    };
+    // By its path: another program of this name may come first.
+    let program = std::env::current_exe().map_or_else(|_| "hermes".into(), |path| path.display().to_string());
+    context.ui.script(&script.replace(PROGRAM, &shell_word(&program)))
+}

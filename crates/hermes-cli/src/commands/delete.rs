@@ -1,0 +1,91 @@
+//! `hermes sessions delete`
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::resolve::resolve;
+use crate::transcripts::{Removed, Transcripts};
+use crate::ui::{changes, json};
+use hermes_session::{Maintenance, Relation, Request, SessionId, Timestamp};
+
+/// Deletes a conversation: its sessions, their messages, and the transcripts that the agent keeps of them
+///
+/// A conversation goes as a whole: what was compressed, and delegates, go with it. Branches stay, as conversations of their own.
+#[derive(clap::Args)]
+pub(crate) struct DeleteArgs {
+    /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Does not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A conversation as a person is shown it before it goes.
+#[derive(Debug)]
+pub(crate) struct Doomed {
+    /// The session it goes on in today.
+    pub(crate) id: SessionId,
+    pub(crate) title: Option<String>,
+    pub(crate) source: Option<String>,
+    /// All its sessions.
+    pub(crate) members: Vec<SessionId>,
+    pub(crate) messages: u64,
+    pub(crate) started_at: Option<Timestamp>,
+    /// Conversations that branched from it.
+    pub(crate) branches: u64,
+    /// Files with transcripts of it.
+    pub(crate) files: u64,
+}
+
+pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliError> {
+    let settings = context.settings()?;
+    let (store, url) = context.open_configured(&settings)?;
+    let found = resolve(context, &*store, &args.session).await?;
+    let transcripts = Transcripts::of(&settings, &url);
+    let mut doomed = look(&*store, &found.asked).await?;
+    doomed.files = transcripts.as_ref().map_or(0, |transcripts| transcripts.files(&doomed.members).len() as u64);
+    context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), "Delete this conversation?")?;
+    let deleted = store.delete_conversation(&found.asked, &Request::at(context.now.at)).await?;
+    let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&doomed.members));
+    warn_left(context, &removed);
+    if args.json {
+        context.ui.json(&json::changes::deleted(&doomed.id, deleted, removed.files))
+    } else {
+        context.ui.print(changes::deleted(&doomed, deleted, removed.files))
+    }
+}
+
+/// What the conversation of a session is. A session in it that can't be read goes with it all the same.
+async fn look(store: &dyn Maintenance, id: &SessionId) -> Result<Doomed, CliError> {
+    let lineage = store.lineage(id).await?;
+    let members = lineage.conversation(id);
+    let root = lineage.conversation_root(id);
+    let tip = lineage.tip(&root);
+    let is_branch = |link: &&hermes_session::Link| {
+        link.relation == Relation::Branch && link.parent.as_ref().is_some_and(|parent| members.contains(parent))
+    };
+    let branches = lineage.links().filter(is_branch).count() as u64;
+    let (mut messages, mut title, mut source, mut started_at) = (0, None, None, None);
+    for member in &members {
+        let Ok(Some(session)) = store.session(member).await else { continue };
+        messages += u64::try_from(session.message_count).unwrap_or(0);
+        if *member == tip {
+            title = session.title;
+        }
+        if *member == root {
+            (source, started_at) = (Some(session.source.to_string()), Some(session.started_at));
+        }
+    }
+    Ok(Doomed { id: tip, title, source, members, messages, started_at, branches, files: 0 })
+}
+
+/// Tells which transcripts are still there.
+pub(crate) fn warn_left(context: &Context, removed: &Removed) {
+    for (file, error) in &removed.left {
+        let text = format!("could not remove {}: {error}", file.display());
+        context.ui.warn(&text, "it holds what was said in a session that is deleted; remove it by hand");
+    }
+}

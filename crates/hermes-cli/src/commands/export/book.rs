@@ -1,0 +1,113 @@
+//! Conversations as Markdown, read piece by piece.
+
+use crate::ui::document;
+use crate::ui::time::Now;
+use hermes_session::{
+    ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore, StoreError,
+    Unreadable, View,
+};
+use std::collections::VecDeque;
+
+/// How many messages are held at once.
+const MESSAGE_PAGE: u32 = 100;
+/// How many conversations are listed at once.
+const PAGE: u32 = 1000;
+
+/// Writes conversations one after the other, each with all its sessions.
+pub(super) struct Book<'a> {
+    store: &'a dyn SessionStore,
+    now: &'a Now,
+    /// The next page of conversations; nothing if there is none, or if sessions were given.
+    pages: Option<ListRequest>,
+    conversations: VecDeque<SessionId>,
+    /// The sessions of the conversation that is being written.
+    parts: VecDeque<SessionId>,
+    is_first_part: bool,
+    /// A session of which the messages up to this one are written.
+    open: Option<(SessionId, MessageId)>,
+    pub(super) sessions: u64,
+    pub(super) messages: u64,
+    pub(super) unreadable: Vec<Unreadable>,
+}
+
+impl<'a> Book<'a> {
+    /// The conversations that the filter admits, the oldest id first; or those of which `chosen` are the sessions.
+    pub(super) fn new(
+        store: &'a dyn SessionStore,
+        now: &'a Now,
+        filter: SessionFilter,
+        chosen: Option<Vec<SessionId>>,
+    ) -> Self {
+        let all = ListRequest {
+            view: View::Conversations,
+            filter,
+            order: Order::Id,
+            page: PageRequest::first(PAGE),
+            after: None,
+        };
+        Self {
+            store,
+            now,
+            pages: chosen.is_none().then_some(all),
+            conversations: VecDeque::new(),
+            parts: chosen.into_iter().flatten().collect(),
+            is_first_part: true,
+            open: None,
+            sessions: 0,
+            messages: 0,
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// The next piece of text; nothing after the last one. What is deleted meanwhile is left out.
+    pub(super) async fn next_chunk(&mut self) -> Result<Option<String>, StoreError> {
+        if let Some((session, last)) = self.open.take() {
+            return self.page(String::new(), session, MessageRequest::after(last, MESSAGE_PAGE)).await.map(Some);
+        }
+        loop {
+            while let Some(id) = self.parts.pop_front() {
+                let Some(session) = self.store.session(&id).await? else { continue };
+                // A branch, and any other root, is a conversation of its own.
+                let is_head = self.is_first_part || session.relation.starts_conversation();
+                let head =
+                    if is_head { document::head(&session, self.now) } else { document::part(&session, self.now) };
+                self.is_first_part = false;
+                self.sessions += 1;
+                return self.page(head, id, MessageRequest::first(MESSAGE_PAGE)).await.map(Some);
+            }
+            let Some(conversation) = self.next_conversation().await? else { return Ok(None) };
+            self.is_first_part = true;
+            match self.store.lineage(&conversation).await {
+                Ok(lineage) => self.parts.extend(lineage.conversation(&conversation)),
+                Err(StoreError::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn page(&mut self, mut out: String, id: SessionId, request: MessageRequest) -> Result<String, StoreError> {
+        let page = match self.store.messages(&id, &request).await {
+            Err(StoreError::NotFound(_)) => Vec::new(),
+            page => page?,
+        };
+        page.iter().for_each(|message| out.push_str(&document::message(message, self.now)));
+        self.messages += page.len() as u64;
+        self.open = page.last().filter(|_| page.len() >= MESSAGE_PAGE as usize).map(|last| (id, last.id));
+        Ok(out)
+    }
+
+    async fn next_conversation(&mut self) -> Result<Option<SessionId>, StoreError> {
+        while self.conversations.is_empty()
+            && let Some(request) = &mut self.pages
+        {
+            let page = self.store.list(request).await?;
+            self.conversations.extend(page.rows.into_iter().map(|row| row.conversation));
+            self.unreadable.extend(page.unreadable);
+            match page.next {
+                Some(next) => request.after = Some(next),
+                None => self.pages = None,
+            }
+        }
+        Ok(self.conversations.pop_front())
+    }
+}

@@ -1,0 +1,145 @@
+//! `hermes sessions import`
+
+mod input;
+mod kind;
+
+use crate::context::Context;
+use crate::error::{CliError, Kind};
+use crate::stop::Stop;
+use crate::ui::changes::Imported;
+use crate::ui::{changes, checks, json};
+use hermes_config::Settings;
+use hermes_session::Store;
+use hermes_session::import::{FindingKind, ImportError, ImportOptions, MAX_FINDINGS, Progress, import};
+use hermes_store::{OpenOptions, StoreUrl};
+use input::Input;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How many findings a person is shown.
+const SHOWN: usize = 20;
+
+/// Reads sessions from files that `export` wrote, here or in the Python agent
+///
+/// What is there already is skipped, so that an import can be run again. A session that is there with other content stays as it is. The store is made if there is none.
+#[derive(clap::Args)]
+pub(crate) struct ImportArgs {
+    /// The files to read, or - for stdin
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Only tells what would happen
+    #[arg(long)]
+    dry_run: bool,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliError> {
+    let stop = Stop::watch();
+    // Every file is looked at before anything is imported.
+    let mut input = Input::open(&args.files, &stop)?;
+    let settings = context.settings()?;
+    let opened = open(context, &settings, args.dry_run)?;
+    let (bar, size) = (context.ui.progress(), input.size());
+    let mut progress = |done: Progress| bar.show("importing", done.bytes, size);
+    let options = ImportOptions { is_rehearsal: args.dry_run, ..ImportOptions::default() };
+    let report =
+        import(&*opened.store, &mut input, options, &mut progress).await.map_err(|error| failed(error, &input));
+    drop(bar);
+    let mut report = report?;
+    if stop.asked().is_some() {
+        // The lines that were not read may hold them.
+        report.findings.retain(|finding| finding.kind != FindingKind::Parent);
+    }
+    let places = report.findings.iter().map(|finding| input.place(finding.line)).collect();
+    let imported = Imported { report, places, is_rehearsal: args.dry_run };
+    if args.json {
+        context.ui.json(&json::changes::imported(&imported))?;
+    } else {
+        tell(context, &imported);
+        context.ui.print(changes::imported(&imported))?;
+    }
+    if let Some(signal) = stop.asked() {
+        let place = input.last();
+        let text = format!("stopped after line {} of {}", place.line, place.file);
+        return Err(CliError::stopped(signal, text, "run it again: what is there already is skipped"));
+    }
+    complete(&imported, &args.files)
+}
+
+/// A store, and the folder that it needs as long as it is open.
+struct Opened {
+    store: Arc<dyn Store>,
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// Opens the store, or makes it. Where only looking is asked for, an empty one elsewhere stands for one that is not there.
+fn open(context: &Context, settings: &Settings, is_rehearsal: bool) -> Result<Opened, CliError> {
+    let url = context.configured_url(settings)?;
+    let is_there = url.file().is_none_or(|path| path.try_exists().unwrap_or(true));
+    if !is_there && is_rehearsal {
+        let folder = tempfile::tempdir().map_err(|error| {
+            CliError::new(Kind::User, format!("could not make a temporary folder: {error}"), "see TMPDIR")
+        })?;
+        let elsewhere = StoreUrl::Sqlite(folder.path().join("state.db"));
+        let store = context.open(&elsewhere, &OpenOptions::default())?;
+        return Ok(Opened { store, _folder: Some(folder) });
+    }
+    let store = context.open_or_make(settings, &url)?;
+    if !is_there {
+        context.ui.note(&format!("there was no session store, so a new one was made: {url}"));
+    }
+    Ok(Opened { store, _folder: None })
+}
+
+fn tell(context: &Context, imported: &Imported) {
+    for (place, finding) in imported.findings().take(SHOWN) {
+        let whose = finding.session.as_ref().map_or_else(String::new, |id| format!("session {id}: "));
+        context.ui.finding(&format!("{}:{}", place.file, place.line), &format!("{whose}{}", finding.what));
+    }
+    let hidden = imported.report.findings.len().saturating_sub(SHOWN) as u64;
+    if hidden > 0 {
+        let more = format!("{} more were found (--json lists the first {MAX_FINDINGS})", checks::number(hidden));
+        context.ui.note(&more);
+    }
+}
+
+/// The end of an import that left something out.
+fn complete(imported: &Imported, files: &[PathBuf]) -> Result<(), CliError> {
+    let report = &imported.report;
+    let refused = report.bad + report.conflicts;
+    if refused == 0 {
+        return Ok(());
+    }
+    if report.bad > 0 && report.sessions + report.skipped + report.conflicts == 0 {
+        let what = if files.len() == 1 { "the file" } else { "these files" };
+        let hint = "import reads what `hermes sessions export` writes, one session per line";
+        return Err(CliError::new(Kind::User, format!("no line of {what} is a session"), hint));
+    }
+    let verb = match (imported.is_rehearsal, refused) {
+        (true, _) => "would not be imported",
+        (false, 1) => "was not imported",
+        (false, _) => "were not imported",
+    };
+    let text = format!("{} {verb}", checks::plural(refused, "lines"));
+    let hint = match (report.conflicts, imported.is_rehearsal) {
+        (0, true) => "the others would be; see above which and why",
+        (0, false) => "the others are there; mend these lines and import them again",
+        _ => "a session that is there stays as it is; delete it first to have the one of the file",
+    };
+    Err(CliError::new(Kind::User, text, hint))
+}
+
+fn failed(error: ImportError, input: &Input) -> CliError {
+    let again = "what was imported stays; run it again: what is there already is skipped";
+    match error {
+        ImportError::Read { line, source } => {
+            let place = input.place(line);
+            let text = format!("could not read {} from line {} on: {source}", place.file, place.line);
+            CliError::new(Kind::User, text, again)
+        }
+        ImportError::Store(error) => error.into(),
+        bad @ ImportError::Bad { .. } => CliError::new(Kind::User, bad, again),
+    }
+}

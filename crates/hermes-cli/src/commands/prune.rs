@@ -1,0 +1,180 @@
+//! `hermes sessions prune`
+
+use super::delete::warn_left;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::stop::Stop;
+use crate::transcripts::{Removed, Transcripts};
+use crate::ui::changes::PruneRow;
+use crate::ui::{changes, json};
+use hermes_session::retention::{Candidate, Pruned, RetentionPolicy, plan, prune_planned};
+use hermes_session::{Invalid, Maintenance, SessionId, Source, StoreError, Timestamp};
+use std::ops::ControlFlow;
+
+/// Deletes conversations in which nothing happened for long
+///
+/// A conversation goes as a whole, and only if all its sessions have ended. Its age is the time since the last message in any of them.
+#[derive(clap::Args)]
+pub(crate) struct PruneArgs {
+    /// Without activity for so long: 90, 90d, 12w or 36h [default: sessions.retention_days, which is 90]
+    #[arg(long, value_name = "DAYS", allow_hyphen_values = true)]
+    older_than: Option<String>,
+    /// Only of this source, such as cron
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<String>,
+    /// Only tells what would go
+    #[arg(long)]
+    dry_run: bool,
+    /// Does not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl PruneArgs {
+    fn policy(&self, default_days: u64) -> Result<RetentionPolicy, Invalid> {
+        let days = self.older_than.as_deref().map_or(Ok(default_days as f64), days)?;
+        RetentionPolicy::new(days, self.source.as_ref().map(Source::parse).transpose()?)
+    }
+}
+
+/// A time as days: a number alone is days.
+fn days(text: &str) -> Result<f64, Invalid> {
+    let wrong =
+        |why: String| Invalid::new("--older-than", why, "give days such as 90 or 90d, or 12w for weeks, 36h for hours");
+    let trimmed = text.trim();
+    let (digits, unit) = match trimmed.char_indices().next_back() {
+        Some((at, unit)) if unit.is_ascii_alphabetic() => (&trimmed[..at], unit.to_ascii_lowercase()),
+        _ => (trimmed, 'd'),
+    };
+    let per_day = match unit {
+        'h' => 1.0 / 24.0,
+        'd' => 1.0,
+        'w' => 7.0,
+        _ => return Err(wrong(format!("{text:?} is no number of days"))),
+    };
+    if digits.starts_with('-') && digits.parse::<f64>().is_ok() {
+        return Err(wrong(format!("{text:?} is negative")));
+    }
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let count: f64 =
+        digits.parse().ok().filter(|_| is_number).ok_or_else(|| wrong(format!("{text:?} is no number of days")))?;
+    Ok(count * per_day)
+}
+
+pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliError> {
+    let settings = context.settings()?;
+    let policy = args.policy(settings.sessions.retention_days.value).map_err(CliError::usage)?;
+    let (store, url) = context.open_configured(&settings)?;
+    let candidates = plan(&*store, &policy, context.now.at).await?;
+    let rows = rows(&*store, &candidates).await?;
+    if args.dry_run {
+        return match args.json {
+            true => context.ui.json(&json::changes::prune_plan(&rows)),
+            false => context.ui.print(changes::prune_plan(&rows, &context.now, context.ui.width())),
+        };
+    }
+    if !candidates.is_empty() {
+        let about = changes::prune_question(&rows, &context.now, context.ui.width());
+        context.ui.consent(args.yes, about, &format!("Delete {}?", changes::conversations(rows.len() as u64)))?;
+    }
+    let stop = Stop::watch();
+    let transcripts = Transcripts::of(&settings, &url);
+    let (bar, total) = (context.ui.progress(), candidates.len() as u64);
+    let mut progress = |pruned: &Pruned| {
+        bar.show("deleting", pruned.looked_at, total);
+        if stop.asked().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let (pruned, removed) =
+        carry_out(&*store, &candidates, &policy, context.now.at, transcripts.as_ref(), &mut progress).await?;
+    drop(bar);
+    warn_left(context, &removed);
+    if args.json {
+        context.ui.json(&json::changes::pruned(&pruned, removed.files))?;
+    } else {
+        context.ui.print(changes::pruned(&pruned, removed.files))?;
+    }
+    match stop.asked() {
+        Some(signal) if pruned.looked_at < candidates.len() as u64 => Err(stopped(signal, &pruned, &candidates)),
+        _ => Ok(()),
+    }
+}
+
+/// What a person is told of each conversation that may go.
+async fn rows(store: &dyn Maintenance, candidates: &[Candidate]) -> Result<Vec<PruneRow>, StoreError> {
+    let mut rows = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        // One that goes meanwhile, or can't be read, is told by its id alone.
+        let tip = match candidate.members.len() {
+            1 => candidate.conversation.clone(),
+            _ => match store.lineage(&candidate.conversation).await {
+                Ok(lineage) => lineage.tip(&candidate.conversation),
+                Err(_) => candidate.conversation.clone(),
+            },
+        };
+        let session = store.session(&tip).await.ok().flatten();
+        rows.push(PruneRow {
+            source: session.as_ref().map(|session| session.source.to_string()).unwrap_or_default(),
+            title: session.and_then(|session| session.title),
+            id: tip,
+            candidate: candidate.clone(),
+        });
+    }
+    Ok(rows)
+}
+
+/// Deletes what may still go, step by step until `progress` says that it is enough, and the transcripts of what went.
+pub(crate) async fn carry_out(
+    store: &dyn Maintenance,
+    candidates: &[Candidate],
+    policy: &RetentionPolicy,
+    now: Timestamp,
+    transcripts: Option<&Transcripts>,
+    progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
+) -> Result<(Pruned, Removed), StoreError> {
+    let conversations: Vec<SessionId> = candidates.iter().map(|candidate| candidate.conversation.clone()).collect();
+    let pruned = prune_planned(store, &conversations, policy, now, progress).await?;
+    let looked_at = usize::try_from(pruned.looked_at).unwrap_or(usize::MAX).min(candidates.len());
+    let removed = match transcripts {
+        Some(transcripts) => transcripts.remove(&gone(store, &candidates[..looked_at]).await),
+        None => Removed::default(),
+    };
+    Ok((pruned, removed))
+}
+
+/// The sessions of these conversations that are not there any more. One that was kept keeps its transcripts.
+async fn gone(store: &dyn Maintenance, candidates: &[Candidate]) -> Vec<SessionId> {
+    let mut gone = Vec::new();
+    for member in candidates.iter().flat_map(|candidate| &candidate.members) {
+        if matches!(store.session(member).await, Ok(None)) {
+            gone.push(member.clone());
+        }
+    }
+    gone
+}
+
+fn stopped(signal: u8, pruned: &Pruned, candidates: &[Candidate]) -> CliError {
+    let next = usize::try_from(pruned.looked_at).ok().and_then(|next| candidates.get(next));
+    let before = next.map_or_else(String::new, |next| format!(", before {}", next.conversation));
+    let text =
+        format!("stopped after {} of {}{before}", pruned.looked_at, changes::conversations(candidates.len() as u64));
+    CliError::stopped(signal, text, "what is deleted is deleted as a whole; the same command goes on from there")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_alone_is_days() {
+        for (text, expect) in [("90", 90.0), ("90d", 90.0), (" 2W ", 14.0), ("36h", 1.5), ("0", 0.0), ("0.5", 0.5)] {
+            assert_eq!(days(text), Ok(expect), "{text}");
+        }
+        for text in ["", "d", "-1", "-1d", "1e3", "inf", "NaN", "90 days", "9m", "大", "1.2.3"] {
+            assert!(days(text).is_err(), "{text}");
+        }
+        assert_eq!(days("-5d").unwrap_err().to_string(), "--older-than \"-5d\" is negative");
+    }
+}

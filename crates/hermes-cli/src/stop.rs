@@ -1,0 +1,32 @@
+//! Ctrl-C in work that goes step by step: it ends between two steps, and its command says where. A second one ends the process at once.
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Whether somebody asked to stop.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop {
+    signal: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    /// From now on a signal only asks. A command that never looks must not call this.
+    pub(crate) fn watch() -> Self {
+        let stop = Self::default();
+        let is_asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Where this can't be set up, a signal ends the process as ever; every step is whole or nothing anyway.
+            _ = flag::register_conditional_default(signal, Arc::clone(&is_asked))
+                .and_then(|_| flag::register(signal, Arc::clone(&is_asked)))
+                .and_then(|_| flag::register_usize(signal, Arc::clone(&stop.signal), signal.unsigned_abs() as usize));
+        }
+        stop
+    }
+
+    /// The signal that asked to stop, if one did.
+    pub(crate) fn asked(&self) -> Option<u8> {
+        u8::try_from(self.signal.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
+    }
+}

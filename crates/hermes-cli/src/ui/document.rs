@@ -1,0 +1,102 @@
+//! Conversations as Markdown, for people to read and keep. What was said stays Markdown, what tools did is code.
+
+use super::sanitize::shown_lines;
+use super::time::Now;
+use hermes_session::{Message, Role, Session};
+
+/// The head of a conversation: its title, then what it is.
+pub(crate) fn head(session: &Session, now: &Now) -> String {
+    let title = session.title.as_deref().unwrap_or(session.id.as_str());
+    format!("# {}\n\n{}", heading(title), facts(session, now))
+}
+
+/// The head of a further session of the same conversation.
+pub(crate) fn part(session: &Session, now: &Now) -> String {
+    let title = session.title.as_deref().unwrap_or(session.id.as_str());
+    format!("## {} ({})\n\n{}", heading(title), session.relation.as_str(), facts(session, now))
+}
+
+fn facts(session: &Session, now: &Now) -> String {
+    let facts = [
+        ("id", Some(code(session.id.as_str()))),
+        ("source", Some(code(session.source.as_str()))),
+        ("model", session.model.as_deref().map(code)),
+        ("started", Some(now.day_and_minute(session.started_at))),
+        ("ended", session.ended_at.map(|at| now.day_and_minute(at))),
+    ];
+    let lines = facts.into_iter().filter_map(|(name, value)| Some(format!("- {name}: {}\n", value?)));
+    lines.chain(["\n".into()]).collect()
+}
+
+/// What was said, with who said it and when.
+pub(crate) fn message(message: &Message, now: &Now) -> String {
+    let body = &message.body;
+    let name = match &body.role {
+        Role::User => "You",
+        Role::Assistant => "Hermes",
+        Role::System => "System",
+        Role::Tool => body.tool_name.as_deref().unwrap_or("tool"),
+        Role::Other(name) => name,
+    };
+    let mut out = format!("### {} · {}\n\n", heading(name), now.day_and_minute(message.timestamp));
+    let text = shown_lines(body.plain_text().trim_end());
+    match body.role {
+        _ if text.is_empty() => {}
+        Role::Tool => out.push_str(&fenced(&text, "")),
+        _ => out.push_str(&format!("{text}\n\n")),
+    }
+    if let Some(calls) = &body.tool_calls {
+        let pretty = calls.to_value().and_then(|value| serde_json::to_string_pretty(&value).ok());
+        out.push_str(&fenced(&shown_lines(pretty.as_deref().unwrap_or(calls.as_str())), "json"));
+    }
+    for fault in &message.faults {
+        out.push_str(&format!("*{} can't be read: {}*\n\n", fault.column, heading(&fault.why)));
+    }
+    out
+}
+
+/// A text on one line, with what would be a mark of its own taken for text.
+fn heading(text: &str) -> String {
+    let flat = shown_lines(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    flat.chars().fold(String::new(), |mut out, character| {
+        if "\\`*[]<>#".contains(character) {
+            out.push('\\');
+        }
+        out.push(character);
+        out
+    })
+}
+
+fn code(text: &str) -> String {
+    let flat = shown_lines(text).replace('\n', " ");
+    let fence = "`".repeat(longest_run(&flat) + 1);
+    if flat.contains('`') { format!("{fence} {flat} {fence}") } else { format!("{fence}{flat}{fence}") }
+}
+
+/// A block of code. The fence is longer than any within, so that nothing gets out of it.
+fn fenced(text: &str, language: &str) -> String {
+    let fence = "`".repeat((longest_run(text) + 1).max(3));
+    format!("{fence}{language}\n{text}\n{fence}\n\n")
+}
+
+/// The most backticks in a row.
+fn longest_run(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_its_block() {
+        assert_eq!(fenced("a\n````\nb", "json"), "`````json\na\n````\nb\n`````\n\n");
+        assert_eq!((code("x"), code("a`b")), ("`x`".into(), "`` a`b ``".into()));
+        assert_eq!(heading("a\n# b <script> *c* \u{1b}[2J"), "a \\# b \\<script\\> \\*c\\* ␛\\[2J");
+    }
+
+    #[test]
+    fn a_document_keeps_its_tabs_and_lines() {
+        assert_eq!(shown_lines("all:\r\n\tcc \u{1b}[0m\n"), "all:\n\tcc ␛[0m\n");
+    }
+}
