@@ -43,7 +43,7 @@ fn an_adopted_file_tells_where_its_copy_is() {
          DROP TRIGGER hx_message_gone; DROP TRIGGER messages_fts_update; PRAGMA user_version = 0",
     );
     assert_snapshot!(home.see(&["sessions", "verify"]), @r#"
-    ✓ file           51 pages
+    ✓ file           58 pages
     ✓ schema         46 objects
     ✓ indexes        6 messages
     ✓ counters       5 sessions
@@ -54,8 +54,9 @@ fn an_adopted_file_tells_where_its_copy_is() {
       · hx_session 20250303_101500_f1f2f3f4 is to be told anew: preview and times
       · hx_session cron_job1 is to be told anew: preview and times
       · hx_session tool_1 is to be told anew: preview and times
-    ✓ index backlog  2 indexes, 1 note
+    ✓ index backlog  2 indexes, 2 notes
       · table messages has 6 messages that are still to be indexed
+      · indexes are being made anew; optimize goes on with it
     The store is sound.
     --- stderr
     note: the store is in use by hermes now; a copy of it as it was is kept in [HOME]/state.db.backup-v11
