@@ -226,7 +226,6 @@ impl<'d> Search<'d> {
     /// How well a message matches that has these choices.
     fn score(&self, id: i64, length: Option<u32>, weight: f64) -> f64 {
         let length = length.unwrap_or_else(|| self.length(id));
-        // As many digits as a cursor is told with.
         weight * rank::brevity(length, self.average)
     }
 }

@@ -57,7 +57,8 @@ impl Leaf {
 pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf, Failure> {
     let folded = fold(&term.text);
     if folded.chars().any(is_paired) {
-        return Pairs::of(&term.text).map_or(Ok(Leaf::Unknown), |pairs| paired(database, &pairs));
+        let Some(pairs) = Pairs::of(&term.text) else { return Ok(Leaf::Unknown) };
+        return Ok(Leaf::Messages(candidates(database, &pairs)?));
     }
     let ranges: Vec<Range<usize>> = tokens::words(&folded).collect();
     let words: Vec<&str> = ranges.iter().map(|word| &folded[word.clone()]).collect();
@@ -130,12 +131,8 @@ fn short(stretch: Range<usize>) -> Vec<Range<usize>> {
     vec![stretch.start..stretch.start + MAX_PHRASE, stretch.end - MAX_PHRASE..stretch.end]
 }
 
-/// The messages that have pairs of characters.
-fn paired(database: &Database, pairs: &Pairs) -> Result<Leaf, Failure> {
-    Ok(Leaf::Messages(candidates(database, pairs)?))
-}
-
-fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>, Failure> {
+/// The messages that may have pairs of characters, in order.
+pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>, Failure> {
     let mut ids = Vec::new();
     pairs.candidates(database, None, |id| {
         ids.push(id);

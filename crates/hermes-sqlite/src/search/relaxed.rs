@@ -3,7 +3,7 @@
 use super::Search;
 use super::hits::Page;
 use super::ids::Ids;
-use super::leaf::{around, matching, quoted};
+use super::leaf::{around, candidates, matching, quoted};
 use crate::error::Failure;
 use crate::private::{self, Pairs};
 use hermes_session::MessageId;
@@ -129,14 +129,7 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<Vec<(i64, u64)>, Fai
 fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     let database = search.database;
     if word.is_piece {
-        let mut ids = Vec::new();
-        if let Some(pairs) = Pairs::of(&word.word) {
-            pairs.candidates(database, None, |id| {
-                ids.push(id);
-                Ok(ControlFlow::Continue(()))
-            })?;
-        }
-        return Ok(ids);
+        return Pairs::of(&word.word).map_or(Ok(Vec::new()), |pairs| candidates(database, &pairs));
     }
     let (mut terms, mut ids) = (vec![word.word.clone()], Vec::new());
     for beginning in word.beginnings() {
