@@ -1,13 +1,17 @@
-//! What the SQL providers share: column lists, statement text, stored forms, decoding of rows.
+//! What the SQL providers share: column lists, statement text, stored forms, kept answers, decoding of rows.
 //!
 //! Text and decoding only. Control flow (transactions, waiting, retries) stays in each provider, because
 //! that is where the servers differ.
 
 #![warn(missing_docs)]
 
+mod answer;
 pub mod columns;
 pub mod decode;
+mod prefix;
 pub mod statements;
 pub mod stored;
 
+pub use answer::Answer;
 pub use decode::{Cell, SqlRow};
+pub use prefix::after_prefix;
