@@ -14,7 +14,7 @@ pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
     let mut foreign = Vec::new();
     for table in tables(database)? {
         let rows = |condition: &str| -> Result<u64, rusqlite::Error> {
-            let sql = format!("SELECT count(*) FROM {} WHERE {condition}", quoted(&table));
+            let sql = format!("SELECT count(*) FROM main.{} WHERE {condition}", quoted(&table));
             database.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
         };
         let Some(known) = known(&table) else {
@@ -64,7 +64,7 @@ fn known(table: &str) -> Option<Vec<&'static str>> {
 }
 
 fn columns_of(database: &Database, table: &str) -> Result<Vec<(String, Option<String>)>, rusqlite::Error> {
-    let mut statement = database.prepare("SELECT name, dflt_value FROM pragma_table_info(?)")?;
+    let mut statement = database.prepare("SELECT name, dflt_value FROM pragma_table_info(?, 'main')")?;
     statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
