@@ -48,7 +48,7 @@ struct Done {
 
 async fn due(context: &Context, settings: &Settings) -> Result<Option<Done>, CliError> {
     let url = context.configured_url(settings)?;
-    let store = context.reopen(&url)?;
+    let store = context.reopen(&url).await?;
     let now = context.now.at;
     let last = store.meta(LAST).await?.and_then(|text| text.trim().parse::<f64>().ok());
     if !is_due(last, now, settings.sessions.min_interval_hours.value) {

@@ -6,9 +6,10 @@ use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
 use hermes_session::Store;
-use hermes_store::{OpenOptions, StoreUrl, Synchronous};
+use hermes_store::{OpenOptions, PostgresSettings, StoreUrl, Synchronous};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What every command gets.
 pub(crate) struct Context {
@@ -32,29 +33,30 @@ impl Context {
     }
 
     /// Opens the store that is configured, which must be there: reading never makes one.
-    pub(crate) fn open_existing(&self) -> Result<Arc<dyn Store>, CliError> {
-        Ok(self.open_existing_at()?.0)
+    pub(crate) async fn open_existing(&self) -> Result<Arc<dyn Store>, CliError> {
+        Ok(self.open_existing_at().await?.0)
     }
 
     /// The same, and where it is.
-    pub(crate) fn open_existing_at(&self) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
-        self.open_configured(&self.settings()?)
+    pub(crate) async fn open_existing_at(&self) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
+        self.open_configured(&self.settings()?).await
     }
 
     /// The same, with settings that are known already.
-    pub(crate) fn open_configured(&self, settings: &Settings) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
+    pub(crate) async fn open_configured(&self, settings: &Settings) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
         let url = self.configured_url(settings)?;
         self.warn_of_password(&url, &settings.store()?.origin);
         if let Some(path) = url.file() {
             must_be_there(path)?;
         }
-        Ok((self.open(&url, &open_options(settings, false))?, url))
+        let options = OpenOptions { create: false, ..self.open_options(settings)? };
+        Ok((self.open(&url, &options).await?, url))
     }
 
     /// Opens the store that is configured, and makes it if it is not there.
-    pub(crate) fn open_or_make(&self, settings: &Settings, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
+    pub(crate) async fn open_or_make(&self, settings: &Settings, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
         self.warn_of_password(url, &settings.store()?.origin);
-        self.open(url, &open_options(settings, true))
+        self.open(url, &self.open_options(settings)?).await
     }
 
     /// Where the configured store is.
@@ -67,17 +69,48 @@ impl Context {
     }
 
     /// Opens a store once more that was open a moment ago, without telling again what was told then.
-    pub(crate) fn reopen(&self, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
-        Ok(hermes_store::open(url, &OpenOptions { create: false, ..OpenOptions::default() })?)
+    pub(crate) async fn reopen(&self, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
+        let options = OpenOptions { create: false, ..self.open_options(&self.settings()?)? };
+        Ok(hermes_store::open(url, &options).await?)
     }
 
     /// Opens a store, and tells what there is to tell of that.
-    pub(crate) fn open(&self, url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, CliError> {
-        let store = hermes_store::open(url, options)?;
+    pub(crate) async fn open(&self, url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, CliError> {
+        let store = hermes_store::open(url, options).await?;
         for notice in store.notices() {
             self.ui.note(&notice);
         }
         Ok(store)
+    }
+
+    /// How the settings say that a store is opened, whichever it is. One that is not there is made.
+    pub(crate) fn open_options(&self, settings: &Settings) -> Result<OpenOptions, CliError> {
+        let (sqlite, postgresql) = (&settings.sessiondb.sqlite, &settings.sessiondb.postgresql);
+        let connections = postgresql.pool_size.value.saturating_add(postgresql.max_overflow.value);
+        let replica = match &postgresql.replica_dsn {
+            Some(dsn) => match self.read_url(dsn.value.reveal(), &dsn.origin)? {
+                StoreUrl::Postgresql(server) => Some(server),
+                StoreUrl::Sqlite(_) | StoreUrl::Mysql(_) => {
+                    let hint = format!("write postgresql://user@host/database (it is from {})", dsn.origin);
+                    return Err(CliError::new(Kind::User, "the replica of PostgreSQL is no PostgreSQL server", hint));
+                }
+            },
+            None => None,
+        };
+        Ok(OpenOptions {
+            wait: sqlite.wait_seconds.value,
+            synchronous: synchronous(sqlite.synchronous.value),
+            postgresql: PostgresSettings {
+                most_connections: u32::try_from(connections).unwrap_or(u32::MAX),
+                statement_timeout: Some(postgresql.statement_timeout.value)
+                    .filter(|milliseconds| *milliseconds > 0)
+                    .map(Duration::from_millis),
+                schema: postgresql.schema.as_ref().map(|schema| schema.value.clone()),
+                replica,
+                ..PostgresSettings::default()
+            },
+            ..OpenOptions::default()
+        })
     }
 
     /// What the command line says about where the store is, to be said again.
@@ -117,11 +150,6 @@ impl Context {
             self.ui.warn("others on this machine can see the password in --url", &hint);
         }
     }
-}
-
-fn open_options(settings: &Settings, create: bool) -> OpenOptions {
-    let sqlite = &settings.sessiondb.sqlite;
-    OpenOptions { wait: sqlite.wait_seconds.value, create, synchronous: synchronous(sqlite.synchronous.value) }
 }
 
 /// What the configuration asks for. The store brings a log's entry in its folder to disk anyway, so that `extra` asks for no more than `full`.

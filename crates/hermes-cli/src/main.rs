@@ -48,6 +48,7 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
     };
     let context = Context { flags: args.place.flags(), environment, ui: ui.clone(), now: clock::now() };
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
         .build()
         .map_err(|error| CliError::new(Kind::User, error, "free some memory and file descriptors, then try again"))?;
     let is_everyday = is_everyday(&command);

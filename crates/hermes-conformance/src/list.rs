@@ -2,7 +2,7 @@
 
 use crate::{
     Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, ordering, pieces,
-    requests, search, sessions, text, titles, usage,
+    requests, search, sessions, text, titles, topics, usage,
 };
 
 macro_rules! cases {
@@ -88,6 +88,10 @@ pub const CASES: &[Case] = cases![
     meta::kept_and_overwritten,
     meta::keys_are_checked,
     meta::apart_from_sessions,
+    meta::pages_in_the_order_of_bytes,
+    topics::come_and_come_back,
+    topics::what_cannot_be_taken_is_told,
+    topics::go_with_their_sessions,
     requests::create_repeats,
     requests::ensure_repeats,
     requests::update_repeats,
@@ -112,6 +116,7 @@ pub const CASES: &[Case] = cases![
     maintenance::a_branch_goes_alone,
     maintenance::what_is_gone_can_be_made_again,
     maintenance::it_says_what_it_is,
+    maintenance::nothing_foreign_is_in_a_store_of_ours,
     maintenance::statistics_tell_of_every_session,
     maintenance::room_adds_up,
     maintenance::upkeep_comes_to_an_end,

@@ -237,6 +237,17 @@ async fn picture(store: &dyn Maintenance) -> Result<String, StoreError> {
     Ok(shown.join("\n"))
 }
 
+/// What only the contract's calls have written, they tell of.
+pub async fn nothing_foreign_is_in_a_store_of_ours(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    family(&*store).await?;
+    store.set_meta("key", Some("value")).await?;
+    store.delete_conversation(&id("stranger"), &keyed(100, "gone")).await?;
+    while store.upkeep().await? {}
+    assert_eq!(store.foreign().await?, []);
+    Ok(())
+}
+
 /// Whatever was written through the contract is sound, and looking through it changes nothing.
 pub async fn what_was_written_verifies_as_sound(setup: Setup) -> CaseResult {
     let store = setup.store().await;

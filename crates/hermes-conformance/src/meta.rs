@@ -53,3 +53,38 @@ pub async fn apart_from_sessions(setup: Setup) -> CaseResult {
     assert_eq!(store.meta("s").await?.as_deref(), Some("value"));
     Ok(())
 }
+
+/// Pages come in the order of the keys' bytes, and neither skip nor repeat.
+pub async fn pages_in_the_order_of_bytes(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    assert_eq!(store.meta_page(None, 10).await?, []);
+    let keys = ["", "A", "B", "a", "a ", "a%", "b", "k\u{301}", "ké", "z", "Ä", "é", "大", "\u{ffff}", "🚀"];
+    for key in keys.iter().skip(1).rev() {
+        store.set_meta(key, Some(&format!("value of {key}"))).await?;
+    }
+    store.set_meta("empty", Some("")).await?;
+    store.set_meta("gone", Some("x")).await?;
+    store.set_meta("gone", None).await?;
+    let all = store.meta_page(None, 1_000).await?;
+    let mut expected: Vec<&str> = keys.iter().skip(1).copied().chain(["empty"]).collect();
+    expected.sort_unstable();
+    assert_eq!(all.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), expected);
+    assert!(
+        all.iter().all(|(key, value)| *value == if key == "empty" { String::new() } else { format!("value of {key}") })
+    );
+    for limit in [1, 2, 4, 15] {
+        let (mut paged, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.meta_page(after.as_deref(), limit).await?;
+            assert!(page.len() <= limit as usize);
+            let Some((last, _)) = page.last() else { break };
+            after = Some(last.clone());
+            paged.extend(page);
+            assert!(paged.len() <= all.len(), "something comes twice");
+        }
+        assert_eq!(paged, all, "by {limit}");
+    }
+    assert_eq!(store.meta_page(None, 0).await?, []);
+    assert_eq!(store.meta_page(Some("a!"), 1).await?[0].0, "a%", "a key that is not there has its place as well");
+    Ok(())
+}

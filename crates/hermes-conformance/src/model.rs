@@ -11,6 +11,7 @@ mod messages;
 mod search;
 mod sessions;
 mod titles;
+mod topics;
 mod upkeep;
 
 use async_trait::async_trait;
@@ -18,10 +19,11 @@ use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, IndexHealth, Lineage, ListRequest, Listing,
+    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Foreign, IndexHealth, Lineage, ListRequest, Listing,
     Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
     Request, RequestKey, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
-    StoreStatus, Timestamp, Title, Titled, UsageUpdate, change, checked_meta_key, checked_prefix,
+    StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicMode, Topics, TopicsImported, UsageUpdate, change,
+    checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -44,6 +46,8 @@ struct State {
     coming: BTreeMap<SessionId, Vec<Message>>,
     requests: BTreeMap<RequestKey, Applied>,
     meta: BTreeMap<String, String>,
+    modes: BTreeMap<String, TopicMode>,
+    bindings: BTreeMap<(String, String), TopicBinding>,
     last_message_id: i64,
 }
 
@@ -301,6 +305,24 @@ impl Maintenance for ModelStore {
         self.state().link(&child, &parent, relation)
     }
 
+    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        let state = self.state();
+        let behind = state.meta.iter().filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));
+        Ok(behind.take(limit as usize).map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    async fn topics(&self) -> Result<Topics, StoreError> {
+        Ok(self.state().topics())
+    }
+
+    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
+        Ok(self.state().import_topics(topics))
+    }
+
+    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
+        Ok(Vec::new())
+    }
+
     async fn upkeep(&self) -> Result<bool, StoreError> {
         Ok(false)
     }
@@ -339,9 +361,11 @@ impl Maintenance for ModelStore {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             location: "memory".to_owned(),
             schema_version: 11,
+            schema: None,
             bytes: 0,
             free_bytes: 0,
             indexes: IndexHealth::Whole,
+            pool: None,
         })
     }
 }

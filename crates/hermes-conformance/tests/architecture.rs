@@ -33,9 +33,10 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 17] = [
+const CASE_MODULES: [&str; 18] = [
     "sessions",
     "titles",
+    "topics",
     "lineage",
     "messages",
     "usage",

@@ -24,6 +24,9 @@ impl<'d> Attempts<'d> {
     }
 
     pub(crate) async fn begin(&self, purpose: Purpose) -> Result<Transaction, Failure> {
+        if purpose == Purpose::Write && self.database.read_only {
+            return Err(StoreError::ReadOnly { op: self.op, location: self.database.location.clone() }.into());
+        }
         self.database.begin(purpose).await
     }
 

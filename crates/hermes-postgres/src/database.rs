@@ -24,6 +24,8 @@ pub(crate) struct Database {
     pub(crate) schema: String,
     pub(crate) statement_timeout: Duration,
     pub(crate) wait: Duration,
+    /// Whether nothing may be written.
+    pub(crate) read_only: bool,
     /// The state that every transaction reads, if not each its own.
     pub(crate) snapshot: Option<String>,
     pub(crate) vocabulary: Arc<Vocabulary>,

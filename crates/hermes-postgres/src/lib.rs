@@ -12,6 +12,7 @@ mod connection;
 mod database;
 mod deletion;
 mod error;
+mod foreign;
 mod import;
 mod indexes;
 mod lineage;
@@ -29,6 +30,7 @@ mod statistics;
 mod store;
 mod titles;
 mod tls;
+mod topics;
 mod usage;
 mod verify;
 

@@ -1,11 +1,11 @@
 //! What is done now and then, and what the store says of itself.
 
-use crate::database::Transaction;
+use crate::database::{Database, Transaction};
 use crate::error::Failure;
 use crate::indexes::{self, Written};
 use crate::row;
 use crate::schema::AGENT_VERSION;
-use hermes_session::{IndexHealth, MessageId, Optimizing, SessionId, StoreStatus};
+use hermes_session::{IndexHealth, MessageId, Optimizing, PoolStatus, SessionId, StoreStatus};
 
 /// The key under which a rebuild keeps how far it is.
 const REBUILD: &str = "rebuild";
@@ -65,7 +65,7 @@ pub(crate) async fn rebuild_step(
     Ok(Optimizing::Building { done: last.0.unsigned_abs(), total: row.try_get::<_, i64>(0)?.unsigned_abs() })
 }
 
-pub(crate) async fn status(transaction: &Transaction, location: &str) -> Result<StoreStatus, Failure> {
+pub(crate) async fn status(transaction: &Transaction, database: &Database) -> Result<StoreStatus, Failure> {
     let version: String = transaction.one("SELECT current_setting('server_version')", &[]).await?.try_get(0)?;
     let room = crate::statistics::room(transaction).await?;
     let indexes = match watermark(transaction, "").await? {
@@ -78,13 +78,21 @@ pub(crate) async fn status(transaction: &Transaction, location: &str) -> Result<
             }
         }
     };
+    let pool = database.pool.status();
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     Ok(StoreStatus {
         provider: "postgresql",
         version,
-        location: location.to_owned(),
+        location: database.location.clone(),
         schema_version: AGENT_VERSION,
+        schema: Some(database.schema.clone()),
         bytes: room.bytes,
         free_bytes: room.free,
         indexes,
+        pool: Some(PoolStatus {
+            size: count(pool.size),
+            in_use: count(pool.size.saturating_sub(pool.available)),
+            most: count(pool.max_size),
+        }),
     })
 }

@@ -21,3 +21,18 @@ pub(crate) async fn write(transaction: &Transaction, key: &str, value: Option<&s
     };
     Ok(())
 }
+
+/// Values and their keys, in the order of the keys.
+pub(crate) async fn page(
+    transaction: &Transaction,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<Vec<(String, String)>, Failure> {
+    let sql = "SELECT key, value FROM state_meta WHERE value IS NOT NULL AND ($1::text IS NULL OR key > $1) ORDER BY key LIMIT $2";
+    let mut page = Vec::new();
+    for row in transaction.rows(sql, &[&after, &i64::from(limit)]).await? {
+        let value: String = row.try_get(1)?;
+        page.push((row.try_get(0)?, stored::with_nul(&value).unwrap_or(value)));
+    }
+    Ok(page)
+}

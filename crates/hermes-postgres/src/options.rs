@@ -17,6 +17,8 @@ pub struct PostgresOptions {
     pub schema: Option<String>,
     /// Whether the tables are made if they are not there.
     pub create: bool,
+    /// Whether the store is only read: no table is made or brought up to date, and every write is refused.
+    pub read_only: bool,
     /// Another server that follows this one, for searching and counting.
     pub replica: Option<String>,
 }
@@ -30,6 +32,7 @@ impl Default for PostgresOptions {
             statement_timeout: Duration::from_secs(30),
             schema: None,
             create: true,
+            read_only: false,
             replica: None,
         }
     }

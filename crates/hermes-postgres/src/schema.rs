@@ -1,10 +1,12 @@
 //! The tables: made and brought up to date by numbered migrations, each once, whoever comes first.
 
-use crate::connection::{OLDEST, checked_schema, quoted, refusal};
+use crate::connection::{OLDEST, quoted, refusal};
+use crate::database::Database;
 use crate::error::Failure;
-use deadpool_postgres::{Object, Pool, PoolError};
+use deadpool_postgres::{Object, PoolError};
 use hermes_session::StoreError;
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio_postgres::error::SqlState;
 
 /// The version of the agent's schema that the tables stand for.
@@ -26,39 +28,22 @@ const MIGRATIONS: [Migration; 3] = [
 /// The lock that migrations of one schema take, beside its number.
 const LOCK: i32 = 0x4845_524e;
 
-/// What was found and done at opening.
-pub(crate) struct Opened {
-    /// What a person should be told.
-    pub(crate) notices: Vec<String>,
-}
-
-/// Sees that the tables are there as this program knows them.
-pub(crate) async fn open(
-    pool: &Pool,
-    schema: &str,
-    location: &str,
-    create: bool,
-    lock: i32,
-) -> Result<Opened, StoreError> {
-    let schema = checked_schema(schema)?;
-    let mut client = pool.get().await.map_err(|error| match error {
+/// Sees that the tables are there as this program knows them; what a person should be told.
+pub(crate) async fn open(database: &Database, create: bool) -> Result<Vec<String>, StoreError> {
+    let location = &database.location;
+    let mut client = database.pool.get().await.map_err(|error| match error {
         PoolError::Backend(error) => refusal(location, error),
-        other => Failure::from(other).into_store_error("open the store", std::time::Duration::ZERO, location),
+        other => Failure::from(other).into_store_error("open the store", Duration::ZERO, location),
     })?;
-    match bring_up(&mut client, &schema, location, create, lock).await {
-        Ok(notices) => Ok(Opened { notices }),
+    match bring_up(&mut client, database, create).await {
+        Ok(notices) => Ok(notices),
         Err(Failure::Postgres(error)) => Err(refusal(location, error)),
-        Err(other) => Err(other.into_store_error("open the store", std::time::Duration::ZERO, location)),
+        Err(other) => Err(other.into_store_error("open the store", Duration::ZERO, location)),
     }
 }
 
-async fn bring_up(
-    client: &mut Object,
-    schema: &str,
-    location: &str,
-    create: bool,
-    lock: i32,
-) -> Result<Vec<String>, Failure> {
+async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Result<Vec<String>, Failure> {
+    let refuse = |why: String, hint: &'static str| refused(&database.location, why, hint);
     let facts = client
         .query_one(
             "SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding')",
@@ -66,9 +51,6 @@ async fn bring_up(
         )
         .await?;
     let (number, version, encoding): (i32, String, String) = (facts.try_get(0)?, facts.try_get(1)?, facts.try_get(2)?);
-    let refuse = |why: String, hint: &'static str| -> Failure {
-        StoreError::Refused { path: PathBuf::from(location), why, hint: hint.into() }.into()
-    };
     if number < OLDEST {
         return Err(refuse(format!("is PostgreSQL {version}, which is too old"), "use PostgreSQL 13 or later"));
     }
@@ -76,26 +58,32 @@ async fn bring_up(
         return Err(refuse(format!("keeps text as {encoding}"), "make the database with ENCODING 'UTF8'"));
     }
     let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
-    let mut applied = applied(client, schema).await?;
-    if applied.is_none() && !create {
-        let hint = "`hermes demo --url …` or `hermes sessiondb migrate` makes one";
-        return Err(refuse(format!("has no session store in the schema {schema}"), hint));
-    }
-    if applied.is_none_or(|applied| applied < newest) {
-        applied = Some(migrate(client, schema, lock).await.map_err(|failure| match failure {
-            Failure::Store(StoreError::Refused { why, hint, .. }) => {
-                StoreError::Refused { path: PathBuf::from(location), why, hint }.into()
-            }
-            other => other,
-        })?);
+    let mut applied = applied(client, &database.schema).await?;
+    match applied {
+        None if database.read_only || !create => {
+            let hint = "`hermes demo --url …` or `hermes sessiondb migrate` makes one";
+            return Err(refuse(format!("has no session store in the schema {}", database.schema), hint));
+        }
+        Some(applied) if applied < newest && database.read_only => {
+            let why = format!("has tables of version {applied}, and this program reads those of {newest}");
+            return Err(refuse(why, "open it once for writing, which brings them up to date"));
+        }
+        None => applied = Some(migrate(client, database).await?),
+        Some(older) if older < newest => applied = Some(migrate(client, database).await?),
+        Some(_) => {}
     }
     match applied {
         Some(applied) if applied > newest => Err(refuse(
             format!("has tables of version {applied}, newer than the {newest} that this program knows"),
             "use a newer hermes",
         )),
-        _ => trigrams(client, schema).await,
+        _ if database.read_only => Ok(Vec::new()),
+        _ => trigrams(client, &database.schema).await,
     }
+}
+
+fn refused(location: &str, why: String, hint: &'static str) -> Failure {
+    StoreError::Refused { path: PathBuf::from(location), why, hint: hint.into() }.into()
 }
 
 /// The number of the last migration; nothing if there are no tables of ours.
@@ -109,7 +97,8 @@ async fn applied(client: &Object, schema: &str) -> Result<Option<i32>, Failure> 
 }
 
 /// Applies what is missing, one transaction each; the number of the last.
-async fn migrate(client: &mut Object, schema: &str, lock: i32) -> Result<i32, Failure> {
+async fn migrate(client: &mut Object, database: &Database) -> Result<i32, Failure> {
+    let (schema, lock) = (database.schema.as_str(), database.lock_number());
     let mut last = 0;
     for migration in &MIGRATIONS {
         let transaction = client.transaction().await?;
@@ -124,7 +113,7 @@ async fn migrate(client: &mut Object, schema: &str, lock: i32) -> Result<i32, Fa
         transaction.batch_execute(&format!("SET LOCAL search_path = {name}")).await?;
         let is_first = transaction.query_one("SELECT to_regclass('hx_migration') IS NULL", &[]).await?.try_get(0)?;
         if is_first {
-            refuse_strangers(&transaction, schema).await?;
+            refuse_strangers(&transaction, database).await?;
             transaction
                 .batch_execute(
                     "CREATE TABLE hx_migration (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, \
@@ -145,7 +134,11 @@ async fn migrate(client: &mut Object, schema: &str, lock: i32) -> Result<i32, Fa
 }
 
 /// Sees that no other program has tables of our names.
-async fn refuse_strangers(transaction: &deadpool_postgres::Transaction<'_>, schema: &str) -> Result<(), Failure> {
+async fn refuse_strangers(
+    transaction: &deadpool_postgres::Transaction<'_>,
+    database: &Database,
+) -> Result<(), Failure> {
+    let schema = &database.schema;
     let found = transaction
         .query_opt(
             "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
@@ -155,12 +148,11 @@ async fn refuse_strangers(transaction: &deadpool_postgres::Transaction<'_>, sche
         .await?;
     match found {
         None => Ok(()),
-        Some(row) => Err(StoreError::Refused {
-            path: PathBuf::new(),
-            why: format!("has a table {} in the schema {schema} that is not ours", row.try_get::<_, String>(0)?),
-            hint: "name a schema of its own in sessiondb.postgresql.schema, or another database".into(),
-        }
-        .into()),
+        Some(row) => Err(refused(
+            &database.location,
+            format!("has a table {} in the schema {schema} that is not ours", row.try_get::<_, String>(0)?),
+            "name a schema of its own in sessiondb.postgresql.schema, or another database",
+        )),
     }
 }
 

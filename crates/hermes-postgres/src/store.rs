@@ -6,8 +6,8 @@ use crate::connection::{self, checked_schema};
 use crate::database::{Database, Purpose};
 use crate::indexes::{Vocabulary, Written};
 use crate::{
-    PostgresOptions, backup, deletion, import, lineage, listing, maintenance, messages, meta, row, schema, search,
-    sessions, statistics, titles, usage, verify,
+    PostgresOptions, backup, deletion, foreign, import, lineage, listing, maintenance, messages, meta, row, schema,
+    search, sessions, statistics, titles, topics, usage, verify,
 };
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
@@ -15,10 +15,10 @@ use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
-    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
+    BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Maintenance, Message,
+    MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
     SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title,
-    Titled, UsageUpdate, checked_meta_key, checked_prefix,
+    Titled, Topics, TopicsImported, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -63,12 +63,12 @@ impl PostgresStore {
             schema,
             statement_timeout: options.statement_timeout,
             wait: options.wait,
+            read_only: options.read_only,
             snapshot: None,
             vocabulary: Arc::new(Vocabulary::default()),
         };
-        let (schema, location) = (&database.schema, &database.location);
-        let opened = schema::open(&database.pool, schema, location, options.create, database.lock_number()).await?;
-        Ok(Self { database, notices: opened.notices })
+        let notices = schema::open(&database, options.create).await?;
+        Ok(Self { database, notices })
     }
 
     /// The store as of one state.
@@ -92,6 +92,10 @@ impl PostgresStore {
     }
 
     async fn learn(&self, op: &'static str, words: &[Written]) -> Result<(), StoreError> {
+        if self.database.read_only {
+            // The transaction that follows tells.
+            return Ok(());
+        }
         let mut attempts = crate::attempt::Attempts::new(&self.database, op);
         loop {
             let learned = self.database.vocabulary.learn(&self.database, words).await;
@@ -335,6 +339,22 @@ impl Maintenance for PostgresStore {
         ))
     }
 
+    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        job!(&self.database, Purpose::Read, "read values", |transaction| meta::page(transaction, after, limit))
+    }
+
+    async fn topics(&self) -> Result<Topics, StoreError> {
+        job!(&self.database, Purpose::Read, "read topics", |transaction| topics::read(transaction))
+    }
+
+    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
+        job!(&self.database, Purpose::Write, "import topics", |transaction| topics::import(transaction, topics))
+    }
+
+    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
+        job!(&self.database, Purpose::Read, "look for what is foreign", |transaction| foreign::read(transaction))
+    }
+
     async fn upkeep(&self) -> Result<bool, StoreError> {
         Ok(self.optimize().await? != Optimizing::Done)
     }
@@ -377,7 +397,7 @@ impl Maintenance for PostgresStore {
     async fn status(&self) -> Result<StoreStatus, StoreError> {
         job!(&self.database, Purpose::Read, "look at the store", |transaction| maintenance::status(
             transaction,
-            &self.database.location
+            &self.database
         ))
     }
 }

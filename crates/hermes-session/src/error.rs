@@ -116,25 +116,47 @@ impl StoreError {
             Self::NotFound(_) => "`hermes sessions list` shows what there is".into(),
             Self::Conflict(conflict) => conflict.hint(),
             Self::Invalid(invalid) => invalid.hint.clone(),
+            Self::Busy { location, .. } if is_server(location) => {
+                "other programs hold what it needs; try again when they are done".into()
+            }
             Self::Busy { holder: Some(_), .. } => {
                 "let that program finish, or stop it, and try again; sessiondb.sqlite.wait_seconds says how long to wait".into()
             }
             Self::Busy { holder: None, .. } => {
                 "another process is writing for long; try again, or raise sessiondb.sqlite.wait_seconds".into()
             }
+            Self::Corrupt { location, .. } if is_server(location) => {
+                "stop every agent, keep a dump of the database, then restore a backup".into()
+            }
             Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup".into(),
             Self::Refused { hint, .. } => hint.clone(),
             Self::NoRoom { .. } => "free some room; nothing was written and nothing is lost".into(),
+            Self::ReadOnly { location, .. } if is_server(location) => {
+                "use an account that may write, and a server that is no standby".into()
+            }
             Self::ReadOnly { location, .. } => {
                 format!("make {location} and its folder writable, or work on a copy").into()
+            }
+            Self::InDoubt { location, .. } if is_server(location) => {
+                "see what is there before you do it again; what was sent with a request key can be sent again as it was"
+                    .into()
             }
             Self::InDoubt { .. } => {
                 "close every program that uses the store, look after the disk, then see what is there before you do it again"
                     .into()
             }
+            Self::Backend { location, .. } if is_server(location) => {
+                "see that the server runs, that its address and account are right, and what its log says; nothing was written"
+                    .into()
+            }
             Self::Backend { .. } => "see the cause; nothing was written".into(),
         }
     }
+}
+
+/// Whether a store is on a server: its location is a URL then, and a path else.
+fn is_server(location: &str) -> bool {
+    location.contains("://")
 }
 
 fn held(holder: Option<&str>) -> String {
@@ -179,5 +201,35 @@ impl Conflict {
             Self::AlreadySplit { continuation, .. } => format!("carry on in session {continuation}").into(),
             Self::KeyReused(_) => "use a new key for each change".into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_fit_where_the_store_is() {
+        let errors = |location: &str| {
+            let (location, op) = (location.to_owned(), "read");
+            [
+                StoreError::Busy {
+                    location: location.clone(),
+                    op,
+                    waited: Duration::ZERO,
+                    holder: None,
+                    source: "x".into(),
+                },
+                StoreError::Corrupt { location: location.clone(), what: "x".into(), source: None },
+                StoreError::ReadOnly { location: location.clone(), op },
+                StoreError::InDoubt { location: location.clone(), op, source: "x".into() },
+                StoreError::Backend { location, op, source: "x".into() },
+            ]
+        };
+        for error in errors("postgresql://ada@db/hermes") {
+            let hint = error.hint();
+            assert!(!hint.contains("file") && !hint.contains("sqlite") && !hint.contains("disk"), "{hint}");
+        }
+        assert!(errors("/home/ada/state.db").iter().all(|error| !error.hint().contains("server")));
     }
 }

@@ -37,10 +37,12 @@ pub mod search;
 pub mod search_text;
 mod session;
 mod statistics;
+mod status;
 mod store;
 mod time;
 pub mod title;
 mod tool_calls;
+pub mod topics;
 mod usage;
 mod verify;
 
@@ -60,10 +62,10 @@ pub use request::Request;
 pub use search::{SearchStore, Store};
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
 pub use statistics::{ModelStatistics, Room, SessionPart, SourceStatistics, Statistics};
-pub use store::{
-    Deleted, IndexHealth, Maintenance, MessageRequest, Optimizing, SessionStore, StoreStatus, Titled, Window,
-};
+pub use status::{Foreign, IndexHealth, PoolStatus, StoreStatus};
+pub use store::{Deleted, Maintenance, MessageRequest, Optimizing, SessionStore, Titled, Window};
 pub use time::Timestamp;
 pub use title::{MAX_TITLE, Title};
+pub use topics::{TopicBinding, TopicMode, Topics, TopicsImported};
 pub use usage::{Usage, UsageMode, UsageUpdate};
 pub use verify::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};

@@ -6,9 +6,9 @@
 use crate::import::{ImportPiece, Imported};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
-    BackupReport, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, NewChild, NewMessage,
-    NewSession, Relation, Report, Request, Room, Session, SessionId, SessionPatch, Statistics, StoreError, Timestamp,
-    Title, UsageUpdate,
+    BackupReport, Counts, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Message, MessageId, NewChild,
+    NewMessage, NewSession, Relation, Report, Request, Room, Session, SessionId, SessionPatch, Statistics, StoreError,
+    StoreStatus, Timestamp, Title, Topics, TopicsImported, UsageUpdate,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -216,6 +216,26 @@ pub trait Maintenance: SessionStore {
     //  Cases: import::parents_may_come_later, pieces::a_link_is_made_once
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError>;
 
+    /// Up to `limit` of the values kept beside the sessions and their keys, in the order of the keys' bytes: those behind `after`, or from
+    /// the first on.
+    //  Cases: meta::pages_in_the_order_of_bytes
+    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError>;
+
+    /// All that is known of topics of chats. Deleting a conversation takes the bindings of its sessions with it.
+    //  Cases: topics::come_and_come_back, topics::go_with_their_sessions
+    async fn topics(&self) -> Result<Topics, StoreError>;
+
+    /// Takes topics from outside, in one step: each row that [`topics::judge_mode`](crate::topics::judge_mode) and
+    /// [`topics::judge_binding`](crate::topics::judge_binding) say should be put in. What is there stays as it is. Rows that can't be read
+    /// are not looked at.
+    //  Cases: topics::come_and_come_back, topics::what_cannot_be_taken_is_told
+    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError>;
+
+    /// What is stored here that no call tells of, because another program put it there: it is left behind when sessions are copied to
+    /// another store. In the order of table and column.
+    //  Cases: maintenance::nothing_foreign_is_in_a_store_of_ours
+    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError>;
+
     /// Does a short piece of what is outstanding (taking away what is left of deleted conversations, telling anew what foreign writers
     /// left, indexing, giving room back); whether more is left.
     //  Cases: maintenance::upkeep_comes_to_an_end
@@ -335,40 +355,4 @@ pub enum Optimizing {
     Clearing,
     /// Nothing is left to do.
     Done,
-}
-
-/// What the search indexes are good for at the moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IndexHealth {
-    /// They hold every message.
-    Whole,
-    /// Some messages are to be put in; searching covers them in another way.
-    Behind {
-        /// How many.
-        messages: u64,
-    },
-    /// They can't be used; messages are written and read all the same.
-    Broken {
-        /// Why.
-        why: String,
-    },
-}
-
-/// What and where a store is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreStatus {
-    /// The provider: `sqlite`, `postgresql`, `mysql`, `model`.
-    pub provider: &'static str,
-    /// The version of what is underneath.
-    pub version: String,
-    /// Where the data is, without any password.
-    pub location: String,
-    /// The version of the schema, as the agent counts.
-    pub schema_version: i64,
-    /// How much room it takes, in bytes, as far as that is known.
-    pub bytes: u64,
-    /// How much of that is free to be used again.
-    pub free_bytes: u64,
-    /// What its search indexes are good for.
-    pub indexes: IndexHealth,
 }

@@ -52,8 +52,9 @@ pub(crate) struct Opened {
 /// A file that can't be written here is opened for reading alone, and that is told.
 pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
     const OP: &str = "open the store";
-    place::check(path, options.create)?;
-    if options.create {
+    let create = options.create && !options.read_only;
+    place::check(path, create)?;
+    if create {
         make_folder(path)?;
     }
     set_deadline(options.wait);
@@ -62,12 +63,13 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
     let failed = |failure: Failure| {
         failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
     };
-    if place::is_read_only(path) {
+    if options.read_only || place::is_read_only(path) {
         open_read_only(path).map_err(failed)?;
-        return Ok(Opened { writer: None, notices: vec![Notice::ReadOnly], queue: Queue::of(path) });
+        let notices = if options.read_only { Vec::new() } else { vec![Notice::ReadOnly] };
+        return Ok(Opened { writer: None, notices, queue: Queue::of(path) });
     }
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if options.create {
+    if create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let database = Database::new(connect(path, flags).map_err(|error| failed(error.into()))?);

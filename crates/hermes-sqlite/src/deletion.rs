@@ -11,7 +11,7 @@ use crate::hidden::{self, Hidden};
 use crate::indexes::Merging;
 use crate::requests::once;
 use crate::row::time;
-use crate::{indexes, lineage, mend};
+use crate::{indexes, lineage, mend, topics};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{Deleted, Request, SessionId, StoreError, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
@@ -160,6 +160,7 @@ fn doom(database: &Database, members: &[SessionId]) -> Result<Deleted, Failure> 
         run("UPDATE sessions SET title = NULL, parent_session_id = NULL WHERE id = ?", member)?;
         run("DELETE FROM hx_session WHERE session_id = ?", member)?;
         run("DELETE FROM hx_request WHERE session_id = ?", member)?;
+        topics::unbind(database, member)?;
     }
     for member in members {
         // What is left below is a conversation of its own: a branch. It stays, without a parent.

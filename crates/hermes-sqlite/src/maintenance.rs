@@ -34,8 +34,10 @@ pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Fa
         version: rusqlite::version().to_owned(),
         location: path.display().to_string(),
         schema_version,
+        schema: None,
         bytes: number("page_count")? * page,
         free_bytes: number("freelist_count")? * page,
         indexes: optimize::health(database)?,
+        pool: None,
     })
 }

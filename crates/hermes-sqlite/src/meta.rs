@@ -22,3 +22,21 @@ pub(crate) fn write(database: &Database, key: &str, value: Option<&str>) -> Resu
     };
     Ok(())
 }
+
+/// Values and their keys, in the order of the keys. A key that is no text can't be asked for, and is passed over.
+pub(crate) fn page(database: &Database, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, Failure> {
+    let mut statement = database.prepare_cached(
+        "SELECT key, value FROM state_meta WHERE typeof(key) = 'text' AND value IS NOT NULL AND (?1 IS NULL OR key > ?1) ORDER BY key",
+    )?;
+    let mut rows = statement.query(params![after])?;
+    let mut page = Vec::new();
+    while page.len() < limit as usize
+        && let Some(row) = rows.next()?
+    {
+        let key = row.get_ref(0)?.as_str().map(str::to_owned);
+        if let (Ok(key), Some(value)) = (key, crate::row::text(row, 1)?) {
+            page.push((key, value));
+        }
+    }
+    Ok(page)
+}

@@ -9,6 +9,8 @@ pub struct SqliteOptions {
     pub wait: Duration,
     /// Whether a file that is not there is made.
     pub create: bool,
+    /// Whether the file is only read: it is neither brought into use nor changed, whatever it is and whoever may write it.
+    pub read_only: bool,
     /// How surely a write is on disk when it is answered.
     pub synchronous: Synchronous,
     /// Whether the store does by itself, when it has nothing else to do, what [`upkeep`](hermes_session::Maintenance::upkeep) does when it is
@@ -29,6 +31,12 @@ pub enum Synchronous {
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(60), create: true, synchronous: Synchronous::Full, background: true }
+        Self {
+            wait: Duration::from_secs(60),
+            create: true,
+            read_only: false,
+            synchronous: Synchronous::Full,
+            background: true,
+        }
     }
 }

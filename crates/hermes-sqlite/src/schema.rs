@@ -102,16 +102,7 @@ pub(crate) fn prepare_read_only(database: &Database, path: &Path) -> Result<(), 
     match look(database, path)? {
         State::Current => Ok(()),
         State::Adopted { .. } | State::Guest { .. } => {
-            if let Some(column) = agent::missing_columns(database)?.first() {
-                return Err(Failure::Store(StoreError::Refused {
-                    path: path.to_owned(),
-                    why: format!(
-                        "is from an old agent (it has no {}.{}) and can't be brought up to date here",
-                        column.table, column.name
-                    ),
-                    hint: "make it and its folder writable, or work on a copy".into(),
-                }));
-            }
+            agent::complete_in_memory(database)?;
             database.refresh()?;
             side::add_in_memory(database)
         }

@@ -8,18 +8,18 @@ use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, backup, connection, deletion, import, indexes, lineage, listing, maintenance, messages, meta,
-    optimize, row, search, sessions, statistics, titles, usage, verify,
+    SqliteOptions, backup, connection, deletion, foreign, import, indexes, lineage, listing, maintenance, messages,
+    meta, optimize, row, search, sessions, statistics, titles, topics, usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
-    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
+    BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Maintenance, Message,
+    MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
     SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title,
-    Titled, UsageUpdate, checked_meta_key, checked_prefix,
+    Titled, Topics, TopicsImported, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -284,6 +284,24 @@ impl Maintenance for SqliteStore {
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
         let (child, parent) = checked_link(child, parent, relation)?;
         self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
+    }
+
+    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        let after = after.map(str::to_owned);
+        self.workers.read("read values", move |database| meta::page(database, after.as_deref(), limit)).await
+    }
+
+    async fn topics(&self) -> Result<Topics, StoreError> {
+        self.workers.read("read topics", topics::read).await
+    }
+
+    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
+        let topics = topics.clone();
+        self.workers.write("import topics", move |database| topics::import(database, &topics)).await
+    }
+
+    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
+        self.workers.read("look for what is not ours", foreign::read).await
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {

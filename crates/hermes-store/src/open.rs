@@ -1,6 +1,7 @@
 //! From a URL to a store.
 
 use crate::{ServerUrl, StoreUrl};
+use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::{Invalid, Store, StoreError};
 use hermes_sqlite::{Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
@@ -9,17 +10,54 @@ use std::time::Duration;
 /// How to open a store.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// How long a writer waits for another one.
+    /// How long a call waits for other writers, or for a server that restarts.
     pub wait: Duration,
-    /// Whether a file that is not there is made.
+    /// Whether a store that is not there is made: a file, or the tables on a server.
     pub create: bool,
+    /// Whether the store is only read: nothing is made, brought up to date or written.
+    pub read_only: bool,
     /// How surely a write to a SQLite file is on disk when it is answered.
     pub synchronous: Synchronous,
+    /// What PostgreSQL is told.
+    pub postgresql: PostgresSettings,
+}
+
+/// What PostgreSQL is told besides its URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostgresSettings {
+    /// How many connections there are at most.
+    pub most_connections: u32,
+    /// The longest a statement may run; nothing for as long as it takes.
+    pub statement_timeout: Option<Duration>,
+    /// The schema of the tables, if it is not the connection's own.
+    pub schema: Option<String>,
+    /// Another server that reads may go to.
+    pub replica: Option<ServerUrl>,
+    /// How long a connection may take to be made.
+    pub connect_timeout: Duration,
+}
+
+impl Default for PostgresSettings {
+    fn default() -> Self {
+        Self {
+            most_connections: 15,
+            statement_timeout: Some(Duration::from_secs(30)),
+            schema: None,
+            replica: None,
+            connect_timeout: Duration::from_secs(10),
+        }
+    }
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(60), create: true, synchronous: Synchronous::Full }
+        Self {
+            wait: Duration::from_secs(60),
+            create: true,
+            read_only: false,
+            synchronous: Synchronous::Full,
+            postgresql: PostgresSettings::default(),
+        }
     }
 }
 
@@ -27,14 +65,27 @@ impl Default for OpenOptions {
 ///
 /// # Errors
 /// Whatever the provider says. A provider that is not part of this build is `Invalid`; no other takes its place.
-pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
+pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
-            let OpenOptions { wait, create, synchronous } = *options;
-            let options = SqliteOptions { wait, create, synchronous, ..SqliteOptions::default() };
+            let OpenOptions { wait, create, read_only, synchronous, .. } = *options;
+            let options = SqliteOptions { wait, create, read_only, synchronous, ..SqliteOptions::default() };
             Ok(Arc::new(SqliteStore::open(path, &options)?))
         }
-        StoreUrl::Postgresql(server) => Err(not_built("PostgreSQL", server)),
+        StoreUrl::Postgresql(server) => {
+            let settings = &options.postgresql;
+            let options = PostgresOptions {
+                wait: options.wait,
+                connect_timeout: settings.connect_timeout,
+                max_connections: settings.most_connections as usize,
+                statement_timeout: settings.statement_timeout.unwrap_or(Duration::ZERO),
+                schema: settings.schema.clone(),
+                create: options.create,
+                read_only: options.read_only,
+                replica: settings.replica.as_ref().map(|replica| replica.reveal().to_owned()),
+            };
+            Ok(Arc::new(PostgresStore::open(server.reveal(), &options).await?))
+        }
         StoreUrl::Mysql(server) => Err(not_built("MySQL", server)),
     }
 }
@@ -43,10 +94,11 @@ pub fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, Sto
 ///
 /// # Errors
 /// As [`open`] does.
-pub fn shrink(url: &StoreUrl) -> Result<Shrunk, StoreError> {
+pub async fn shrink(url: &StoreUrl) -> Result<Shrunk, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => hermes_sqlite::shrink(path),
-        StoreUrl::Postgresql(server) => Err(not_built("PostgreSQL", server)),
+        // A server gives room back by itself.
+        StoreUrl::Postgresql(_) => Ok(Shrunk::NotNeeded),
         StoreUrl::Mysql(server) => Err(not_built("MySQL", server)),
     }
 }
@@ -60,25 +112,22 @@ fn not_built(provider: &str, server: &ServerUrl) -> StoreError {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_file_is_made_only_if_that_is_asked_for() {
+    #[tokio::test]
+    async fn a_file_is_made_only_if_that_is_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let url = StoreUrl::Sqlite(folder.path().join("state.db"));
         let looking = OpenOptions { create: false, ..OpenOptions::default() };
-        assert!(open(&url, &looking).is_err());
+        assert!(open(&url, &looking).await.is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        drop(open(&url, &OpenOptions::default()).unwrap());
-        assert!(open(&url, &looking).is_ok());
+        drop(open(&url, &OpenOptions::default()).await.unwrap());
+        assert!(open(&url, &looking).await.is_ok());
     }
 
-    #[test]
-    fn a_provider_that_is_not_built_says_so_and_nothing_takes_its_place() {
-        let url = StoreUrl::parse("postgresql://ada:pw@db/hermes", None).unwrap();
-        let error = open(&url, &OpenOptions::default()).err().unwrap();
+    #[tokio::test]
+    async fn a_provider_that_is_not_built_says_so_and_nothing_takes_its_place() {
+        let url = StoreUrl::parse("mysql://ada:pw@db/hermes", None).unwrap();
+        let error = open(&url, &OpenOptions::default()).await.err().unwrap();
         assert!(matches!(error, StoreError::Invalid(_)));
-        assert_eq!(
-            error.to_string(),
-            "store postgresql://ada:***@db/hermes needs PostgreSQL, which this build can't use yet"
-        );
+        assert_eq!(error.to_string(), "store mysql://ada:***@db/hermes needs MySQL, which this build can't use yet");
     }
 }

@@ -137,7 +137,7 @@ async fn sessions(context: &Context, before: &[String], current: &str) -> Result
     if !is_ours {
         return Ok(Vec::new());
     }
-    let store = hermes_store::open(&url, &OpenOptions { wait: WAIT, create: false, ..OpenOptions::default() })?;
+    let store = hermes_store::open(&url, &OpenOptions { wait: WAIT, create: false, ..OpenOptions::default() }).await?;
     Ok(candidates(&*store, current).await?)
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct Doomed {
 
 pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliError> {
     let settings = context.settings()?;
-    let (store, url) = context.open_configured(&settings)?;
+    let (store, url) = context.open_configured(&settings).await?;
     let found = resolve(context, &*store, &args.session).await?;
     let transcripts = Transcripts::of(&settings, &url);
     let mut doomed = look(&*store, &found.asked).await?;

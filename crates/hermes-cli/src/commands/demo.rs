@@ -37,7 +37,7 @@ struct Place {
 
 pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliError> {
     let place = place(context, args)?;
-    let store = context.open(&place.url, &OpenOptions::default())?;
+    let store = context.open(&place.url, &OpenOptions::default()).await?;
     let stored = samples::store(&*store, &context.now).await?;
     introduce(context, &place)?;
     tour(context, &*store, &stored).await?;

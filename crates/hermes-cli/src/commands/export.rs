@@ -60,7 +60,7 @@ impl Format {
 
 pub(crate) async fn run(context: &Context, args: ExportArgs) -> Result<(), CliError> {
     let filter = filter(&args.source).map_err(CliError::usage)?;
-    let (store, url) = context.open_existing_at()?;
+    let (store, url) = context.open_existing_at().await?;
     if args.file.as_os_str() == "-" {
         if args.json {
             let hint = "leave --json out, or give the name of a file";

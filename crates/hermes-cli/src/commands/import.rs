@@ -40,7 +40,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
     // Every file is looked at before anything is imported.
     let mut input = Input::open(&args.files, &stop)?;
     let settings = context.settings()?;
-    let opened = open(context, &settings, args.dry_run)?;
+    let opened = open(context, &settings, args.dry_run).await?;
     let (bar, size) = (context.ui.progress(), input.size());
     let mut progress = |done: Progress| bar.show("importing", done.bytes, size);
     let options = ImportOptions { is_rehearsal: args.dry_run, ..ImportOptions::default() };
@@ -75,7 +75,7 @@ struct Opened {
 }
 
 /// Opens the store, or makes it. Where only looking is asked for, an empty one elsewhere stands for one that is not there.
-fn open(context: &Context, settings: &Settings, is_rehearsal: bool) -> Result<Opened, CliError> {
+async fn open(context: &Context, settings: &Settings, is_rehearsal: bool) -> Result<Opened, CliError> {
     let url = context.configured_url(settings)?;
     let is_there = url.file().is_none_or(|path| path.try_exists().unwrap_or(true));
     if !is_there && is_rehearsal {
@@ -83,10 +83,10 @@ fn open(context: &Context, settings: &Settings, is_rehearsal: bool) -> Result<Op
             CliError::new(Kind::User, format!("could not make a temporary folder: {error}"), "see TMPDIR")
         })?;
         let elsewhere = StoreUrl::Sqlite(folder.path().join("state.db"));
-        let store = context.open(&elsewhere, &OpenOptions::default())?;
+        let store = context.open(&elsewhere, &OpenOptions::default()).await?;
         return Ok(Opened { store, _folder: Some(folder) });
     }
-    let store = context.open_or_make(settings, &url)?;
+    let store = context.open_or_make(settings, &url).await?;
     if !is_there {
         context.ui.note(&format!("there was no session store, so a new one was made: {url}"));
     }

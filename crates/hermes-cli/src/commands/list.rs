@@ -142,7 +142,7 @@ pub(crate) fn default_filter() -> SessionFilter {
 
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliError> {
     let request = args.request(&context.now).map_err(CliError::usage)?;
-    let store = context.open_existing()?;
+    let store = context.open_existing().await?;
     let (listing, is_more) = list(&*store, &request).await?;
     warn_unreadable(context, &listing.unreadable);
     if args.json {

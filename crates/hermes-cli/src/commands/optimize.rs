@@ -26,7 +26,7 @@ pub(crate) struct Optimized {
 }
 
 pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), CliError> {
-    let (store, url) = context.open_existing_at()?;
+    let (store, url) = context.open_existing_at().await?;
     let before = store.status().await?;
     if args.rebuild {
         store.rebuild_indexes().await?;
@@ -35,8 +35,8 @@ pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), Cli
     optimize(context, &*store, &stop).await?;
     // What was given back so far shows in the file only when nobody has it open any more; so we close it too.
     drop(store);
-    let shrunk = context.ui.wait("giving room back to the disk", || hermes_store::shrink(&url))?;
-    let after = context.reopen(&url)?.status().await?;
+    let shrunk = context.ui.wait("giving room back to the disk", hermes_store::shrink(&url)).await?;
+    let after = context.reopen(&url).await?.status().await?;
     let optimized = Optimized { before, after, shrunk };
     if args.json {
         context.ui.json(&json::optimized(&optimized))

@@ -67,7 +67,7 @@ fn days(text: &str) -> Result<f64, Invalid> {
 pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliError> {
     let settings = context.settings()?;
     let policy = args.policy(settings.sessions.retention_days.value).map_err(CliError::usage)?;
-    let (store, url) = context.open_configured(&settings)?;
+    let (store, url) = context.open_configured(&settings).await?;
     let candidates = plan(&*store, &policy, context.now.at).await?;
     let rows = rows(&*store, &candidates).await?;
     if args.dry_run {

@@ -22,7 +22,7 @@ pub(crate) struct RenameArgs {
 
 pub(crate) async fn run(context: &Context, args: RenameArgs) -> Result<(), CliError> {
     let title = Title::parse(&args.title.join(" ")).map_err(CliError::usage)?;
-    let store = context.open_existing()?;
+    let store = context.open_existing().await?;
     let found = resolve(context, &*store, &args.session).await?;
     let id = found.meant();
     store.set_title(id, Some(&title), &Request::at(context.now.at)).await?;

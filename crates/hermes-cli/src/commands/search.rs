@@ -157,7 +157,7 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
     let mut request = args.request(&context.now).map_err(CliError::usage)?;
     let settings = context.settings()?;
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
-    let store = context.open_configured(&settings)?.0;
+    let store = context.open_configured(&settings).await?.0;
     if let Some(text) = &args.session {
         request.filter.sessions = Some(conversation(context, &*store, text).await?);
     }

@@ -40,10 +40,10 @@ impl Ui {
     }
 
     /// Does work that can't tell how far it is, and shows that it goes on.
-    pub(crate) fn wait<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> T {
+    pub(crate) async fn wait<T>(&self, what: &'static str, work: impl Future<Output = T>) -> T {
         let progress = self.progress();
         progress.show(what, 0, 0);
         progress.bar.enable_steady_tick(Duration::from_millis(100));
-        work()
+        work.await
     }
 }

@@ -66,6 +66,7 @@ impl State {
             self.sessions.remove(id);
             messages += self.transcripts.remove(id).map_or(0, |transcript| transcript.len() as u64);
         }
+        self.bindings.retain(|_, binding| !gone.contains(&binding.session_id));
         for session in self.sessions.values_mut() {
             if session.parent_session_id.as_ref().is_some_and(|parent| gone.contains(parent)) {
                 session.parent_session_id = None;

@@ -101,3 +101,30 @@ pub(super) fn missing_columns(connection: &Connection) -> Result<Vec<Column>, ru
     }
     Ok(missing)
 }
+
+/// Has an old file read as if it had what it lacks: views in memory come before its own tables and fill in the columns, and a table that is
+/// not there is an empty one.
+pub(super) fn complete_in_memory(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let missing = missing_columns(connection)?;
+    for table in ["sessions", "messages"] {
+        let lacking: Vec<String> = missing
+            .iter()
+            .filter(|column| column.table == table)
+            .map(|column| {
+                let default = column.declaration.split_once(" DEFAULT ").map_or("NULL", |(_, default)| default);
+                format!(", {default} AS {}", column.name)
+            })
+            .collect();
+        if !lacking.is_empty() {
+            let lacking = lacking.concat();
+            connection.execute_batch(&format!(
+                "CREATE TEMP VIEW {table} AS SELECT rowid AS rowid, *{lacking} FROM main.{table}"
+            ))?;
+        }
+    }
+    let has_values = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_meta'")?.exists([])?;
+    if !has_values {
+        connection.execute_batch("CREATE TEMP TABLE state_meta (key TEXT PRIMARY KEY, value TEXT)")?;
+    }
+    Ok(())
+}

@@ -28,6 +28,7 @@ mod read_only;
 mod refusals;
 mod room;
 mod search;
+mod topics;
 mod vacuum;
 mod verify;
 mod versions;

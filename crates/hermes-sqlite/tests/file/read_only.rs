@@ -104,3 +104,66 @@ async fn a_file_that_may_not_be_read_is_refused() {
     let refused = told(&output.stdout, "refused");
     assert!(refused.len() == 1 && refused[0].contains("may not be read by you"), "{refused:?}");
 }
+
+/// Opens a file such that it is only read.
+fn only_read(file: &File) -> hermes_sqlite::SqliteStore {
+    let options = hermes_sqlite::SqliteOptions { read_only: true, ..Default::default() };
+    hermes_sqlite::SqliteStore::open(&file.path(), &options).unwrap()
+}
+
+/// Every file of the folder with its bytes, but for the index of a log, which is nobody's content.
+fn folder(file: &File) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let entries = std::fs::read_dir(file.path().parent().unwrap()).unwrap().map(Result::unwrap);
+    let mut files: Vec<_> = entries
+        .filter(|entry| !entry.file_name().to_string_lossy().ends_with("-shm"))
+        .map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap()))
+        .filter(|(name, bytes)| !(name.to_string_lossy().ends_with("-wal") && bytes.is_empty()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn a_file_that_is_only_to_be_read_stays_as_it_is() {
+    use hermes_session::{Maintenance as _, MessageRequest, StoreError};
+    for version in 1..=10 {
+        let file = File::new();
+        file.foreign().execute_batch(&crate::old_schema::schema(version)).unwrap();
+        file.foreign().execute_batch(crate::old_schema::ROWS).unwrap();
+        let before = folder(&file);
+        let store = only_read(&file);
+        assert_eq!(crate::fixture::shown(&store).await, "new(the quick fox)", "schema {version}");
+        let session = store.session(&id("new")).await.unwrap().unwrap();
+        assert_eq!((session.title, session.usage.api_call_count, session.faults.len()), (None, 0, 0));
+        assert_eq!(store.messages(&id("new"), &MessageRequest::first(9)).await.unwrap().len(), 2);
+        assert_eq!((store.meta("x").await.unwrap(), store.meta_page(None, 9).await.unwrap()), (None, vec![]));
+        assert_eq!(store.foreign().await.unwrap(), []);
+        let found = hermes_session::search::SearchRequest::new(hermes_session::search::Query::parse("fox"));
+        let found = hermes_session::SearchStore::search(&store, &found).await.unwrap();
+        assert_eq!(found.hits.len(), 1, "schema {version}");
+        let error = store.append(&id("new"), &[user("x")], &at(9.0)).await.unwrap_err();
+        assert!(matches!(error, StoreError::ReadOnly { .. }));
+        assert_eq!(store.notices(), Vec::<String>::new());
+        drop(store);
+        assert_eq!(folder(&file), before, "schema {version}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_the_log_is_read_and_left_there() {
+    let file = filled().await;
+    let writer = file.open();
+    writer.append(&id("a"), &[user("in the log")], &at(3.0)).await.unwrap();
+    let before = folder(&file);
+    assert!(before.iter().any(|(name, _)| name.to_string_lossy().ends_with("-wal")));
+    let store = only_read(&file);
+    assert_eq!(crate::fixture::shown(&store).await, "a(hello)");
+    assert_eq!(store.session(&id("a")).await.unwrap().unwrap().message_count, 2);
+    // What is written meanwhile is seen.
+    writer.append(&id("a"), &[user("later")], &at(4.0)).await.unwrap();
+    assert_eq!(store.session(&id("a")).await.unwrap().unwrap().message_count, 3);
+    let nothing = hermes_sqlite::SqliteOptions { read_only: true, ..Default::default() };
+    let missing = hermes_sqlite::SqliteStore::open(&file.path().with_file_name("none.db"), &nothing);
+    assert!(missing.is_err_and(|error| error.to_string().ends_with("does not exist")));
+    assert!(!file.path().with_file_name("none.db").exists());
+}

@@ -1,0 +1,34 @@
+//! What somebody added to our tables, and that no call tells of.
+
+use crate::connection::quoted;
+use crate::database::Transaction;
+use crate::error::Failure;
+use hermes_session::Foreign;
+
+/// The columns that the migrations made, by table.
+const KNOWN: [(&str, &str); 2] =
+    [("messages", hermes_sql::columns::MESSAGE), ("sessions", hermes_sql::columns::SESSION)];
+
+pub(crate) async fn read(transaction: &Transaction) -> Result<Vec<Foreign>, Failure> {
+    let mut found = Vec::new();
+    for (table, known) in KNOWN {
+        let known: Vec<&str> =
+            known.split(", ").map(|column| column.trim().trim_start_matches("s.")).chain(["content_kind"]).collect();
+        let columns = transaction
+            .rows(
+                "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped \
+                 AND attname::text <> ALL($2) ORDER BY 1",
+                &[&table, &known],
+            )
+            .await?;
+        for row in &columns {
+            let column: String = row.try_get(0)?;
+            let sql = format!("SELECT count({}) FROM {table}", quoted(&column));
+            let rows = transaction.one(&sql, &[]).await?.try_get::<_, i64>(0)?.unsigned_abs();
+            if rows > 0 {
+                found.push(Foreign { table: table.to_owned(), column: Some(column), rows });
+            }
+        }
+    }
+    Ok(found)
+}
