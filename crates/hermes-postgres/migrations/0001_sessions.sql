@@ -103,3 +103,10 @@ CREATE TABLE hx_state (
     key TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
 );
+
+-- The last commit of each writer, so that one whose answer was lost can be told from one that never was.
+CREATE TABLE hx_mark (
+    writer TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    number BIGINT NOT NULL,
+    at TIMESTAMPTZ NOT NULL DEFAULT now()
+) WITH (fillfactor = 50);

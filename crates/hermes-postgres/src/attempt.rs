@@ -3,8 +3,9 @@
 //! Until a commit is sent nothing has happened, and everything can be sent again. If the answer to a commit is lost, the server is asked what became
 //! of it as soon as one can be reached.
 
-use crate::database::{Database, Mark, Purpose, Transaction};
-use crate::error::{Failure, Remedy, leaves_doubt};
+use crate::database::{Database, Lost, Purpose, Transaction};
+use crate::error::{Failure, Remedy};
+use crate::marks::{Mark, Marks};
 use hermes_session::StoreError;
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
@@ -32,44 +33,36 @@ impl<'d> Attempts<'d> {
 
     /// Commits, and answers once it is certain.
     pub(crate) async fn commit<T>(&mut self, transaction: Transaction, answer: T) -> Result<T, Failure> {
-        let mark = transaction.mark.clone();
-        match (transaction.commit().await, mark) {
-            (Ok(()), _) => Ok(answer),
-            (Err(error), Some(mark)) if leaves_doubt(&error) => match self.fate(&mark).await {
-                Some(Fate::Committed) => Ok(answer),
-                Some(Fate::Aborted) => Err(Failure::Undone(error)),
-                None => Err(Failure::InDoubt(error)),
+        let Err(Lost { failure, mark }) = transaction.commit(&self.database.marks).await else { return Ok(answer) };
+        match failure.remedy() {
+            // The server said no, and nothing happened.
+            Remedy::Again | Remedy::Tell => Err(failure),
+            Remedy::Reconnect => match self.is_reached(&mark).await {
+                Some(true) => Ok(answer),
+                Some(false) => Err(Failure::Undone(failure.into_cause())),
+                None => Err(Failure::InDoubt(failure.into_cause())),
             },
-            (Err(error), _) => Err(error.into()),
         }
     }
 
-    /// What became of a transaction, once a server can be asked; nothing if none can tell.
-    async fn fate(&mut self, mark: &Mark) -> Option<Fate> {
-        const STATUS: &str =
-            "SELECT pg_xact_status($1::text::xid8), left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
+    /// Whether a commit happened, once a server can be asked; nothing if none can.
+    async fn is_reached(&mut self, mark: &Mark) -> Option<bool> {
         loop {
             let asked = async {
                 let client = self.database.pool.get().await?;
-                let row = client.query_one(STATUS, &[&mark.id]).await?;
-                Ok::<_, Failure>((row.try_get::<_, Option<String>>(0)?, row.try_get::<_, String>(1)?))
+                mark.is_reached(&client, &self.database.marks_table()).await
             };
             match asked.await {
-                // A server that took over has a history of its own, in which the number may be another's.
-                Ok((_, timeline)) if timeline != mark.timeline => return None,
-                Ok((Some(status), _)) if status == "committed" => return Some(Fate::Committed),
-                Ok((Some(status), _)) if status == "aborted" => return Some(Fate::Aborted),
-                Ok((None, _)) => return None,
-                // The old server process has not ended yet, or no server is there yet.
-                Ok(_) => {}
-                Err(failure) if failure.remedy() == Remedy::Reconnect => {}
-                Err(_) => return None,
+                Ok(is_reached) => return Some(is_reached),
+                Err(failure) if failure.remedy() == Remedy::Tell => return None,
+                Err(_) if self.start.elapsed() >= self.database.wait => return None,
+                Err(_) => self.pause(Remedy::Reconnect).await,
             }
-            if self.start.elapsed() >= self.database.wait {
-                return None;
-            }
-            self.pause(Remedy::Reconnect).await;
         }
+    }
+
+    pub(crate) fn marks(&self) -> &'d Marks {
+        &self.database.marks
     }
 
     /// What an attempt came to: an answer, or another attempt.
@@ -98,11 +91,6 @@ impl<'d> Attempts<'d> {
     }
 }
 
-enum Fate {
-    Committed,
-    Aborted,
-}
-
 /// Runs work in a transaction, again and again until it is done or can't be: `job!(database, purpose, "op", |transaction| future)`. A macro, because a
 /// closure that borrows both the transaction and what the caller was given can't be named as a type.
 macro_rules! job {
@@ -118,7 +106,7 @@ macro_rules! job {
                     match worked {
                         Ok(answer) => attempts.commit(transaction, answer).await,
                         Err(failure) => {
-                            transaction.roll_back().await;
+                            transaction.roll_back(attempts.marks()).await;
                             Err($crate::error::Failure::from(failure))
                         }
                     }

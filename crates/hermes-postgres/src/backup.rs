@@ -44,7 +44,7 @@ pub(crate) async fn write(store: &PostgresStore, target: &Path) -> Result<Backup
             _ => refused(&error),
         })?;
     }
-    frame.roll_back().await;
+    frame.roll_back(&database.marks).await;
     part.finish(target).map_err(|error| refused(&error))?;
     Ok(BackupReport { path: target.to_owned(), sessions: exporter.sessions(), messages: exporter.messages(), bytes })
 }

@@ -6,6 +6,7 @@ use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, 
 use hermes_session::{Invalid, StoreError};
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
 /// The oldest server that has all we ask for, as it counts its versions.
@@ -21,7 +22,10 @@ pub(crate) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool,
     config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(config, tls::connector(&address.trust)?, manager);
-    let timeouts = Timeouts { wait: Some(options.wait), create: None, recycle: Some(options.connect_timeout) };
+    // The driver's own time-out ends with the connection; what a server says next, or does not, is waited for here. Each host may take as long.
+    let once = config_timeout(&address.config, options);
+    let hosts = u32::try_from(address.config.get_hosts().len().max(1)).unwrap_or(1);
+    let timeouts = Timeouts { wait: Some(options.wait), create: Some(once * hosts), recycle: Some(once) };
     Pool::builder(manager)
         .max_size(options.max_connections.max(1))
         .timeouts(timeouts)
@@ -33,6 +37,22 @@ pub(crate) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool,
             source: error.into(),
         })
 }
+
+fn config_timeout(config: &Config, options: &PostgresOptions) -> Duration {
+    config.get_connect_timeout().copied().unwrap_or(options.connect_timeout)
+}
+
+/// The error of a server that does not answer.
+pub(crate) fn silence(location: &str) -> StoreError {
+    StoreError::Refused {
+        path: PathBuf::from(location),
+        why: "can't be used: nothing came back within the time-out".into(),
+        hint: REACHABLE.into(),
+    }
+}
+
+const REACHABLE: &str =
+    "see that the server runs, that its address is right, and that it is asked for the right kind of TLS (sslmode)";
 
 /// The error of a server that can't be used, with what to do about it.
 pub(crate) fn refusal(location: &str, error: tokio_postgres::Error) -> StoreError {
@@ -47,9 +67,7 @@ pub(crate) fn refusal(location: &str, error: tokio_postgres::Error) -> StoreErro
         Some(_) => {
             return StoreError::Backend { location: location.to_owned(), op: "open the store", source: error.into() };
         }
-        None => {
-            "see that the server runs, that its address is right, and that it is asked for the right kind of TLS (sslmode)"
-        }
+        None => REACHABLE,
     };
     StoreError::Refused {
         path: PathBuf::from(location),

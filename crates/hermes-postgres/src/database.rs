@@ -3,9 +3,11 @@
 use crate::connection::quoted;
 use crate::error::Failure;
 use crate::indexes::Vocabulary;
+use crate::marks::{Mark, Marks};
 use deadpool_postgres::{ClientWrapper, Object, Pool};
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -29,6 +31,7 @@ pub(crate) struct Database {
     /// The state that every transaction reads, if not each its own.
     pub(crate) snapshot: Option<String>,
     pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(crate) marks: Arc<Marks>,
 }
 
 /// What a transaction is for.
@@ -41,16 +44,6 @@ pub(crate) enum Purpose {
     /// The same, where that may be a moment old.
     ReadBehind,
 }
-
-/// What is kept to find out later whether a transaction happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
-    pub(crate) id: String,
-    /// The history that the id belongs to: a server that takes over counts on in one of its own.
-    pub(crate) timeline: String,
-}
-
-const MARK: &str = "SELECT pg_current_xact_id()::text, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
 
 impl Database {
     /// What comes before the first statement of a transaction. Set each time, because a connection may be a stranger's.
@@ -79,28 +72,28 @@ impl Database {
             (Purpose::ReadBehind, Some(replica)) => replica,
             _ => &self.pool,
         };
-        let mut transaction = Transaction { client: Some(pool.get().await?), mark: None, kin: self.lock_number() };
-        let prelude = self.prelude(purpose);
-        if purpose == Purpose::Write {
-            let statement = transaction.prepare_cached(MARK).await?;
-            // Both are on their way before the first is answered.
-            let (begun, mark) =
-                futures_util::future::join(transaction.batch_execute(&prelude), transaction.query_one(&statement, &[]))
-                    .await;
-            begun?;
-            let row = mark?;
-            transaction.mark = Some(Mark { id: row.try_get(0)?, timeline: row.try_get(1)? });
-        } else {
-            transaction.batch_execute(&prelude).await?;
-        }
+        let client = pool.get().await?;
+        let mark = match purpose {
+            Purpose::Write => Some(self.marks.take(&client, &self.marks_table()).await?),
+            Purpose::Read | Purpose::ReadBehind => None,
+        };
+        let transaction =
+            Transaction { client: Some(client), mark, has_written: AtomicBool::new(false), kin: self.lock_number() };
+        transaction.batch_execute(&self.prelude(purpose)).await?;
         Ok(transaction)
+    }
+
+    /// The table of marks, as it is called from anywhere.
+    pub(crate) fn marks_table(&self) -> String {
+        format!("{}.hx_mark", quoted(&self.schema))
     }
 }
 
 /// A transaction. One that is dropped, with whatever was waiting for it, never happened: its connection is closed.
 pub(crate) struct Transaction {
     client: Option<Object>,
-    pub(crate) mark: Option<Mark>,
+    mark: Option<Mark>,
+    has_written: AtomicBool,
     kin: i32,
 }
 
@@ -132,7 +125,16 @@ impl Transaction {
     /// Changes rows; how many.
     pub(crate) async fn run(&self, sql: &str, values: Values<'_>) -> Result<u64, Failure> {
         let statement = self.prepare_cached(sql).await?;
-        Ok(self.execute(&statement, values).await?)
+        let changed = self.execute(&statement, values).await?;
+        if changed > 0 {
+            self.has_written();
+        }
+        Ok(changed)
+    }
+
+    /// Notes that something was changed, so that it matters whether it is committed.
+    pub(crate) fn has_written(&self) {
+        self.has_written.store(true, Ordering::Relaxed);
     }
 
     /// Has the lineages for itself until the end: nobody else links, cuts, titles or deletes sessions meanwhile. Appends go on.
@@ -141,16 +143,33 @@ impl Transaction {
     }
 
     /// Ends it as done.
-    pub(crate) async fn commit(mut self) -> Result<(), tokio_postgres::Error> {
-        let outcome = self.batch_execute("COMMIT").await;
-        self.give_back(outcome.is_ok());
-        outcome
+    pub(crate) async fn commit(mut self, marks: &Marks) -> Result<(), Lost> {
+        let mark = self.mark.take();
+        let next = mark.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Mark::next);
+        let Some(next) = next else {
+            // Nothing was changed: whether it ends well makes no difference.
+            let is_over = self.batch_execute("COMMIT").await.is_ok();
+            self.give_back(is_over);
+            mark.into_iter().for_each(|mark| marks.give_back(mark));
+            return Ok(());
+        };
+        let committed = next.commit(&self).await;
+        self.give_back(committed.is_ok());
+        match committed {
+            Ok(()) => {
+                marks.give_back(next);
+                Ok(())
+            }
+            Err(failure) => Err(Lost { failure, mark: next }),
+        }
     }
 
     /// Ends it as if it had not been.
-    pub(crate) async fn roll_back(mut self) {
+    pub(crate) async fn roll_back(mut self, marks: &Marks) {
         let is_over = !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
         self.give_back(is_over);
+        // Nothing was sent that would have counted on.
+        self.mark.take().into_iter().for_each(|mark| marks.give_back(mark));
     }
 
     /// Gives the connection back, unless it is of no use any more.
@@ -161,6 +180,13 @@ impl Transaction {
             drop(Object::take(client));
         }
     }
+}
+
+/// A commit that was not answered as it should have been.
+pub(crate) struct Lost {
+    pub(crate) failure: Failure,
+    /// Where the writer stands if it happened.
+    pub(crate) mark: Mark,
 }
 
 /// What the lock of lineages is called beside those of others.

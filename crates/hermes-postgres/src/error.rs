@@ -1,7 +1,7 @@
 //! What PostgreSQL says → what the domain says.
 
 use deadpool_postgres::{PoolError, TimeoutType};
-use hermes_session::{Conflict, Invalid, StoreError, Unreadable};
+use hermes_session::{Cause, Conflict, Invalid, StoreError, Unreadable};
 use std::time::Duration;
 use tokio_postgres::error::SqlState;
 
@@ -14,9 +14,9 @@ pub(crate) enum Failure {
     /// Something stored can't be read as what it should be.
     Damaged(String),
     /// The transaction did not happen, and can be tried again.
-    Undone(tokio_postgres::Error),
+    Undone(Cause),
     /// The answer to a commit was lost, and nobody can tell any more whether it happened.
-    InDoubt(tokio_postgres::Error),
+    InDoubt(Cause),
 }
 
 impl From<StoreError> for Failure {
@@ -75,7 +75,19 @@ impl Failure {
         match self {
             Self::Postgres(error) => remedy(error),
             Self::Undone(_) => Remedy::Again,
+            Self::Pool(PoolError::Timeout(TimeoutType::Create)) => Remedy::Reconnect,
             Self::Pool(_) | Self::Store(_) | Self::Damaged(_) | Self::InDoubt(_) => Remedy::Tell,
+        }
+    }
+
+    /// What the driver said.
+    pub(crate) fn into_cause(self) -> Cause {
+        match self {
+            Self::Postgres(error) => error.into(),
+            Self::Pool(error) => error.into(),
+            Self::Undone(cause) | Self::InDoubt(cause) => cause,
+            Self::Store(error) => error.into(),
+            Self::Damaged(what) => what.into(),
         }
     }
 
@@ -85,8 +97,8 @@ impl Failure {
         match self {
             Self::Store(error) => error,
             Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
-            Self::InDoubt(error) => StoreError::InDoubt { location, op, source: error.into() },
-            Self::Undone(error) => StoreError::Busy { location, op, waited, holder: None, source: error.into() },
+            Self::InDoubt(source) => StoreError::InDoubt { location, op, source },
+            Self::Undone(source) => StoreError::Busy { location, op, waited, holder: None, source },
             Self::Pool(error @ PoolError::Timeout(TimeoutType::Wait)) => {
                 let holder = Some("calls of this process that use every connection".to_owned());
                 StoreError::Busy { location, op, waited, holder, source: error.into() }
@@ -126,7 +138,9 @@ fn remedy(error: &tokio_postgres::Error) -> Remedy {
         | &SqlState::T_R_DEADLOCK_DETECTED
         | &SqlState::LOCK_NOT_AVAILABLE
         | &SqlState::UNIQUE_VIOLATION
-        | &SqlState::FOREIGN_KEY_VIOLATION => Remedy::Again,
+        | &SqlState::FOREIGN_KEY_VIOLATION
+        // The row of a mark is not where this writer left it: it gets another one.
+        | &SqlState::DIVISION_BY_ZERO => Remedy::Again,
         // The server stops, starts, or has no connection to spare; or it has become one that only follows.
         &SqlState::ADMIN_SHUTDOWN
         | &SqlState::CRASH_SHUTDOWN
@@ -136,9 +150,4 @@ fn remedy(error: &tokio_postgres::Error) -> Remedy {
         _ if code.code().starts_with("08") => Remedy::Reconnect,
         _ => Remedy::Tell,
     }
-}
-
-/// Whether it can't be told from the error that a commit did not happen.
-pub(crate) fn leaves_doubt(error: &tokio_postgres::Error) -> bool {
-    remedy(error) == Remedy::Reconnect
 }

@@ -18,6 +18,7 @@ mod indexes;
 mod lineage;
 mod listing;
 mod maintenance;
+mod marks;
 mod messages;
 mod meta;
 mod options;

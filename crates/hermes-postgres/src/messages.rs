@@ -11,6 +11,7 @@ use hermes_session::{
 };
 use hermes_sql::stored;
 use std::borrow::Cow;
+use tokio_postgres::types::ToSql;
 
 pub(crate) use crate::indexes::Written;
 
@@ -35,27 +36,25 @@ pub(crate) async fn add(
 ) -> Result<Vec<MessageId>, Failure> {
     let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
     let count = messages.len() as i64;
-    // The session is locked before ids are drawn, so that its ids rise as it grows. The server does one after the other, however they are sent.
+    // The session is locked before ids are drawn, so that its ids rise as it grows. Both are known to the server by then, which does what it is
+    // sent in that order, so that the second need not wait for the answer to the first.
+    let lock = transaction.prepare_cached(COUNT).await?;
+    transaction.prepare_cached(DRAW).await?;
     let name = id.as_str();
-    let counted: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&count, &tool_calls, &name];
-    let (locked, ids) = try_join(
-        transaction.run(
-            "UPDATE sessions SET message_count = message_count + $1, tool_call_count = tool_call_count + $2 WHERE id = $3",
-            &counted,
-        ),
-        draw(transaction, messages.len()),
-    )
-    .await?;
+    let counted: [&(dyn ToSql + Sync); 3] = [&count, &tool_calls, &name];
+    let (locked, ids) =
+        try_join(async { Ok(transaction.execute(&lock, &counted).await?) }, draw(transaction, messages.len())).await?;
     if locked == 0 {
         return Err(StoreError::no_session(id).into());
     }
+    transaction.has_written();
     if messages.is_empty() {
         return Ok(ids);
     }
     let newest = messages.iter().map(|message| message.timestamp.unwrap_or(now)).max().unwrap_or(now).seconds();
     let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
     let first = stored::without_nul(&first);
-    let told: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&name, &newest, &first];
+    let told: [&(dyn ToSql + Sync); 3] = [&name, &newest, &first];
     let rows = messages.iter().zip(&ids).map(|(message, id)| (*id, &message.body, message.timestamp.unwrap_or(now)));
     let rows = Rows::new(id, rows);
     try_join3(rows.insert(transaction), crate::indexes::add(transaction, id, &ids, words), async {
@@ -73,11 +72,14 @@ pub(crate) async fn add(
     Ok(ids)
 }
 
+const COUNT: &str =
+    "UPDATE sessions SET message_count = message_count + $1, tool_call_count = tool_call_count + $2 WHERE id = $3";
+const DRAW: &str = "SELECT nextval('messages_id_seq') FROM generate_series(1, $1::int8)";
+
 /// Draws the ids of so many messages, ascending.
 pub(crate) async fn draw(transaction: &Transaction, count: usize) -> Result<Vec<MessageId>, Failure> {
     let count = count as i64;
-    let rows =
-        transaction.rows("SELECT nextval('messages_id_seq') FROM generate_series(1, $1::int8)", &[&count]).await?;
+    let rows = transaction.rows(DRAW, &[&count]).await?;
     rows.iter().map(|row| Ok(MessageId(row.try_get(0)?))).collect()
 }
 

@@ -1,9 +1,9 @@
 //! The tables: made and brought up to date by numbered migrations, each once, whoever comes first.
 
-use crate::connection::{OLDEST, quoted, refusal};
+use crate::connection::{OLDEST, quoted, refusal, silence};
 use crate::database::Database;
 use crate::error::Failure;
-use deadpool_postgres::{Object, PoolError};
+use deadpool_postgres::{Object, PoolError, TimeoutType};
 use hermes_session::StoreError;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +33,7 @@ pub(crate) async fn open(database: &Database, create: bool) -> Result<Vec<String
     let location = &database.location;
     let mut client = database.pool.get().await.map_err(|error| match error {
         PoolError::Backend(error) => refusal(location, error),
+        PoolError::Timeout(TimeoutType::Create) => silence(location),
         other => Failure::from(other).into_store_error("open the store", Duration::ZERO, location),
     })?;
     match bring_up(&mut client, database, create).await {

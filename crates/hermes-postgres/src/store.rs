@@ -5,6 +5,7 @@ use crate::attempt::job;
 use crate::connection::{self, checked_schema};
 use crate::database::{Database, Purpose};
 use crate::indexes::{Vocabulary, Written};
+use crate::marks::Marks;
 use crate::{
     PostgresOptions, backup, deletion, foreign, import, lineage, listing, maintenance, messages, meta, row, schema,
     search, sessions, statistics, titles, topics, usage, verify,
@@ -66,6 +67,7 @@ impl PostgresStore {
             read_only: options.read_only,
             snapshot: None,
             vocabulary: Arc::new(Vocabulary::default()),
+            marks: Arc::new(Marks::default()),
         };
         let notices = schema::open(&database, options.create).await?;
         Ok(Self { database, notices })
