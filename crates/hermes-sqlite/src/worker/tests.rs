@@ -4,9 +4,11 @@ use crate::options::{SqliteOptions, Synchronous};
 use hermes_session::StoreError;
 use rusqlite::OptionalExtension as _;
 use std::fs::File;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A file, and how many background steps were done on it.
 struct Place(tempfile::TempDir);
@@ -38,7 +40,7 @@ fn settings(step: fn(&Database) -> Result<bool, Failure>) -> Settings {
     Settings {
         wait: Duration::from_secs(60),
         synchronous: Synchronous::Full,
-        background: Background { step },
+        background: Background { step, pressing: step },
         sync: File::sync_data,
     }
 }
@@ -121,11 +123,59 @@ async fn a_nudge_has_it_done_soon() {
 #[tokio::test]
 async fn unbroken_writing_does_not_keep_it_off() {
     let place = Place::new();
-    let workers = place.start(settings(count));
+    let workers =
+        place.start(Settings { background: Background { step: nothing, pressing: count }, ..settings(nothing) });
     let jobs = (0..2_500).map(|_| write(&workers));
     // All are waiting before the first is done, so that there is no pause between them.
     let (_, seen) = tokio::join!(all(jobs), async { workers.write("look", steps).await.unwrap() });
     assert!(seen > 0);
+}
+
+#[tokio::test]
+async fn whoever_waits_in_line_waits_for_one_long_transaction_only() {
+    static SENT: Once = Once::new();
+    static BEGUN: Once = Once::new();
+    let place = Place::new();
+    let opened = connection::open_writer(&place.path(), &SqliteOptions::default()).unwrap();
+    let settings = settings(|database| count(database).map(|_| true));
+    // However long this machine takes to wake somebody.
+    let queue = opened.queue.with_courtesy(Duration::from_secs(60));
+    let workers = Workers::start(opened.writer, &place.path(), queue, settings).unwrap();
+    write(&workers).await.unwrap();
+    // More is known to be left now, so that 250 writes are enough for a step.
+    wait_for_steps(&workers, 1).await;
+    let path = place.path();
+    let other = std::thread::spawn(move || {
+        BEGUN.wait();
+        let mut queue = Queue::of(&path);
+        queue.enter("write", Instant::now() + Duration::from_secs(60)).unwrap();
+        steps(&connection::open_reader(&path).unwrap()).unwrap()
+    });
+    // So that all that follows is in one group.
+    let first = workers.write("wait", |_| {
+        SENT.wait();
+        Ok(())
+    });
+    let queue = place.0.path().join("state.db.queue");
+    let long = workers.write("take long", move |database| {
+        let start = Instant::now();
+        BEGUN.call_once(|| {});
+        while start.elapsed() < Duration::from_millis(20) || !somebody_waits_for(&queue) {
+            std::thread::yield_now();
+        }
+        steps(database)
+    });
+    let (_, _, before, ()) = tokio::join!(first, all((0..250).map(|_| write(&workers))), long, async {
+        SENT.call_once(|| {});
+    });
+    assert_eq!(other.join().unwrap(), before.unwrap(), "a step came between");
+}
+
+/// Whether a process is blocked on the lock of a file.
+fn somebody_waits_for(file: &Path) -> bool {
+    let inode = format!(":{} ", std::fs::metadata(file).unwrap().ino());
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    locks.lines().any(|line| line.contains("-> FLOCK") && line.contains(&inode))
 }
 
 /// Runs futures at the same time.
