@@ -1,6 +1,6 @@
 //! The thread that writes.
 //!
-//! Jobs that wait together commit together, each in a savepoint of its own; if their transaction is lost each runs again alone. Each group waits for its
+//! Jobs that wait together commit together, each in a savepoint of its own if there are several; if their transaction is lost each runs again alone. Each group waits for its
 //! turn among all processes, and its jobs are answered when it is on disk.
 
 use crate::checkpoint::Folder;
@@ -170,13 +170,14 @@ impl Writer {
         };
         connection::set_deadline(self.settings.wait);
         let locked = Instant::now();
-        let (mut tried, mut lost) = (0, None);
+        let (mut tried, mut lost, is_alone) = (0, None, jobs.len() == 1);
         for job in &mut jobs {
             if tried > 0 && locked.elapsed() > GROUP_TIME {
                 break;
             }
             tried += 1;
-            if let Err(error) = in_savepoint(&self.database, job.as_mut()) {
+            let run = if is_alone { by_itself } else { in_savepoint };
+            if let Err(error) = run(&self.database, job.as_mut()) {
                 lost = Some(error);
                 break;
             }
@@ -236,7 +237,10 @@ impl Writer {
 
     fn commit(&mut self, (start, before): (Moment, Option<i64>)) -> Result<(), rusqlite::Error> {
         let after = newest(&self.database);
-        self.database.prepare_cached("COMMIT")?.execute([])?;
+        // A job that was alone and failed has taken back everything.
+        if !self.database.is_autocommit() {
+            self.database.prepare_cached("COMMIT")?.execute([])?;
+        }
         self.queue.used(start, before, after);
         Ok(())
     }
@@ -348,15 +352,28 @@ fn repeatable(error: &rusqlite::Error) -> Failure {
 /// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
 fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
     database.prepare_cached("SAVEPOINT job")?.execute([])?;
-    let succeeded = job.run(database);
-    if database.is_autocommit() {
-        return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
-    }
-    if !succeeded {
+    if !has_succeeded(database, job)? {
         database.execute_batch("ROLLBACK TO job")?;
     }
     database.prepare_cached("RELEASE job")?.execute([])?;
     Ok(())
+}
+
+/// The same for the only job of a transaction. While a savepoint is open SQLite keeps a copy of every page that changes; to take back the
+/// transaction takes none.
+fn by_itself(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
+    if !has_succeeded(database, job)? {
+        database.execute_batch("ROLLBACK")?;
+    }
+    Ok(())
+}
+
+fn has_succeeded(database: &Database, job: &mut dyn WriteJob) -> Result<bool, rusqlite::Error> {
+    let succeeded = job.run(database);
+    if database.is_autocommit() {
+        return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
+    }
+    Ok(succeeded)
 }
 
 fn roll_back(database: &Database) {

@@ -214,6 +214,36 @@ async fn background_work_that_fails_fails_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_job_that_fails_leaves_nothing_alone_or_beside_others() {
+    static SENT: Once = Once::new();
+    let (place, noted) = (Place::new(), "SELECT group_concat(key) FROM hx_state WHERE key GLOB 'job*'");
+    let workers = place.start(settings(nothing));
+    let fail = |key: &'static str| {
+        workers.write("fail", move |database| {
+            note(database, key, 1)?;
+            Err::<(), _>(Failure::Damaged("a reason".into()))
+        })
+    };
+    fail("job 1").await.unwrap_err();
+    workers.write("note", |database| note(database, "job 2", 1)).await.unwrap();
+    // So that all that follows is in one group.
+    let first = workers.write("wait", |_| {
+        SENT.wait();
+        Ok(())
+    });
+    let (before, after) = (
+        workers.write("note", |database| note(database, "job 3", 1)),
+        workers.write("note", |database| note(database, "job 5", 1)),
+    );
+    let (_, before, failed, after, ()) =
+        tokio::join!(first, before, fail("job 4"), after, async { SENT.call_once(|| {}) });
+    failed.unwrap_err();
+    before.and(after).unwrap();
+    let left: String = workers.read("look", |it| Ok(it.query_row(noted, [], |row| row.get(0))?)).await.unwrap();
+    assert_eq!(left, "job 2,job 3,job 5");
+}
+
+#[tokio::test]
 async fn every_answer_follows_a_sync() {
     static SYNCS: AtomicUsize = AtomicUsize::new(0);
     let sync = |_: &File| {
