@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const FRAMES: i64 = 1_000;
 /// From this length on the log is squeezed.
 pub(crate) const LONG: u64 = 16 << 20;
+/// No two looks within this: SQLite compiles the statement anew for each.
+const LOOK: Duration = Duration::from_millis(5);
 /// No two folds within this, whoever does them.
 const SPAN: Duration = Duration::from_millis(100);
 /// So long a squeeze waits for its turn, and in its turn for readers.
@@ -42,28 +44,39 @@ impl Frames {
         })
     }
 
-    fn is_long(self, database: &Database) -> Result<bool, rusqlite::Error> {
-        let page: i64 = database.prepare_cached("PRAGMA page_size")?.query_row([], |row| row.get(0))?;
-        Ok(u64::try_from(self.log.saturating_mul(page)).unwrap_or(0) >= LONG)
+    fn is_long(self, page: i64) -> bool {
+        u64::try_from(self.log.saturating_mul(page)).unwrap_or(0) >= LONG
     }
+}
+
+/// The size of a page, which a file with a log keeps.
+fn page_size(database: &Database) -> Result<i64, rusqlite::Error> {
+    database.pragma_query_value(None, "page_size", |row| row.get(0))
 }
 
 /// The thread that folds, once there is something to fold.
 pub(crate) struct Folder {
     store: PathBuf,
+    page: Option<i64>,
+    looked: Option<Instant>,
     thread: Option<(SyncSender<()>, JoinHandle<()>)>,
 }
 
 impl Folder {
     pub(crate) fn new(store: &Path) -> Self {
-        Self { store: store.to_owned(), thread: None }
+        Self { store: store.to_owned(), page: None, looked: None, thread: None }
     }
 
     /// Has the log folded if that is due and falls to us. The turn has to be ours.
     pub(crate) fn look(&mut self, database: &Database, queue: &mut Queue) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+            return;
+        }
+        self.looked = Some(Instant::now());
         // A checkpoint that does nothing tells how long the log is.
         let Ok(Some(frames)) = Frames::after(database, "PRAGMA wal_checkpoint(NOOP)") else { return };
-        let due = frames.log - frames.folded >= FRAMES || frames.is_long(database).unwrap_or(false);
+        self.page = self.page.or_else(|| page_size(database).ok());
+        let due = frames.log - frames.folded >= FRAMES || self.page.is_some_and(|page| frames.is_long(page));
         if due && queue.claim_fold(SPAN) && self.wake().is_err() {
             // Without a thread SQLite has to do it in the middle of somebody's commit.
             _ = database.pragma_update(None, "wal_autocheckpoint", FRAMES);
@@ -127,7 +140,7 @@ fn open<'a>(store: &Path, database: &'a mut Option<Database>) -> Result<&'a Data
 fn fold(database: &Database, store: &Path, queue: &mut Queue) -> Result<bool, Failure> {
     const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
     let Some(frames) = Frames::after(database, PASSIVE)? else { return Ok(true) };
-    if !frames.is_long(database)? {
+    if !frames.is_long(page_size(database)?) {
         return Ok(true);
     }
     // What came while the most of it was folded, so that little is left for when everybody waits.

@@ -1,4 +1,7 @@
 //! When the writer does what may be done later: once it has nothing else to do, but not too late.
+//!
+//! Between two writes it does only what should not be late, which is indexing. What can wait for a pause is left for one: a step of it takes as
+//! long as the lock may be held, and the next write would wait for that before it gets in line, behind whoever is at the same work.
 
 use crate::database::Database;
 use crate::error::Failure;
@@ -10,6 +13,8 @@ const QUIET: Duration = Duration::from_millis(300);
 const MOST: Lag = Lag { writes: 2_000, span: Duration::from_secs(4) };
 /// The same while more is known to be left, or it would fall behind further and further.
 const MOST_LEFT: Lag = Lag { writes: 250, span: Duration::from_millis(500) };
+/// What can wait for a pause does not wait for longer than this.
+const NO_PAUSE: Duration = Duration::from_secs(60);
 /// So long it is let be after it failed twice.
 const PENANCE: Duration = Duration::from_secs(5);
 /// What is left when the store is closed may take this long.
@@ -19,7 +24,32 @@ pub(crate) const LAST: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy)]
 pub(crate) struct Background {
     /// Does a short piece of it, in the transaction that is open; whether more is left.
-    pub(crate) step: fn(&Database) -> Result<bool, Failure>,
+    pub(crate) step: Step,
+    /// The same for what should not be late.
+    pub(crate) pressing: Step,
+}
+
+type Step = fn(&Database) -> Result<bool, Failure>;
+
+/// What a step is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Whatever is left.
+    All,
+    /// What should not be late.
+    Pressing,
+}
+
+impl Background {
+    /// Nothing is ever left.
+    pub(crate) const NONE: Self = Self { step: |_| Ok(false), pressing: |_| Ok(false) };
+
+    pub(crate) fn of(&self, work: Work) -> Step {
+        match work {
+            Work::All => self.step,
+            Work::Pressing => self.pressing,
+        }
+    }
 }
 
 struct Lag {
@@ -40,6 +70,8 @@ pub(crate) struct Chores {
     nudged: bool,
     /// Whether anything was written that a step may be needed for, since all was done.
     wrote: bool,
+    /// Since when steps were about what is pressing alone.
+    put_aside: Option<Instant>,
     failures: u32,
     /// Not before this.
     not_before: Option<Instant>,
@@ -58,15 +90,26 @@ impl Chores {
         self.wrote = true;
     }
 
+    /// What a step is about that is done now.
+    pub(crate) fn work(&self, now: Instant) -> Work {
+        let is_pause = self.last.is_none_or(|last| now.saturating_duration_since(last) >= QUIET);
+        let is_late = self.put_aside.is_some_and(|since| now.saturating_duration_since(since) >= NO_PAUSE);
+        if is_pause || is_late || self.nudged { Work::All } else { Work::Pressing }
+    }
+
     /// Takes in how a step ended.
-    pub(crate) fn stepped(&mut self, outcome: Result<bool, ()>, now: Instant) {
+    pub(crate) fn stepped(&mut self, work: Work, outcome: Result<bool, ()>, now: Instant) {
         (self.writes, self.first) = (0, None);
         match outcome {
             Ok(more) => {
                 self.more = more;
-                self.nudged = false;
-                self.wrote &= more;
                 (self.failures, self.not_before) = (0, None);
+                if work == Work::Pressing {
+                    self.put_aside.get_or_insert(now);
+                } else {
+                    (self.nudged, self.put_aside) = (false, None);
+                    self.wrote &= more;
+                }
             }
             Err(()) => {
                 self.more = true;
@@ -125,10 +168,10 @@ mod tests {
         assert_eq!(chores.next(start), Some(start + ms(300)));
         chores.wrote(1, start + ms(200));
         assert_eq!(chores.next(start + ms(250)), Some(start + ms(500)), "the last write counts");
-        chores.stepped(Ok(true), start + ms(510));
+        chores.stepped(Work::All, Ok(true), start + ms(510));
         assert_eq!(chores.next(start + ms(511)), Some(start + ms(511)), "more is left");
         assert!(chores.is_left_at_the_end(start));
-        chores.stepped(Ok(false), start + ms(520));
+        chores.stepped(Work::All, Ok(false), start + ms(520));
         assert_eq!(chores.next(start + ms(521)), None);
         assert!(!chores.is_left_at_the_end(start));
     }
@@ -141,13 +184,35 @@ mod tests {
         assert!(chores.is_overdue(start + ms(4_000)));
         chores.wrote(1, start + ms(1));
         assert!(chores.is_overdue(start + ms(1)));
-        chores.stepped(Ok(false), start + ms(2));
+        chores.stepped(Work::All, Ok(false), start + ms(2));
         assert!(!chores.is_overdue(start + ms(9_000)));
         // While more is known to be left it comes more often.
-        chores.stepped(Ok(true), start);
+        chores.stepped(Work::All, Ok(true), start);
         chores.wrote(249, start);
         assert!(!chores.is_overdue(start + ms(499)));
         assert!(chores.is_overdue(start + ms(500)));
+    }
+
+    #[test]
+    fn what_can_wait_for_a_pause_waits_for_one() {
+        let (mut chores, start) = (Chores::default(), Instant::now());
+        assert_eq!(chores.work(start), Work::All, "nothing was written");
+        chores.wrote(1, start);
+        assert_eq!(chores.work(start + ms(299)), Work::Pressing);
+        assert_eq!(chores.work(start + ms(300)), Work::All);
+        chores.stepped(Work::Pressing, Ok(true), start + ms(10));
+        assert_eq!(chores.next(start + ms(11)), Some(start + ms(11)), "more of what is pressing");
+        chores.stepped(Work::Pressing, Ok(false), start + ms(20));
+        assert_eq!(chores.next(start + ms(21)), Some(start + ms(300)), "the rest in a pause");
+        assert!(chores.is_left_at_the_end(start + ms(21)));
+        // But not for ever.
+        chores.wrote(1, start + ms(60_009));
+        assert_eq!(chores.work(start + ms(60_009)), Work::Pressing);
+        assert_eq!(chores.work(start + ms(60_010)), Work::All);
+        chores.stepped(Work::All, Ok(false), start + ms(60_010));
+        assert_eq!((chores.work(start + ms(60_011)), chores.next(start)), (Work::Pressing, None));
+        chores.nudge();
+        assert_eq!(chores.work(start + ms(60_011)), Work::All, "somebody asked");
     }
 
     #[test]
@@ -164,15 +229,15 @@ mod tests {
     fn a_step_that_fails_is_tried_once_more_and_then_let_be() {
         let (mut chores, start) = (Chores::default(), Instant::now());
         chores.wrote(1, start);
-        chores.stepped(Err(()), start);
+        chores.stepped(Work::All, Err(()), start);
         assert_eq!(chores.next(start), Some(start));
-        chores.stepped(Err(()), start);
+        chores.stepped(Work::All, Err(()), start);
         assert_eq!(chores.next(start), Some(start + ms(5_000)));
         chores.wrote(5_000, start);
         assert!(!chores.is_overdue(start + ms(4_999)));
         assert!(!chores.is_left_at_the_end(start + ms(4_999)));
         assert!(chores.is_overdue(start + ms(5_000)));
-        chores.stepped(Ok(false), start + ms(5_001));
+        chores.stepped(Work::All, Ok(false), start + ms(5_001));
         assert_eq!(chores.next(start + ms(5_001)), None);
     }
 }

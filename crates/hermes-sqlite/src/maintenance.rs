@@ -1,5 +1,6 @@
 //! What is done now and then, and what the store says of itself.
 
+use crate::chores::Background;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::{connection, deletion, indexes, mend, optimize, schema, vacuum};
@@ -12,6 +13,9 @@ pub(crate) fn open_again(database: &Database, path: &Path) -> Result<Database, F
     if is_read_only { connection::open_read_only(path) } else { connection::open_reader(path) }
 }
 
+/// What the writer does by itself.
+pub(crate) const BACKGROUND: Background = Background { step: upkeep, pressing };
+
 /// A short piece of what is outstanding; whether more is left.
 pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
     if schema::lacks_card(database)? {
@@ -22,6 +26,11 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
         || indexes::fill(database)?
         || indexes::heal(database)?
         || vacuum::step(database).map_err(indexes::elsewhere)?)
+}
+
+/// The same for what should not wait for a pause between writes: what others left, and indexing. The rest is in nobody's way.
+fn pressing(database: &Database) -> Result<bool, Failure> {
+    Ok(mend::step(database)? > 0 || indexes::fill(database)?)
 }
 
 pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {

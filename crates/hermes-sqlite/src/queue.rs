@@ -29,6 +29,12 @@ const STUCK: Duration = Duration::from_secs(5);
 /// How often whoever waits looks at least whether that is so.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// So long whoever had the last turn leaves the next one to somebody who waits. The system only wakes them when the lock is given back, and
+/// gives it to whoever asks first; on a busy machine that would be the one who runs already, again and again.
+const COURTESY: Duration = Duration::from_millis(20);
+/// How often they look meanwhile.
+const GLANCE: Duration = Duration::from_micros(200);
+
 /// The deadline passed before it was our turn.
 #[derive(Debug)]
 pub(crate) struct Late {
@@ -44,7 +50,10 @@ pub(crate) struct Queue {
     turn: Option<Turn>,
     /// What we know by ourselves, for where there is no line.
     own: State,
+    /// When our last turn in the line began.
+    last: Option<Moment>,
     stuck: Duration,
+    courtesy: Duration,
 }
 
 /// A turn that is ours.
@@ -76,8 +85,17 @@ impl Queue {
             line: Line::new(),
             turn: None,
             own: State::default(),
+            last: None,
             stuck: STUCK,
+            courtesy: COURTESY,
         }
+    }
+
+    /// The same with another measure of [`COURTESY`].
+    #[cfg(test)]
+    pub(crate) fn with_courtesy(mut self, courtesy: Duration) -> Self {
+        self.courtesy = courtesy;
+        self
     }
 
     /// Waits for our turn, which is ours until [`Queue::leave`]. `op` is what it is for, as a verb.
@@ -105,6 +123,8 @@ impl Queue {
             Locked::Never => (None, self.own.clone(), None),
             Locked::Stuck(holder) => (None, self.own.clone(), holder),
         };
+        self.last = file.as_ref().map(|_| now);
+        state.entered = now;
         state.holder = Some(Holder { process: std::process::id(), since: now, stage: Stage::Writing, op: op.into() });
         self.turn = Some(Turn { file, state, other });
         self.tell();
@@ -177,6 +197,7 @@ impl Queue {
     /// Locks the file, unless whoever has it has been at it for longer than `stuck`.
     fn lock(&mut self, deadline: Instant, stuck: Option<Duration>) -> Result<Locked, Late> {
         let Some(file) = self.open() else { return Ok(Locked::Never) };
+        self.stand_back(&file, deadline);
         if !self.line.is_waiting() {
             match file.try_lock() {
                 Ok(()) => return Ok(Locked::Yes(file)),
@@ -184,6 +205,7 @@ impl Queue {
                 Err(TryLockError::WouldBlock) => {}
             }
         }
+        state::come(&file, Moment::now());
         loop {
             let look = stuck.map_or(deadline, |stuck| deadline.min(Instant::now() + stuck.min(LOOK)));
             match self.line.wait(&file, look) {
@@ -201,6 +223,15 @@ impl Queue {
         }
     }
 
+    /// Lets somebody go first who waited in our last turn.
+    fn stand_back(&self, file: &File, deadline: Instant) {
+        let Some(last) = self.last else { return };
+        let end = deadline.min(Instant::now() + self.courtesy);
+        while state::is_somebody_next(file, last, Moment::now()) && Instant::now() < end {
+            std::thread::sleep(GLANCE);
+        }
+    }
+
     /// The file, which all of us have to mean: one that was removed is opened anew. Nothing is written into what can't be ours.
     fn open(&mut self) -> Option<Arc<File>> {
         let place = std::fs::metadata(&self.path).ok().map(|found| (found.dev(), found.ino()));
@@ -212,8 +243,7 @@ impl Queue {
             let mut options = OpenOptions::new();
             options.create(true).truncate(false).read(true).write(true).mode(0o600);
             options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-            let is_ours =
-                |found: &Metadata| found.is_file() && found.nlink() == 1 && found.len() <= state::LENGTH as u64;
+            let is_ours = |found: &Metadata| found.is_file() && found.nlink() == 1 && found.len() <= state::FILE_LENGTH;
             let opened = options.open(&self.path).ok();
             self.file = opened.filter(|file| file.metadata().is_ok_and(|found| is_ours(&found))).map(Arc::new);
         }

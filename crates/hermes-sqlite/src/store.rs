@@ -46,7 +46,7 @@ impl SqliteStore {
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
-            background: Background { step: if options.background { maintenance::upkeep } else { |_| Ok(false) } },
+            background: if options.background { maintenance::BACKGROUND } else { Background::NONE },
             sync: std::fs::File::sync_data,
         };
         let workers = Workers::start(opened.writer, path, opened.queue, settings).map_err(|error| {

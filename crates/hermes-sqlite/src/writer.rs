@@ -1,10 +1,10 @@
 //! The thread that writes.
 //!
-//! Jobs that wait together commit together, each in a savepoint of its own; if their transaction is lost each runs again alone. Each group waits for its
+//! Jobs that wait together commit together, each in a savepoint of its own if there are several; if their transaction is lost each runs again alone. Each group waits for its
 //! turn among all processes, and its jobs are answered when it is on disk.
 
 use crate::checkpoint::Folder;
-use crate::chores::{Background, Chores, LAST};
+use crate::chores::{Background, Chores, LAST, Work};
 use crate::connection;
 use crate::database::Database;
 use crate::error::Failure;
@@ -23,6 +23,8 @@ const GROUP: usize = 256;
 const GROUP_TIME: Duration = Duration::from_millis(50);
 /// So long background work waits for its turn while nothing else is asked for.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// After a group that took longer, background work takes a turn of its own: who waits in line should wait for one long transaction at most.
+const SHORT: Duration = Duration::from_millis(10);
 
 /// A write that can be run again, whatever it answers.
 pub(crate) trait WriteJob: Send {
@@ -96,7 +98,7 @@ impl Writer {
                         continue;
                     }
                     Err(RecvTimeoutError::Timeout) => {
-                        self.chore(PATIENCE);
+                        self.chore(PATIENCE, self.chores.work(Instant::now()));
                         continue;
                     }
                     Err(RecvTimeoutError::Disconnected) => break,
@@ -108,7 +110,7 @@ impl Writer {
         let end = Instant::now() + LAST;
         while self.chores.is_left_at_the_end(Instant::now()) {
             let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || !self.chore(left) {
+            if left.is_zero() || !self.chore(left, Work::All) {
                 break;
             }
         }
@@ -168,20 +170,21 @@ impl Writer {
         };
         connection::set_deadline(self.settings.wait);
         let locked = Instant::now();
-        let (mut tried, mut lost) = (0, None);
+        let (mut tried, mut lost, is_alone) = (0, None, jobs.len() == 1);
         for job in &mut jobs {
             if tried > 0 && locked.elapsed() > GROUP_TIME {
                 break;
             }
             tried += 1;
-            if let Err(error) = in_savepoint(&self.database, job.as_mut()) {
+            let run = if is_alone { by_itself } else { in_savepoint };
+            if let Err(error) = run(&self.database, job.as_mut()) {
                 lost = Some(error);
                 break;
             }
         }
         let rest = jobs.split_off(tried);
         match lost.map_or_else(|| self.commit(start), Err) {
-            Ok(()) => self.end(jobs),
+            Ok(()) => self.end(jobs, locked.elapsed() <= SHORT),
             Err(error) => {
                 roll_back(&self.database);
                 self.queue.leave();
@@ -234,29 +237,36 @@ impl Writer {
 
     fn commit(&mut self, (start, before): (Moment, Option<i64>)) -> Result<(), rusqlite::Error> {
         let after = newest(&self.database);
-        self.database.prepare_cached("COMMIT")?.execute([])?;
+        // A job that was alone and failed has taken back everything.
+        if !self.database.is_autocommit() {
+            self.database.prepare_cached("COMMIT")?.execute([])?;
+        }
         self.queue.used(start, before, after);
         Ok(())
     }
 
     /// Ends a turn whose transaction was committed, and answers its jobs when it is on disk.
-    fn end(&mut self, jobs: Jobs) {
+    fn end(&mut self, jobs: Jobs, was_short: bool) {
         self.chores.wrote(jobs.len(), Instant::now());
         self.folder.look(&self.database, &mut self.queue);
         let (mut free, mut rest) = (Instant::now(), self.queue.rest());
-        let is_overdue = self.chores.is_overdue(free);
-        if rest.is_none() && !is_overdue {
+        let (is_overdue, work) = (self.chores.is_overdue(free), self.chores.work(free));
+        let goes_on = is_overdue && was_short;
+        if rest.is_none() && !goes_on {
             self.queue.leave();
             self.answer(jobs);
-            return;
+        } else {
+            self.answer(jobs);
+            if goes_on {
+                self.step(Instant::now() + PATIENCE, work);
+                free = Instant::now();
+                rest = rest.max(self.queue.rest());
+            }
+            self.rest(free, rest);
         }
-        self.answer(jobs);
-        if is_overdue {
-            self.step(Instant::now() + PATIENCE);
-            free = Instant::now();
-            rest = rest.max(self.queue.rest());
+        if is_overdue && !was_short {
+            self.chore(PATIENCE, work);
         }
-        self.rest(free, rest);
     }
 
     /// Leaves SQLite's lock alone for a while after `free`, then ends the turn. The others wait in line meanwhile; those outside may take it.
@@ -284,13 +294,13 @@ impl Writer {
     }
 
     /// Does a piece of background work in a turn of its own; whether it could be done.
-    fn chore(&mut self, patience: Duration) -> bool {
+    fn chore(&mut self, patience: Duration, work: Work) -> bool {
         let deadline = Instant::now() + patience;
         if self.broken.is_some() || self.queue.enter("keep the store in order", deadline).is_err() {
             self.chores.put_off(Instant::now());
             return false;
         }
-        let done = self.step(deadline);
+        let done = self.step(deadline, work);
         self.folder.look(&self.database, &mut self.queue);
         let rest = self.queue.rest();
         self.rest(Instant::now(), rest);
@@ -298,7 +308,7 @@ impl Writer {
     }
 
     /// Does a piece of background work in a transaction of its own; whether it could be done. It is not brought to disk: what is lost is told anew.
-    fn step(&mut self, deadline: Instant) -> bool {
+    fn step(&mut self, deadline: Instant, work: Work) -> bool {
         let start = match self.begin(deadline) {
             Ok(start) => start,
             Err(error) if is_busy(&error) => {
@@ -306,16 +316,16 @@ impl Writer {
                 return false;
             }
             Err(_) => {
-                self.chores.stepped(Err(()), Instant::now());
+                self.chores.stepped(work, Err(()), Instant::now());
                 return false;
             }
         };
         let database = &self.database;
         // If it fails in an index it is tried once more, and begins with new ones.
-        let outcome = indexes::despite_indexes(database, || (self.settings.background.step)(database))
+        let outcome = indexes::despite_indexes(database, || (self.settings.background.of(work))(database))
             .and_then(|more| self.commit(start).map(|()| more).map_err(Failure::from));
         roll_back(&self.database);
-        self.chores.stepped(outcome.as_ref().copied().map_err(drop), Instant::now());
+        self.chores.stepped(work, outcome.as_ref().copied().map_err(drop), Instant::now());
         outcome.is_ok()
     }
 }
@@ -342,15 +352,28 @@ fn repeatable(error: &rusqlite::Error) -> Failure {
 /// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
 fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
     database.prepare_cached("SAVEPOINT job")?.execute([])?;
-    let succeeded = job.run(database);
-    if database.is_autocommit() {
-        return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
-    }
-    if !succeeded {
+    if !has_succeeded(database, job)? {
         database.execute_batch("ROLLBACK TO job")?;
     }
     database.prepare_cached("RELEASE job")?.execute([])?;
     Ok(())
+}
+
+/// The same for the only job of a transaction. While a savepoint is open SQLite keeps a copy of every page that changes; to take back the
+/// transaction takes none.
+fn by_itself(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
+    if !has_succeeded(database, job)? {
+        database.execute_batch("ROLLBACK")?;
+    }
+    Ok(())
+}
+
+fn has_succeeded(database: &Database, job: &mut dyn WriteJob) -> Result<bool, rusqlite::Error> {
+    let succeeded = job.run(database);
+    if database.is_autocommit() {
+        return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT), None));
+    }
+    Ok(succeeded)
 }
 
 fn roll_back(database: &Database) {

@@ -89,25 +89,22 @@ pub(super) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Res
 
 /// Puts the words that are new into the vocabulary, and blocks of them into the index.
 fn list(connection: &Connection, terms: &[String]) -> Result<(), Failure> {
-    let missing = missing(connection, terms)?;
-    let mut word = connection.prepare_cached("INSERT INTO hx_term (term) VALUES (?)")?;
+    let new = put(connection, terms)?;
     let mut block = connection.prepare_cached("INSERT INTO hx_term_block (terms) VALUES (?)")?;
     let mut index = connection.prepare_cached("INSERT INTO hx_term_trigram (rowid, pieces) VALUES (?, ?)")?;
     let mut pieces = String::new();
-    for terms in missing.chunks(BLOCK) {
+    for terms in new.chunks(BLOCK) {
         pieces.clear();
-        for term in terms {
-            word.execute([term])?;
-            push_pieces(term, &mut pieces);
-        }
+        terms.iter().for_each(|term| push_pieces(term, &mut pieces));
         let id = block.insert([terms.join(" ")])?;
         index.execute(params![id, pieces])?;
     }
     Ok(())
 }
 
-/// The words that the vocabulary does not have. Most of a batch are there; one statement for all is much quicker than one for each.
-fn missing(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Failure> {
+/// Puts words into the vocabulary; those that it did not have, in their order. One statement for all is much quicker than one for each, and looks
+/// for the place of each once.
+fn put(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Failure> {
     if terms.is_empty() {
         return Ok(Vec::new());
     }
@@ -115,9 +112,13 @@ fn missing(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Fai
     list.push_str(&terms.join("\",\""));
     list.push_str("\"]");
     let mut statement = connection
-        .prepare_cached("SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM hx_term WHERE term = value)")?;
-    let missing = statement.query_map([list], |row| row.get(0))?;
-    Ok(missing.collect::<Result<_, _>>()?)
+        .prepare_cached("INSERT OR IGNORE INTO hx_term (term) SELECT value FROM json_each(?) RETURNING term")?;
+    let mut new: Vec<String> = statement.query_map([list], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    // SQLite promises no order here.
+    if !new.is_sorted() {
+        new.sort_unstable();
+    }
+    Ok(new)
 }
 
 /// A word of ASCII as SQLite folds it.

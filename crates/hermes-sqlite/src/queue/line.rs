@@ -1,6 +1,6 @@
 //! Waiting in line for the lock of a file, up to a deadline.
 //!
-//! The system wakes those who block on such a lock in the order in which they came, but knows no deadline; and whoever only looks again and
+//! The system wakes those who block on such a lock, but knows no deadline; and whoever only looks again and
 //! again has no place in the line. So a thread blocks in the name of whoever waits. If they give up, it keeps the place for
 //! the next one who asks, or gives the lock back at once.
 

@@ -10,7 +10,11 @@ use std::time::Duration;
 
 const MAGIC: &[u8; 8] = b"hxqueue\x01";
 /// The whole record; the last eight bytes are a sum over the others.
-pub(super) const LENGTH: usize = 128;
+const LENGTH: usize = 128;
+/// Behind the record stands when somebody last came to wait, written by whoever does.
+const CAME: u64 = LENGTH as u64;
+/// The longest that the file gets.
+pub(super) const FILE_LENGTH: u64 = CAME + 8;
 const OP: std::ops::Range<usize> = 64..120;
 
 /// A time of the clock that all processes share.
@@ -61,6 +65,8 @@ impl Holder {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct State {
     pub(crate) holder: Option<Holder>,
+    /// When the last turn began, be it over or not.
+    pub(crate) entered: Moment,
     /// When a member last gave SQLite's lock back.
     pub(crate) released: Moment,
     /// How much use of SQLite's lock is not made up for by free time.
@@ -109,8 +115,8 @@ impl State {
         put(24, self.newest.map_or(0, |id| id.cast_unsigned().wrapping_add(1)));
         put(32, self.foreign.map_or(0, |seen| seen.0));
         put(40, self.folded.0);
+        put(48, self.entered.0);
         if let Some(holder) = &self.holder {
-            put(48, holder.since.0);
             let op = &holder.op.as_bytes()[..holder.op.floor_char_boundary(OP.len())];
             put(56, u64::from(holder.process) | u64::from(holder.stage as u8) << 32 | (op.len() as u64) << 40);
             bytes[OP.start..OP.start + op.len()].copy_from_slice(op);
@@ -129,7 +135,7 @@ impl State {
         if times.iter().any(|time| *time > now) {
             return None;
         }
-        let [released, foreign, folded, since] = times;
+        let [released, foreign, folded, entered] = times;
         let [word, length] = [get(56), get(56) >> 40 & 0xff];
         let stage = match word >> 32 & 0xff {
             1 => Some(Stage::Writing),
@@ -139,7 +145,8 @@ impl State {
         let op = bytes[OP].get(..length as usize).and_then(|op| std::str::from_utf8(op).ok())?;
         let process = word as u32;
         Some(Self {
-            holder: stage.map(|stage| Holder { process, since, stage, op: op.to_owned() }),
+            holder: stage.map(|stage| Holder { process, since: entered, stage, op: op.to_owned() }),
+            entered,
             released,
             strain: Duration::from_nanos(get(16)),
             newest: get(24).checked_sub(1).map(u64::cast_signed),
@@ -147,6 +154,18 @@ impl State {
             folded,
         })
     }
+}
+
+/// Tells whoever had the last turn that somebody waits.
+pub(super) fn come(file: &File, now: Moment) {
+    _ = file.write_all_at(&now.0.to_le_bytes(), CAME);
+}
+
+/// Whether somebody came to wait in the turn that began at `ours`, and nobody had one since. They may have given up.
+pub(super) fn is_somebody_next(file: &File, ours: Moment, now: Moment) -> bool {
+    let mut came = [0; 8];
+    let came = file.read_exact_at(&mut came, CAME).map_or(Moment::default(), |()| Moment(u64::from_le_bytes(came)));
+    (ours..=now).contains(&came) && State::read(file, now).entered == ours
 }
 
 /// FNV-1a: tells a torn or foreign record from a whole one.
@@ -168,6 +187,7 @@ mod tests {
                 stage: Stage::Waiting,
                 op: "append messages".into(),
             }),
+            entered: Moment(999_000_000_000),
             released: Moment(998_000_000_000),
             strain: Duration::from_micros(12_345),
             newest: Some(0),
@@ -180,7 +200,8 @@ mod tests {
     fn what_is_written_is_read() {
         let file = tempfile::tempfile().unwrap();
         assert_eq!(State::read(&file, NOW), State::default(), "there is nothing yet");
-        for state in [full(), State::default(), State { newest: Some(i64::MAX - 1), ..full() }] {
+        let over = State { holder: None, ..full() };
+        for state in [full(), over, State::default(), State { newest: Some(i64::MAX - 1), ..full() }] {
             state.write(&file);
             assert_eq!(State::read(&file, NOW), state);
         }
@@ -207,6 +228,23 @@ mod tests {
         let short = tempfile::tempfile().unwrap();
         short.write_all_at(&whole[..LENGTH - 1], 0).unwrap();
         assert_eq!(State::read(&short, NOW), State::default());
+    }
+
+    #[test]
+    fn who_came_to_wait_is_next_until_somebody_had_a_turn() {
+        let file = tempfile::tempfile().unwrap();
+        let second = |seconds: u64| Moment(seconds * 1_000_000_000);
+        let is_next = |file: &File, now| is_somebody_next(file, second(5), second(now));
+        State { entered: second(5), ..State::default() }.write(&file);
+        assert!(!is_next(&file, 9), "nobody ever came");
+        come(&file, second(4));
+        assert!(!is_next(&file, 9), "that was before");
+        come(&file, second(7));
+        assert!(is_next(&file, 9));
+        assert!(!is_next(&file, 6), "a time that is yet to come");
+        State { entered: second(8), ..State::default() }.write(&file);
+        assert!(!is_next(&file, 9), "they had their turn");
+        assert_eq!(file.metadata().unwrap().len(), FILE_LENGTH);
     }
 
     #[test]

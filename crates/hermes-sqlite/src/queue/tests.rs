@@ -1,4 +1,5 @@
 use super::*;
+use std::sync::atomic::Ordering;
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_millis(20)
@@ -24,6 +25,44 @@ fn whoever_is_late_learns_who_holds_the_queue() {
     assert!(late.contains("waits for a program that takes no part in the queue"), "{late}");
     one.leave();
     two.enter("set a title", Instant::now() + Duration::from_secs(60)).unwrap();
+}
+
+#[test]
+fn whoever_waits_goes_before_whoever_had_the_last_turn() {
+    let (_folder, store) = folder();
+    let (some_day, had_turn) = (Instant::now() + Duration::from_secs(60), std::sync::atomic::AtomicBool::new(false));
+    let mut one = Queue::of(&store);
+    one.courtesy = Duration::from_secs(60);
+    for round in 0..20 {
+        one.enter("write", some_day).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                Queue::of(&store).enter("write", some_day).unwrap();
+                had_turn.store(true, Ordering::Relaxed);
+            });
+            let (file, last) = (one.file.clone().unwrap(), one.last.unwrap());
+            while !state::is_somebody_next(&file, last, Moment::now()) {
+                std::thread::yield_now();
+            }
+            one.leave();
+            one.enter("write", some_day).unwrap();
+            assert!(had_turn.swap(false, Ordering::Relaxed), "round {round}");
+            one.leave();
+        });
+    }
+}
+
+#[test]
+fn who_gave_up_is_let_pass_once() {
+    let (_folder, store) = folder();
+    let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
+    one.enter("write", soon()).unwrap();
+    two.enter("write", soon()).unwrap_err();
+    one.leave();
+    drop(two);
+    one.enter("write", Instant::now() + Duration::from_secs(60)).unwrap();
+    let (file, last) = (one.file.clone().unwrap(), one.last.unwrap());
+    assert!(!state::is_somebody_next(&file, last, Moment::now()));
 }
 
 #[test]

@@ -4,9 +4,11 @@ use crate::options::{SqliteOptions, Synchronous};
 use hermes_session::StoreError;
 use rusqlite::OptionalExtension as _;
 use std::fs::File;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A file, and how many background steps were done on it.
 struct Place(tempfile::TempDir);
@@ -38,7 +40,7 @@ fn settings(step: fn(&Database) -> Result<bool, Failure>) -> Settings {
     Settings {
         wait: Duration::from_secs(60),
         synchronous: Synchronous::Full,
-        background: Background { step },
+        background: Background { step, pressing: step },
         sync: File::sync_data,
     }
 }
@@ -121,11 +123,59 @@ async fn a_nudge_has_it_done_soon() {
 #[tokio::test]
 async fn unbroken_writing_does_not_keep_it_off() {
     let place = Place::new();
-    let workers = place.start(settings(count));
+    let workers =
+        place.start(Settings { background: Background { step: nothing, pressing: count }, ..settings(nothing) });
     let jobs = (0..2_500).map(|_| write(&workers));
     // All are waiting before the first is done, so that there is no pause between them.
     let (_, seen) = tokio::join!(all(jobs), async { workers.write("look", steps).await.unwrap() });
     assert!(seen > 0);
+}
+
+#[tokio::test]
+async fn whoever_waits_in_line_waits_for_one_long_transaction_only() {
+    static SENT: Once = Once::new();
+    static BEGUN: Once = Once::new();
+    let place = Place::new();
+    let opened = connection::open_writer(&place.path(), &SqliteOptions::default()).unwrap();
+    let settings = settings(|database| count(database).map(|_| true));
+    // However long this machine takes to wake somebody.
+    let queue = opened.queue.with_courtesy(Duration::from_secs(60));
+    let workers = Workers::start(opened.writer, &place.path(), queue, settings).unwrap();
+    write(&workers).await.unwrap();
+    // More is known to be left now, so that 250 writes are enough for a step.
+    wait_for_steps(&workers, 1).await;
+    let path = place.path();
+    let other = std::thread::spawn(move || {
+        BEGUN.wait();
+        let mut queue = Queue::of(&path);
+        queue.enter("write", Instant::now() + Duration::from_secs(60)).unwrap();
+        steps(&connection::open_reader(&path).unwrap()).unwrap()
+    });
+    // So that all that follows is in one group.
+    let first = workers.write("wait", |_| {
+        SENT.wait();
+        Ok(())
+    });
+    let queue = place.0.path().join("state.db.queue");
+    let long = workers.write("take long", move |database| {
+        let start = Instant::now();
+        BEGUN.call_once(|| {});
+        while start.elapsed() < Duration::from_millis(20) || !somebody_waits_for(&queue) {
+            std::thread::yield_now();
+        }
+        steps(database)
+    });
+    let (_, _, before, ()) = tokio::join!(first, all((0..250).map(|_| write(&workers))), long, async {
+        SENT.call_once(|| {});
+    });
+    assert_eq!(other.join().unwrap(), before.unwrap(), "a step came between");
+}
+
+/// Whether a process is blocked on the lock of a file.
+fn somebody_waits_for(file: &Path) -> bool {
+    let inode = format!(":{} ", std::fs::metadata(file).unwrap().ino());
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    locks.lines().any(|line| line.contains("-> FLOCK") && line.contains(&inode))
 }
 
 /// Runs futures at the same time.
@@ -161,6 +211,36 @@ async fn background_work_that_fails_fails_nothing_else() {
     write(&workers).await.unwrap();
     drop(workers);
     assert_eq!((TRIED.load(Ordering::Relaxed), place.steps()), (2, 0), "once more, then let be");
+}
+
+#[tokio::test]
+async fn a_job_that_fails_leaves_nothing_alone_or_beside_others() {
+    static SENT: Once = Once::new();
+    let (place, noted) = (Place::new(), "SELECT group_concat(key) FROM hx_state WHERE key GLOB 'job*'");
+    let workers = place.start(settings(nothing));
+    let fail = |key: &'static str| {
+        workers.write("fail", move |database| {
+            note(database, key, 1)?;
+            Err::<(), _>(Failure::Damaged("a reason".into()))
+        })
+    };
+    fail("job 1").await.unwrap_err();
+    workers.write("note", |database| note(database, "job 2", 1)).await.unwrap();
+    // So that all that follows is in one group.
+    let first = workers.write("wait", |_| {
+        SENT.wait();
+        Ok(())
+    });
+    let (before, after) = (
+        workers.write("note", |database| note(database, "job 3", 1)),
+        workers.write("note", |database| note(database, "job 5", 1)),
+    );
+    let (_, before, failed, after, ()) =
+        tokio::join!(first, before, fail("job 4"), after, async { SENT.call_once(|| {}) });
+    failed.unwrap_err();
+    before.and(after).unwrap();
+    let left: String = workers.read("look", |it| Ok(it.query_row(noted, [], |row| row.get(0))?)).await.unwrap();
+    assert_eq!(left, "job 2,job 3,job 5");
 }
 
 #[tokio::test]
