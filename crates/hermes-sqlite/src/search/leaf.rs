@@ -199,7 +199,11 @@ fn phrase(
     let (mut first, mut end, mut star) = (0, words.len(), "");
     let mut spellings: Vec<Vec<String>> = Vec::with_capacity(words.len());
     for (place, word) in words.iter().enumerate() {
-        if begins_inside && place == 0 {
+        if begins_inside && place == 0 && words.len() > 1 && word.chars().count() < VAGUE {
+            // Thousands of words end with it, and finding that out takes longer than looking at more messages.
+            first = 1;
+            spellings.push(Vec::new());
+        } else if begins_inside && place == 0 {
             let found = private::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
             // It may also be within a run of paired characters, which is looked for apart.
             first = usize::from(found.is_cut || found.terms.is_empty());
@@ -209,12 +213,19 @@ fn phrase(
         }
     }
     if ends_inside && let (Some(word), Some(tokens)) = (words.last(), spellings.last_mut()) {
-        let aside = private::terms_aside(database, word, MAX_SPELLINGS)?;
-        if aside.is_cut || (word.chars().count() <= VAGUE && first + 1 < end) {
+        let is_vague = word.chars().count() <= VAGUE && first + 1 < end;
+        let longer = if is_vague {
+            private::terms_with_prefix(database, word, MAX_SPELLINGS, |_| true)?
+        } else {
+            private::terms_aside(database, word, MAX_SPELLINGS)?
+        };
+        if longer.is_cut {
             end -= 1;
         } else {
-            tokens.extend(aside.terms);
-            star = " *";
+            tokens.extend(longer.terms);
+            tokens.sort_unstable();
+            tokens.dedup();
+            star = if is_vague { "" } else { " *" };
         }
     }
     if first >= end {

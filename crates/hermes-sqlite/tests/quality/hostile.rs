@@ -77,7 +77,7 @@ fn nonsense(n: usize, dice: &mut Dice) -> SearchRequest {
             _ => text.push_str(dice.pick::<&str>(PIECES)),
         }
     }
-    let order = if n % 3 == 0 { SearchOrder::Newest } else { SearchOrder::Best };
+    let order = if n.is_multiple_of(3) { SearchOrder::Newest } else { SearchOrder::Best };
     SearchRequest { order, page: PageRequest::first(20), ..question(&text) }
 }
 
