@@ -199,15 +199,12 @@ fn phrase(
     let (mut first, mut end, mut star) = (0, words.len(), "");
     let mut spellings: Vec<Vec<String>> = Vec::with_capacity(words.len());
     for (place, word) in words.iter().enumerate() {
-        if begins_inside && place == 0 && words.len() > 1 && word.chars().count() < VAGUE {
-            // Thousands of words end with it, and finding that out takes longer than looking at more messages.
-            first = 1;
-            spellings.push(Vec::new());
-        } else if begins_inside && place == 0 {
+        if begins_inside && place == 0 {
             let found = private::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
-            // It may also be within a run of paired characters, which is looked for apart.
-            first = usize::from(found.is_cut || found.terms.is_empty());
-            spellings.push(found.terms);
+            first = usize::from(found.is_cut);
+            // If no word ends with it, it is nowhere but within runs of paired characters, which are looked for apart.
+            let is_nowhere = found.terms.is_empty();
+            spellings.push(if is_nowhere { vec![(*word).to_owned()] } else { found.terms });
         } else {
             spellings.push(private::terms_of(database, word)?);
         }
