@@ -163,7 +163,7 @@ impl<'d> Search<'d> {
             // No index knows how well anything matches, and nothing matches better than something else.
             return self.newest_first(page, Ids::All, &Told::default());
         }
-        let mut told = Told { words: Some(words.ids.clone()), taken: HashSet::new() };
+        let mut told = Told { words: Some(words.ids.clone()), done: HashSet::new() };
         if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
             && self.best_first(page, &words, &mut told)?.is_break()
         {

@@ -1,8 +1,9 @@
 //! A term is found where a person would find it by eye, and nowhere else.
 
-use super::{MOMENTS, places, question};
+use super::{MOMENTS, Moment, asked, places, question};
 use crate::fixture::{calls, made, request, structured, user};
 use crate::{CaseResult, Setup, oracle};
+use hermes_session::import::ImportPiece;
 use hermes_session::search::Query;
 use hermes_session::{MessageBody, MessageRequest, NewMessage, Role, Store, StoreError, search_text};
 
@@ -210,7 +211,8 @@ pub async fn behind_escapes_and_in_parts(setup: Setup) -> CaseResult {
     .await
 }
 
-/// What was deleted or replaced is not found, however much indexes know of it; what came instead is.
+/// What was deleted or replaced is not found, however much indexes know of it; what came instead is. What is imported is found when all
+/// of it has come.
 pub async fn gone_is_gone(setup: Setup) -> CaseResult {
     for is_indexed in [false, true] {
         let store = setup.idle_store(if is_indexed { "indexed" } else { "not" }).await;
@@ -231,6 +233,28 @@ pub async fn gone_is_gone(setup: Setup) -> CaseResult {
                 assert_eq!(places(&*store, &question(query), &new).await?, [place], "{moment:?}: {query}");
             }
         }
+    }
+    comes_as_a_whole(&setup).await
+}
+
+async fn comes_as_a_whole(setup: &Setup) -> CaseResult {
+    let (from, store) = (setup.idle_store("from").await, setup.idle_store("to").await);
+    let coming = made(&*from, "coming", 0).await;
+    from.append(&coming, &[user("early word"), user("late word")], &request(1)).await?;
+    let session = from.session(&coming).await?.unwrap();
+    let mut messages = from.messages(&coming, &MessageRequest::first(u32::MAX)).await?;
+    let rest = ImportPiece { session: session.clone(), start: 1, messages: messages.split_off(1), is_last: true };
+    store.import(&[ImportPiece { session, start: 0, messages, is_last: false }]).await?;
+    for moment in [Moment::Unindexed, Moment::Indexed] {
+        moment.come(&*store).await?;
+        for query in ["word", "ear", "NOT absent"] {
+            assert!(asked(&*store, &question(query)).await?.is_empty(), "{moment:?}: {query}");
+        }
+    }
+    store.import(&[rest]).await?;
+    for moment in MOMENTS {
+        moment.come(&*store).await?;
+        assert_eq!(asked(&*store, &question("word")).await?.len(), 2, "{moment:?}");
     }
     Ok(())
 }

@@ -60,17 +60,19 @@ fn unchanged(text: &str) -> usize {
             at += plain;
             (base, is_marked) = (at - 1, false);
         }
-        let Some(character) = text[at..].chars().next() else { return at };
-        if character.is_ascii() {
+        let start = at;
+        for character in text[start..].chars().take_while(|character| !character.is_ascii()) {
+            match pages::kind(character) {
+                Kind::Starter(to) if to == character => (base, is_marked) = (at, false),
+                Kind::Mark if !is_marked => is_marked = true,
+                Kind::Starter(_) | Kind::Expands => return at,
+                Kind::Mark | Kind::Joins => return base,
+            }
+            at += character.len_utf8();
+        }
+        if at == start {
             return at;
         }
-        match pages::kind(character) {
-            Kind::Starter(to) if to == character => (base, is_marked) = (at, false),
-            Kind::Mark if !is_marked => is_marked = true,
-            Kind::Starter(_) | Kind::Expands => return at,
-            Kind::Mark | Kind::Joins => return base,
-        }
-        at += character.len_utf8();
     }
 }
 

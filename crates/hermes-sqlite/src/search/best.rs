@@ -84,9 +84,12 @@ impl Search<'_> {
             let matcher = &self.matcher;
             let flow = self.rows.one(id, |said| {
                 let text = said.text()?;
-                match matcher.tier_with(&text, &mut scratch) {
+                let tier = matcher.tier_with(&text, &mut scratch);
+                if tier != Some(Tier::Pieces) {
+                    told.done.insert(id);
+                }
+                match tier {
                     Some(Tier::Words) => {
-                        told.taken.insert(id);
                         page.push(said, &text, (Tier::Words, Tier::Words, score), |text| matcher.marks(text))
                     }
                     _ => Ok(ControlFlow::Continue(())),

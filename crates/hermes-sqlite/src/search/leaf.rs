@@ -201,20 +201,28 @@ fn phrase(
     for (place, word) in words.iter().enumerate() {
         if begins_inside && place == 0 {
             let found = private::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
-            // It may also be within a run of paired characters, which is looked for apart.
-            first = usize::from(found.is_cut || found.terms.is_empty());
-            spellings.push(found.terms);
+            first = usize::from(found.is_cut);
+            // If no word ends with it, it is nowhere but within runs of paired characters, which are looked for apart.
+            let is_nowhere = found.terms.is_empty();
+            spellings.push(if is_nowhere { vec![(*word).to_owned()] } else { found.terms });
         } else {
             spellings.push(private::terms_of(database, word)?);
         }
     }
     if ends_inside && let (Some(word), Some(tokens)) = (words.last(), spellings.last_mut()) {
-        let aside = private::terms_aside(database, word, MAX_SPELLINGS)?;
-        if aside.is_cut || (word.chars().count() <= VAGUE && first + 1 < end) {
+        let is_vague = word.chars().count() <= VAGUE && first + 1 < end;
+        let longer = if is_vague {
+            private::terms_with_prefix(database, word, MAX_SPELLINGS, |_| true)?
+        } else {
+            private::terms_aside(database, word, MAX_SPELLINGS)?
+        };
+        if longer.is_cut {
             end -= 1;
         } else {
-            tokens.extend(aside.terms);
-            star = " *";
+            tokens.extend(longer.terms);
+            tokens.sort_unstable();
+            tokens.dedup();
+            star = if is_vague { "" } else { " *" };
         }
     }
     if first >= end {

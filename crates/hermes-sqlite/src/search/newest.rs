@@ -14,8 +14,8 @@ use std::time::Instant;
 pub(super) struct Told {
     /// The messages that were looked at for that; nothing if none were.
     pub(super) words: Option<Ids>,
-    /// Those of them that this page has or passed over.
-    pub(super) taken: HashSet<i64>,
+    /// Those that need no second look: this page has them or passed over them, or they do not match at all.
+    pub(super) done: HashSet<i64>,
 }
 
 impl Told {
@@ -54,7 +54,7 @@ impl Search<'_> {
         };
         match ids {
             Ids::Some(ids) => {
-                for id in ids.into_iter().rev().filter(|id| *id <= newest && !told.taken.contains(id)) {
+                for id in ids.into_iter().rev().filter(|id| *id <= newest && !told.done.contains(id)) {
                     is_late = Instant::now() > end;
                     if is_late || self.rows.one(id, &mut look)?.is_some_and(|flow| flow.is_break()) {
                         break;

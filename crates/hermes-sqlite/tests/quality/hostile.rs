@@ -1,9 +1,11 @@
 //! Nonsense and malice: an answer comes, in time, and nothing breaks.
 
 use crate::corpus::{Dice, POOLS, corpus};
-use crate::{filled, fuzz, question};
+use crate::{filled, fuzz, given, question};
 use hermes_session::PageRequest;
-use hermes_session::search::{SearchOrder, SearchRequest, SearchStore as _};
+use hermes_session::search::{SearchOrder, SearchRequest, SearchStore as _, Way};
+use hermes_sqlite::SqliteStore;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Pieces that questions of nonsense are made of.
@@ -59,37 +61,62 @@ const PIECES: &[&str] = &[
     "١",
 ];
 
+/// An answer that takes longer is counted.
+const SLOW: Duration = Duration::from_millis(100);
 /// How long an answer to malice may take.
 const TIMEOUT: Duration = Duration::from_millis(500);
 /// How long over its time an answer may take on a busy machine.
 const SLACK: Duration = Duration::from_secs(60);
 
-#[tokio::test(flavor = "multi_thread")]
-async fn nonsense_is_answered() {
-    // Much of it no index knows, and is looked for in every message.
-    let filled = filled(&corpus()[..500]).await;
-    let (mut dice, count) = (Dice::new(11), fuzz());
-    let (mut slowest, mut partial, mut found) = ((Duration::ZERO, String::new()), 0, 0);
-    for n in 0..count {
-        let mut text = String::new();
-        for _ in 0..1 + dice.roll(12) {
-            match dice.roll(4) {
-                0 => text.push_str(dice.pick::<&str>(dice_pool(n).items)),
-                _ => text.push_str(dice.pick::<&str>(PIECES)),
-            }
+/// A question of nonsense.
+fn nonsense(n: usize, dice: &mut Dice) -> SearchRequest {
+    let mut text = String::new();
+    for _ in 0..1 + dice.roll(12) {
+        match dice.roll(4) {
+            0 => text.push_str(dice.pick::<&str>(dice_pool(n).items)),
+            _ => text.push_str(dice.pick::<&str>(PIECES)),
         }
-        let order = if n % 3 == 0 { SearchOrder::Newest } else { SearchOrder::Best };
-        let request = SearchRequest { order, page: PageRequest::first(20), ..question(&text) };
+    }
+    let order = if n.is_multiple_of(3) { SearchOrder::Newest } else { SearchOrder::Best };
+    SearchRequest { order, page: PageRequest::first(20), ..question(&text) }
+}
+
+/// Asks questions of nonsense, and tells how they were answered.
+async fn ask_nonsense(store: &SqliteStore) {
+    let (mut dice, count) = (Dice::new(11), fuzz());
+    let (mut slowest, mut partial, mut found, mut scanned) = ((Duration::ZERO, String::new()), 0, 0, 0);
+    let mut slow = BTreeMap::new();
+    for n in 0..count {
+        let request = nonsense(n, &mut dice);
         let start = Instant::now();
-        let answer = filled.store.search(&request).await.unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        let answer = store.search(&request).await.unwrap_or_else(|error| panic!("{}: {error}", request.query));
         let took = start.elapsed();
         partial += usize::from(answer.served.is_partial);
         found += usize::from(!answer.hits.is_empty());
+        scanned += usize::from(answer.served.way == Way::Scan);
+        if took > SLOW {
+            *slow.entry(format!("{:?}", answer.served.way)).or_insert(0) += 1;
+        }
         if took > slowest.0 {
-            slowest = (took, text);
+            slowest = (took, request.query.to_string());
         }
     }
-    println!("{count} questions of nonsense: 0 errors, {found} with hits, {partial} partial; slowest {slowest:?}");
+    println!(
+        "{count} questions of nonsense: 0 errors, {found} with hits, {scanned} by looking through, {partial} partial; over {SLOW:?}: {slow:?}; slowest {slowest:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_is_answered() {
+    // Much of it no index knows, and is looked for in every message.
+    ask_nonsense(&filled(&corpus()[..500]).await.store).await;
+}
+
+/// The same in a store that somebody has.
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_is_answered_by_a_given_store() {
+    let Some(store) = given() else { return };
+    ask_nonsense(&store).await;
 }
 
 fn dice_pool(n: usize) -> &'static crate::corpus::Pool {

@@ -1,7 +1,8 @@
 //! How good search is: classes of questions against a plain oracle, strays of punctuation, nonsense and malice.
 //!
 //! `cargo test -p hermes-sqlite --test quality -- --nocapture` prints the figures, beside those of the Python agent where
-//! `scripts/peers` has fetched it. `HERMES_FUZZ=100000` asks that many questions of nonsense.
+//! `scripts/peers` has fetched it. `HERMES_FUZZ=100000` asks that many questions of nonsense. `HERMES_QUALITY_STORE=FILE` asks a store
+//! that is there as well, such as the `ours.db` that `scripts/bench CORPUS.jsonl --only find --work FOLDER` leaves: give it a copy.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is for")]
 #![allow(clippy::disallowed_methods, reason = "how long hostile questions take is told")]
@@ -12,6 +13,7 @@ mod corpus;
 mod figures;
 mod hostile;
 mod peer;
+mod stray;
 
 use hermes_session::search::{Query, SearchRequest};
 use hermes_session::{NewSession, PageRequest, Request, SessionId, SessionStore as _, Source, Timestamp};
@@ -45,4 +47,14 @@ fn question(text: &str) -> SearchRequest {
 /// How many questions of nonsense are asked.
 fn fuzz() -> usize {
     std::env::var("HERMES_FUZZ").map_or(2_000, |text| text.parse().unwrap())
+}
+
+/// The store that is asked beside the one of our own making, if there is one.
+fn given() -> Option<SqliteStore> {
+    let Some(file) = std::env::var_os("HERMES_QUALITY_STORE") else {
+        println!("skipped: HERMES_QUALITY_STORE names no file");
+        return None;
+    };
+    let options = SqliteOptions { create: false, background: false, ..SqliteOptions::default() };
+    Some(SqliteStore::open(file.as_ref(), &options).unwrap())
 }
