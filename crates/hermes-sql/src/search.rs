@@ -1,0 +1,8 @@
+//! Search on servers whose index is ours: one list of *lexemes* per message, made from the folded text.
+//!
+//! [`lexemes`] says what of a message is listed, [`ask`] what a question asks of such a list, [`wanted`] the same in lexemes. None of them knows SQL.
+//! The lists name messages that may be meant, never too few; who asks looks at the text of each before it is told.
+
+pub mod ask;
+pub mod lexemes;
+pub mod wanted;
