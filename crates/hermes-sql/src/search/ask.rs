@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// So many parts of a query that all have to hold are asked for; the texts are asked about the others.
 const MAX_PARTS: usize = 32;

@@ -9,6 +9,7 @@
 //! | `x` | alone: there is a `d` |
 //! | `p` | two characters in a row of a script that is searched by pairs, and the last one of a run alone |
 //! | `s` | a sign: what is neither part of a word nor blank |
+//! | `l` | how long the message is, as the number of bits of its length: so the short ones can be asked for first |
 //!
 //! Words have positions, so that those in a row can be asked for. Everything is made from the folded text, and so is a question: what is in the
 //! text is in the list.
@@ -98,6 +99,8 @@ impl Indexed {
         let mut pairs = String::new();
         script::runs(&folded).for_each(|run| script::push_pairs(&run, &mut pairs));
         let signs = signs(&folded);
+        let size = size(length).to_string();
+        found.lexemes.push((Kind::Length, &size, 0));
         let slices = |text: &'_ str| -> Vec<Range<usize>> {
             text.char_indices().map(|(at, sign)| at..at + sign.len_utf8()).collect()
         };
@@ -111,6 +114,7 @@ impl Indexed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Data,
+    Length,
     Pair,
     Sign,
     Word,
@@ -120,6 +124,7 @@ impl Kind {
     fn letter(self) -> char {
         match self {
             Self::Data => 'd',
+            Self::Length => 'l',
             Self::Pair => 'p',
             Self::Sign => 's',
             Self::Word => 'w',
@@ -193,6 +198,16 @@ pub fn pair(pair: &str) -> String {
 /// The lexeme of a sign.
 pub fn sign(sign: char) -> String {
     format!("s{sign}")
+}
+
+/// The lexeme of messages of a size.
+pub fn length(size: u32) -> String {
+    format!("l{size}")
+}
+
+/// How large a number of words is: each size is twice the one before.
+pub fn size(length: u32) -> u32 {
+    u32::BITS - length.leading_zeros()
 }
 
 /// Whether the vocabulary takes a word, if it is no piece of data.

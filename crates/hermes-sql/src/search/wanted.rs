@@ -1,6 +1,7 @@
 //! What a list of lexemes has to have.
 
 use super::lexemes::{self, BEGINNING};
+use std::ops::RangeInclusive;
 
 /// A condition on the lexemes of a message. Whether the message is meant, its text decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,16 +27,31 @@ impl Wanted {
 
     /// A word that begins so.
     pub fn prefix(prefix: &str) -> Self {
-        let data = lexemes::data(prefix);
-        let is_short = prefix.chars().nth(BEGINNING).is_none();
-        let data = if is_short { Self::Beginning(data) } else { Self::Lexeme(data) };
+        let data = Self::data(prefix);
         if lexemes::is_known(prefix) { Self::Any(vec![Self::Beginning(lexemes::word(prefix)), data]) } else { data }
+    }
+
+    /// A word of the vocabulary.
+    pub fn term(term: &str) -> Self {
+        Self::Lexeme(lexemes::word(term))
+    }
+
+    /// A word that begins so and that the vocabulary does not know.
+    pub fn data(prefix: &str) -> Self {
+        let is_short = prefix.chars().nth(BEGINNING).is_none();
+        let data = lexemes::data(prefix);
+        if is_short { Self::Beginning(data) } else { Self::Lexeme(data) }
     }
 
     /// One of these words of the vocabulary, or any word that it does not know.
     pub fn terms(terms: &[String]) -> Self {
         let data = Self::Lexeme(lexemes::ANY_DATA.to_owned());
-        Self::Any(terms.iter().map(|term| Self::Lexeme(lexemes::word(term))).chain([data]).collect())
+        Self::Any(terms.iter().map(|term| Self::term(term)).chain([data]).collect())
+    }
+
+    /// A message of one of these sizes, see [`lexemes::size`].
+    pub fn sizes(sizes: RangeInclusive<u32>) -> Self {
+        Self::Any(sizes.map(|size| Self::Lexeme(lexemes::length(size))).collect())
     }
 
     /// Whether it asks for words in a row.

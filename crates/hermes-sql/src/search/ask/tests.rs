@@ -104,13 +104,17 @@ fn choices_are_the_terms_of_which_one_is_enough() {
 }
 
 /// A message as an index has it.
-struct Listed {
+pub(crate) struct Listed {
     lexemes: BTreeMap<String, Vec<usize>>,
     form: Form,
 }
 
 impl Listed {
-    fn holds(&self, wanted: &Wanted) -> bool {
+    pub(crate) fn new(indexed: &Indexed) -> Self {
+        Self { lexemes: read(indexed.words.as_deref().unwrap()), form: indexed.form }
+    }
+
+    pub(crate) fn holds(&self, wanted: &Wanted) -> bool {
         match wanted {
             Wanted::All(parts) => parts.iter().all(|part| self.holds(part)),
             Wanted::Any(parts) => parts.iter().any(|part| self.holds(part)),
@@ -141,7 +145,7 @@ impl Listed {
 #[track_caller]
 fn is_asked_for(text: &str, term: &Term) {
     let indexed = Indexed::of_text(text);
-    let listed = Listed { lexemes: read(indexed.words.as_deref().unwrap()), form: indexed.form };
+    let listed = Listed::new(&indexed);
     let node = Node::Term(term.clone());
     let Some(best) = Matcher::of(&node).tier(text) else { return };
     let terms = |ask: &Ask| {
@@ -282,7 +286,7 @@ const PIECES: &[&str] = &[
     "iVBORw0KGgo/iVBORw0KGgo+iVBORw0KGgoAAAA_iVBORw0KGgoAAAA-iVBORw0KGgoAAAAiVBORw0KGgoAAAAiVBORw0KGgoAAAA=iVBORw0KGgo/iVBORw0KGgo",
 ];
 
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         20 => select(PIECES).prop_map(str::to_owned),
         1 => any::<char>().prop_map(String::from),
