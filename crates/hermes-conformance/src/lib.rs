@@ -13,6 +13,7 @@ pub mod model;
 pub mod oracle;
 pub mod property;
 pub mod questions;
+pub mod servers;
 
 pub mod concurrency;
 pub mod deletion;

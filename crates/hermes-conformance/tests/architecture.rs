@@ -11,8 +11,8 @@ use std::process::Command;
 /// The longest source file. One that comes near is looked at for a seam.
 const MAX_LINES: usize = 600;
 
-/// How many packages we build on. May be raised by hand, with a reason.
-const MAX_PACKAGES: usize = 200;
+/// How many packages we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety.
+const MAX_PACKAGES: usize = 260;
 
 const LICENCES: [&str; 12] = [
     "MIT",
@@ -86,7 +86,8 @@ fn arrows_point_one_way() {
         ("hermes-session", vec![]),
         ("hermes-sql", vec!["hermes-session"]),
         ("hermes-sqlite", vec!["hermes-session", "hermes-sql"]),
-        ("hermes-store", vec!["hermes-session", "hermes-sqlite"]),
+        ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
+        ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres"]),
         ("hermes-config", vec![]),
         ("hermes-conformance", vec!["hermes-session"]),
     ]);

@@ -1,6 +1,6 @@
 //! Export: one session per line of JSON, with everything that is stored of it, read piece by piece.
 
-pub(crate) mod base64;
+pub mod base64;
 mod jsonl;
 
 pub use jsonl::{FORMAT, message_object, session_line_head};

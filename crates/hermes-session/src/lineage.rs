@@ -1,6 +1,6 @@
 //! Lineage: which sessions belong together, whatever the chain's length, whatever the clocks said.
 
-use crate::{Json, Relation, SessionId, Timestamp};
+use crate::{Json, NewChild, NewSession, Relation, Session, SessionId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a parent's state says about a child that is born now and does not say itself what it is.
@@ -36,6 +36,21 @@ pub fn settings_of_continuation(settings: Option<&Json>) -> Option<Json> {
     let settings = settings?;
     let carried_on = settings.without_member(BRANCHED_FROM).unwrap_or_else(|| settings.clone());
     Some(carried_on).filter(|settings| !settings.is_falsy())
+}
+
+/// A child with what it has from its parent: source, user, settings, and model and instructions unless it brings its own.
+pub fn child_of(parent: &Session, child: &NewChild, relation: Relation, started_at: Timestamp) -> NewSession {
+    NewSession {
+        user_id: parent.user_id.clone(),
+        model: child.model.clone().or_else(|| parent.model.clone()),
+        model_config: match relation {
+            Relation::Branch => settings_of_branch(parent.model_config.as_ref(), &parent.id),
+            _ => settings_of_continuation(parent.model_config.as_ref()),
+        },
+        system_prompt: child.system_prompt.clone().or_else(|| parent.system_prompt.clone()),
+        started_at: Some(started_at),
+        ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)
+    }
 }
 
 /// A parent as it is when a child is born.

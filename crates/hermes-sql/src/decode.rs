@@ -19,6 +19,8 @@ pub enum Cell<'a> {
     Text(&'a [u8]),
     /// Bytes.
     Bytes(&'a [u8]),
+    /// Content of a server: its kind and its text, see [`stored::recall`].
+    Kept(&'a str, &'a str),
 }
 
 impl Cell<'_> {
@@ -28,6 +30,7 @@ impl Cell<'_> {
             Cell::Integer(number) => number.to_string().into_bytes(),
             Cell::Real(number) => number.to_string().into_bytes(),
             Cell::Text(bytes) | Cell::Bytes(bytes) => bytes.to_vec(),
+            Cell::Kept(_, text) => text.as_bytes().to_vec(),
         }
     }
 }
@@ -128,6 +131,7 @@ impl<'r> Reader<'r> {
                 Err(error) => Content::Bytes(error.into_bytes()),
             }),
             Cell::Bytes(bytes) => Some(Content::Bytes(bytes.to_vec()).normalized()),
+            Cell::Kept(kind, text) => Some(stored::recall(kind, text.to_owned())),
             number => Some(Content::Text(String::from_utf8_lossy(&number.raw()).into_owned())),
         }
     }

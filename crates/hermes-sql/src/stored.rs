@@ -1,8 +1,12 @@
-//! Content as SQLite keeps it, so that the Python agent reads the same value.
+//! Content and other text as stores keep it.
 //!
-//! Plain text is itself. Everything else is the mark `U+0000 json:` and JSON: structured parts, strings with lone
-//! surrogates, and text that itself begins with the mark.
+//! SQLite: such that the Python agent reads the same value. Plain text is itself. Everything else is the mark `U+0000 json:` and JSON:
+//! structured parts, strings with lone surrogates, and text that itself begins with the mark.
+//!
+//! Servers: content has a column beside it that tells its kind, because PostgreSQL keeps no NUL. Other texts nearly never hold one; those that do
+//! are a mark and a JSON string.
 
+use hermes_session::export::base64;
 use hermes_session::{Content, Json};
 use std::borrow::Cow;
 
@@ -27,6 +31,63 @@ pub fn decode(stored: String) -> Content {
     }
 }
 
+/// What stands in the content column of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The text itself.
+    Text,
+    /// JSON: structured parts, and strings that can't be kept as text.
+    Json,
+    /// Bytes that are no text, in base64.
+    Bytes,
+}
+
+impl Kind {
+    /// The word for it in the column `content_kind`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Bytes => "bytes",
+        }
+    }
+}
+
+/// The form of content on a server.
+pub fn keep(content: &Content) -> (Kind, Cow<'_, str>) {
+    match content {
+        Content::Text(text) if text.contains('\0') => (Kind::Json, Cow::Owned(Json::string(text).as_str().to_owned())),
+        Content::Text(text) => (Kind::Text, Cow::Borrowed(text)),
+        Content::Json(json) => (Kind::Json, Cow::Borrowed(json.as_str())),
+        Content::Bytes(bytes) => (Kind::Bytes, Cow::Owned(base64::encode(bytes))),
+    }
+}
+
+/// The content of a server's two columns. What is not of its kind is the text that stands there.
+pub fn recall(kind: &str, text: String) -> Content {
+    match kind {
+        "json" => Json::parse(&text).map_or(Content::Text(text), Content::from_json),
+        "bytes" => base64::decode(&text).map_or(Content::Text(text), |bytes| Content::Bytes(bytes).normalized()),
+        _ => Content::Text(text),
+    }
+}
+
+/// What stands before JSON in any other text column of a server.
+const ESCAPE: &str = "\u{1}json:";
+
+/// A text without a NUL, for a server.
+pub fn without_nul(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') || text.starts_with(ESCAPE) {
+        true => Cow::Owned(format!("{ESCAPE}{}", Json::string(text))),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// The text that [`without_nul`] made this of; nothing if it is itself.
+pub fn with_nul(text: &str) -> Option<String> {
+    Json::parse(text.strip_prefix(ESCAPE)?).ok()?.to_plain_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +104,35 @@ mod tests {
         check(Content::from_json(Json::parse(r#"[{"text":"\u5927"}]"#).unwrap()), "\0json:[{\"text\": \"大\"}]");
         check(Content::from_json(Json::parse(r#""\ud800""#).unwrap()), "\0json:\"\\ud800\"");
         check(Content::from("\0json:[1]"), "\0json:\"\\u0000json:[1]\"");
+    }
+
+    #[test]
+    fn a_server_keeps_every_content_without_a_nul() {
+        let json = |text: &str| Content::from_json(Json::parse(text).unwrap());
+        let table = [
+            (Content::from("大别山 🚀"), Kind::Text),
+            (Content::from("\0json:[1]"), Kind::Json),
+            (Content::from("a\0b"), Kind::Json),
+            (Content::from("[1]"), Kind::Text),
+            (json(r#""\ud800""#), Kind::Json),
+            (json(r#"[{"text": "x"}]"#), Kind::Json),
+            (Content::Bytes(vec![0, 255]), Kind::Bytes),
+        ];
+        for (content, kind) in table {
+            let (kept, text) = keep(&content);
+            assert!(kept == kind && !text.contains('\0'), "{content:?}");
+            assert_eq!(recall(kept.as_str(), text.into_owned()), content);
+        }
+        assert_eq!(recall("json", "{broken".into()), Content::from("{broken"));
+    }
+
+    #[test]
+    fn other_texts_come_back_too() {
+        for text in ["", "plain", "a\0b", "\u{1}json:\"x\"", "\u{1}json:"] {
+            let kept = without_nul(text);
+            assert!(!kept.contains('\0'));
+            assert_eq!(with_nul(&kept).as_deref().unwrap_or(&kept), text);
+        }
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::hidden::seen;
 use crate::requests::once;
 use crate::row::{existing, require, session, time};
 use crate::{messages, sessions, titles};
-use hermes_session::lineage::{settings_of_branch, settings_of_continuation};
+use hermes_session::lineage::child_of;
 use hermes_session::{
-    Conflict, EndReason, Lineage, Link, NewChild, NewMessage, NewSession, Relation, Request, Session, SessionId,
-    Timestamp, Title, change,
+    Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, Timestamp, Title,
+    change,
 };
 use hermes_sql::statements;
 use rusqlite::params;
@@ -65,7 +65,8 @@ pub(crate) fn split(
             EndReason::COMPRESSION,
             parent_id.as_str()
         ])?;
-        inherit(database, &parent, child, Relation::Continuation, request.at.max(ended_at))?;
+        let started_at = request.at.max(ended_at);
+        sessions::insert(database, &child_of(&parent, child, Relation::Continuation, started_at), started_at)?;
         if !transcript.is_empty() {
             messages::add(database, &child.id, transcript, request.at)?;
         }
@@ -90,32 +91,11 @@ pub(crate) fn branch(
             parent_id.as_str()
         ])?;
         let ended_at = parent.ended_at.unwrap_or(request.at);
-        inherit(database, &parent, child, Relation::Branch, request.at.max(ended_at))?;
+        let started_at = request.at.max(ended_at);
+        sessions::insert(database, &child_of(&parent, child, Relation::Branch, started_at), started_at)?;
         messages::copy(database, parent_id, &child.id)?;
         entitle(database, &parent, child)
     })
-}
-
-/// Makes the child with what it has from its parent.
-fn inherit(
-    database: &Database,
-    parent: &Session,
-    child: &NewChild,
-    relation: Relation,
-    started_at: Timestamp,
-) -> Result<(), Failure> {
-    let new = NewSession {
-        user_id: parent.user_id.clone(),
-        model: child.model.clone().or_else(|| parent.model.clone()),
-        model_config: match relation {
-            Relation::Branch => settings_of_branch(parent.model_config.as_ref(), &parent.id),
-            _ => settings_of_continuation(parent.model_config.as_ref()),
-        },
-        system_prompt: child.system_prompt.clone().or_else(|| parent.system_prompt.clone()),
-        started_at: Some(started_at),
-        ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)
-    };
-    sessions::insert(database, &new, started_at)
 }
 
 /// Gives the child the title it asks for, or the next in its parent's lineage.

@@ -10,7 +10,7 @@ use hermes_session::{
     Conflict, EndReason, Ensured, Invalid, Json, NewSession, Relation, Request, Session, SessionId, SessionPatch,
     Source, StoreError, Timestamp, change,
 };
-use hermes_sql::statements;
+use hermes_sql::{after_prefix, statements};
 use rusqlite::{OptionalExtension as _, ToSql, params};
 
 pub(crate) fn create(database: &Database, new: &NewSession, request: &Request) -> Result<(), Failure> {
@@ -207,30 +207,4 @@ pub(crate) fn ids_with_prefix(database: &Database, prefix: &str, limit: u32) -> 
     ))?;
     let ids = statement.query_map(params![prefix, after_prefix(prefix), limit], |row| row.get::<_, String>(0))?;
     Ok(ids.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)
-}
-
-/// The first text that comes after everything that starts with `prefix`; nothing comes after the very last characters.
-fn after_prefix(prefix: &str) -> Option<String> {
-    let mut characters: Vec<char> = prefix.chars().collect();
-    while let Some(last) = characters.pop() {
-        // A range of characters passes over the gap of the surrogates.
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            characters.push(next);
-            return Some(characters.into_iter().collect());
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::after_prefix;
-
-    #[test]
-    fn a_prefix_ends_where_its_last_character_goes_on() {
-        assert_eq!(after_prefix("ab").as_deref(), Some("ac"));
-        assert_eq!(after_prefix("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-        assert_eq!(after_prefix("a\u{10ffff}").as_deref(), Some("b"));
-        assert_eq!(after_prefix("\u{10ffff}"), None);
-    }
 }

@@ -1,11 +1,11 @@
 //! Sessions that come from sessions.
 
 use super::{Life, State};
-use hermes_session::lineage::{settings_of_branch, settings_of_continuation};
+use hermes_session::lineage::child_of;
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
-    Conflict, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, NewSession, Relation, Session, SessionId,
-    StoreError, Timestamp, Title,
+    Conflict, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Session, SessionId, StoreError,
+    Timestamp, Title,
 };
 use std::collections::BTreeSet;
 
@@ -144,16 +144,7 @@ impl State {
         title: Option<&Title>,
         started_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let new = NewSession {
-            user_id: parent.user_id.clone(),
-            model: child.model.clone().or_else(|| parent.model.clone()),
-            model_config: match relation {
-                Relation::Branch => settings_of_branch(parent.model_config.as_ref(), &parent.id),
-                _ => settings_of_continuation(parent.model_config.as_ref()),
-            },
-            system_prompt: child.system_prompt.clone().or_else(|| parent.system_prompt.clone()),
-            ..NewSession::new(child.id.clone(), parent.source.clone()).child_of(parent.id.clone(), relation)
-        };
+        let new = child_of(parent, child, relation, started_at);
         self.create(&new, started_at)?;
         self.existing_mut(&child.id)?.title = title.map(|title| title.as_str().to_owned());
         Ok(())

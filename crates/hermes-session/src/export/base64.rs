@@ -3,7 +3,7 @@
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The bytes in base64.
-pub(crate) fn encode(bytes: &[u8]) -> String {
+pub fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
         let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
@@ -18,7 +18,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 }
 
 /// The bytes that a text in base64 stands for; nothing if it is none.
-pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+pub fn decode(text: &str) -> Option<Vec<u8>> {
     let value = |byte: &u8| ALPHABET.iter().position(|digit| digit == byte).map(|place| place as u32);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let digits = text.trim_end_matches('=').as_bytes();

@@ -1,0 +1,189 @@
+//! What a URL says: libpq's keywords, and the two that the driver leaves to us.
+
+use hermes_session::Invalid;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr as _;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+
+/// A server, as a URL names it.
+#[derive(Clone)]
+pub(crate) struct Address {
+    /// What the driver takes.
+    pub(crate) config: Config,
+    /// How far the server has to prove who it is.
+    pub(crate) trust: Trust,
+    /// The schema that the URL asks for.
+    pub(crate) schema: Option<String>,
+    /// The server without any password.
+    pub(crate) location: String,
+}
+
+/// How far a server has to prove who it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Not at all.
+    Any,
+    /// By a certificate that one of these authorities signed: those of a file, or the system's.
+    Authority {
+        /// The file.
+        roots: Option<PathBuf>,
+        /// Whether the certificate has to be for the name of the server.
+        is_named: bool,
+    },
+}
+
+impl Address {
+    /// Reads `postgresql://…`. Unless it says otherwise, a server on another machine has to prove who it is, and take writes.
+    pub(crate) fn parse(url: &str) -> Result<Self, Invalid> {
+        let (place, query) = url.split_once('?').unwrap_or((url, ""));
+        let (mut mode, mut roots, mut schema, mut rest, mut says_attributes) = (None, None, None, Vec::new(), false);
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            match name {
+                "sslmode" => mode = Some(value.to_owned()),
+                "sslrootcert" => roots = Some(PathBuf::from(decoded(value)?)),
+                "schema" => schema = Some(decoded(value)?),
+                _ => {
+                    says_attributes |= name == "target_session_attrs";
+                    rest.push(parameter);
+                }
+            }
+        }
+        let rest = if rest.is_empty() { place.to_owned() } else { format!("{place}?{}", rest.join("&")) };
+        let mut config = Config::from_str(&rest).map_err(|error| {
+            // The driver's words name the keyword, never a value.
+            let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            odd(format!("can't be read: {why}"), "write postgresql://user@host:port/database")
+        })?;
+        if !says_attributes {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        let is_local =
+            config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback);
+        let named = |is_named| Trust::Authority { roots: roots.clone(), is_named };
+        let (ssl, trust) = match mode.as_deref() {
+            None if is_local => (SslMode::Prefer, Trust::Any),
+            None | Some("verify-full") => (SslMode::Require, named(true)),
+            Some("verify-ca") => (SslMode::Require, named(false)),
+            Some("require") if roots.is_some() => (SslMode::Require, named(false)),
+            Some("require") => (SslMode::Require, Trust::Any),
+            Some("prefer" | "allow") => (SslMode::Prefer, Trust::Any),
+            Some("disable") => (SslMode::Disable, Trust::Any),
+            Some(_) => {
+                return Err(odd(
+                    "has an unknown sslmode".into(),
+                    "use verify-full, verify-ca, require, prefer or disable",
+                ));
+            }
+        };
+        config.ssl_mode(ssl);
+        if config.get_application_name().is_none() {
+            config.application_name("hermes");
+        }
+        let location = location(&config);
+        Ok(Self { config, trust, schema, location })
+    }
+
+    /// The same for a server that follows another one: it takes no writes.
+    pub(crate) fn following(url: &str) -> Result<Self, Invalid> {
+        let mut address = Self::parse(url)?;
+        address.config.target_session_attrs(TargetSessionAttrs::Any);
+        Ok(address)
+    }
+}
+
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback()),
+        Host::Unix(_) => true,
+    }
+}
+
+/// The server and the database, without a password.
+fn location(config: &Config) -> String {
+    let ports = config.get_ports();
+    let port = |place: usize| ports.get(place).or(ports.first()).copied().unwrap_or(5432);
+    let host = |(place, host): (usize, &Host)| match host {
+        Host::Tcp(name) if name.contains(':') => format!("[{name}]:{}", port(place)),
+        Host::Tcp(name) => format!("{name}:{}", port(place)),
+        Host::Unix(path) => format!("{}:{}", path.display(), port(place)),
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().enumerate().map(host).collect();
+    let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
+    format!("postgresql://{user}{}/{}", hosts.join(","), config.get_dbname().unwrap_or_default())
+}
+
+fn decoded(value: &str) -> Result<String, Invalid> {
+    let bad = || odd("has a % that no two digits follow".into(), "write %25 for a % sign");
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(bad)?;
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
+        rest = &tail[2..];
+    }
+    String::from_utf8(bytes).map_err(|_| bad())
+}
+
+fn odd(why: String, hint: &'static str) -> Invalid {
+    Invalid::new("store URL", why, hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(url: &str) -> Address {
+        Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
+    }
+
+    #[test]
+    fn another_machine_has_to_prove_who_it_is() {
+        let authority = |is_named| Trust::Authority { roots: None, is_named };
+        let table = [
+            ("postgresql://a@db/h", SslMode::Require, authority(true)),
+            ("postgresql://a@localhost,db/h", SslMode::Require, authority(true)),
+            ("postgresql://a@localhost/h", SslMode::Prefer, Trust::Any),
+            ("postgresql://a@127.0.0.1:1/h", SslMode::Prefer, Trust::Any),
+            ("postgresql:///h?host=/run/postgresql", SslMode::Prefer, Trust::Any),
+            ("postgresql://a@db/h?sslmode=verify-ca", SslMode::Require, authority(false)),
+            ("postgresql://a@db/h?sslmode=require", SslMode::Require, Trust::Any),
+            ("postgresql://a@db/h?sslmode=disable", SslMode::Disable, Trust::Any),
+        ];
+        for (url, ssl, trust) in table {
+            let address = parsed(url);
+            assert_eq!((address.config.get_ssl_mode(), address.trust), (ssl, trust), "{url}");
+        }
+        let own = parsed("postgres://a@db/h?sslrootcert=%2Fa%20b.pem&sslmode=verify-full");
+        assert_eq!(own.trust, Trust::Authority { roots: Some("/a b.pem".into()), is_named: true });
+    }
+
+    #[test]
+    fn keywords_of_libpq_are_taken_and_passwords_not_shown() {
+        let address =
+            parsed("postgresql://ada:p%40w@one:1,two:2/h?connect_timeout=3&schema=work&target_session_attrs=any");
+        assert_eq!(address.location, "postgresql://ada@one:1,two:2/h");
+        assert_eq!(address.config.get_password(), Some(&b"p@w"[..]));
+        assert_eq!(address.schema.as_deref(), Some("work"));
+        assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::Any);
+        assert_eq!(parsed("postgresql://a@one,two/h").config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_without_the_password() {
+        for (url, expect) in [
+            ("postgresql://a:secret@h:x/d", "store URL can't be read: invalid value for option `port`"),
+            ("postgresql://a:secret@h/d?colour=1", "store URL can't be read: unknown option `colour`"),
+            ("postgresql://a:secret@h/d?sslmode=maybe", "store URL has an unknown sslmode"),
+        ] {
+            assert_eq!(Address::parse(url).err().map(|error| error.to_string()).as_deref(), Some(expect));
+        }
+    }
+}

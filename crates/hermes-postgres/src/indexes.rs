@@ -1,0 +1,90 @@
+//! What a message is found by, and the vocabulary.
+
+use crate::database::{Database, Transaction};
+use crate::error::Failure;
+use hermes_session::{MessageBody, MessageId, SessionId};
+use hermes_sql::search::lexemes::Indexed;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+/// What a message is found by.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    /// How many words it has.
+    length: i32,
+    /// How much of it the index takes: words with places (0), words (1), nothing (2).
+    form: i16,
+    /// The words in the form of a tsvector.
+    words: Option<String>,
+    /// The same, each once, for the vocabulary.
+    terms: Vec<String>,
+}
+
+impl Written {
+    pub(crate) fn of(body: &MessageBody) -> Self {
+        let Indexed { form, length, words, terms } = Indexed::of_body(body);
+        Self { length: i32::try_from(length).unwrap_or(i32::MAX), form: form.code(), words, terms }
+    }
+}
+
+/// Puts the words of messages into the index.
+pub(crate) async fn add(
+    transaction: &Transaction,
+    session: &SessionId,
+    ids: &[MessageId],
+    words: &[Written],
+) -> Result<(), Failure> {
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let lengths: Vec<i32> = words.iter().map(|words| words.length).collect();
+    let forms: Vec<i16> = words.iter().map(|words| words.form).collect();
+    let vectors: Vec<Option<&str>> = words.iter().map(|words| words.words.as_deref()).collect();
+    transaction
+        .run(
+            "INSERT INTO hx_search (session_id, message_id, length, form, words) \
+             SELECT $1, u.id, u.length, u.form, u.words::tsvector \
+             FROM unnest($2::int8[], $3::int4[], $4::int2[], $5::text[]) AS u(id, length, form, words)",
+            &[&session.as_str(), &ids, &lengths, &forms, &vectors],
+        )
+        .await
+        .map(drop)
+}
+
+/// The words that this process knows to be in the vocabulary. None is ever taken out of it.
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary(Mutex<HashSet<Box<str>>>);
+
+/// How many words are remembered; beyond that it starts anew.
+const MOST: usize = 200_000;
+
+impl Vocabulary {
+    /// Sees that words are in the vocabulary, before any message that has them.
+    ///
+    /// It need not wait for the disk: what comes later in the log is not there without it.
+    pub(crate) async fn learn(&self, database: &Database, words: &[Written]) -> Result<(), Failure> {
+        let mut new: Vec<&str> = {
+            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let terms = words.iter().flat_map(|words| &words.terms).map(String::as_str);
+            terms.filter(|term| !known.contains(*term)).collect()
+        };
+        if new.is_empty() {
+            return Ok(());
+        }
+        // In one order, so that two that learn the same words wait for each other and not both.
+        new.sort_unstable();
+        new.dedup();
+        let client = database.pool.get().await?;
+        let sql = format!(
+            "INSERT INTO {}.hx_term (term) SELECT t FROM unnest($1::text[]) AS t, \
+             (SELECT set_config('synchronous_commit', 'off', true)) s ORDER BY t ON CONFLICT DO NOTHING",
+            crate::connection::quoted(&database.schema)
+        );
+        let statement = client.prepare_cached(&sql).await?;
+        client.execute(&statement, &[&new]).await?;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() + new.len() > MOST {
+            known.clear();
+        }
+        known.extend(new.into_iter().map(Box::from));
+        Ok(())
+    }
+}

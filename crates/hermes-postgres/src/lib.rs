@@ -1,0 +1,36 @@
+//! The PostgreSQL provider: sessions for agents on more than one machine.
+//!
+//! A call is one transaction on a connection of a pool, sent again as long as that is safe. Whoever changes what a session is to others takes
+//! one lock for it; appends lock their session alone.
+
+#![warn(missing_docs)]
+
+mod address;
+mod attempt;
+mod backup;
+mod connection;
+mod database;
+mod deletion;
+mod error;
+mod import;
+mod indexes;
+mod lineage;
+mod listing;
+mod maintenance;
+mod messages;
+mod meta;
+mod options;
+mod requests;
+mod row;
+mod schema;
+mod search;
+mod sessions;
+mod statistics;
+mod store;
+mod titles;
+mod tls;
+mod usage;
+mod verify;
+
+pub use options::PostgresOptions;
+pub use store::PostgresStore;

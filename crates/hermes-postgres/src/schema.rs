@@ -1,0 +1,206 @@
+//! The tables: made and brought up to date by numbered migrations, each once, whoever comes first.
+
+use crate::connection::{OLDEST, checked_schema, quoted, refusal};
+use crate::error::Failure;
+use deadpool_postgres::{Object, Pool, PoolError};
+use hermes_session::StoreError;
+use std::path::PathBuf;
+use tokio_postgres::error::SqlState;
+
+/// The version of the agent's schema that the tables stand for.
+pub(crate) const AGENT_VERSION: i64 = 11;
+
+/// A step from one form of the tables to the next. Never changed once it was released.
+struct Migration {
+    number: i32,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const MIGRATIONS: [Migration; 3] = [
+    Migration { number: 1, name: "sessions", sql: include_str!("../migrations/0001_sessions.sql") },
+    Migration { number: 2, name: "search", sql: include_str!("../migrations/0002_search.sql") },
+    Migration { number: 3, name: "topics", sql: include_str!("../migrations/0003_topics.sql") },
+];
+
+/// The lock that migrations of one schema take, beside its number.
+const LOCK: i32 = 0x4845_524e;
+
+/// What was found and done at opening.
+pub(crate) struct Opened {
+    /// What a person should be told.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Sees that the tables are there as this program knows them.
+pub(crate) async fn open(
+    pool: &Pool,
+    schema: &str,
+    location: &str,
+    create: bool,
+    lock: i32,
+) -> Result<Opened, StoreError> {
+    let schema = checked_schema(schema)?;
+    let mut client = pool.get().await.map_err(|error| match error {
+        PoolError::Backend(error) => refusal(location, error),
+        other => Failure::from(other).into_store_error("open the store", std::time::Duration::ZERO, location),
+    })?;
+    match bring_up(&mut client, &schema, location, create, lock).await {
+        Ok(notices) => Ok(Opened { notices }),
+        Err(Failure::Postgres(error)) => Err(refusal(location, error)),
+        Err(other) => Err(other.into_store_error("open the store", std::time::Duration::ZERO, location)),
+    }
+}
+
+async fn bring_up(
+    client: &mut Object,
+    schema: &str,
+    location: &str,
+    create: bool,
+    lock: i32,
+) -> Result<Vec<String>, Failure> {
+    let facts = client
+        .query_one(
+            "SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding')",
+            &[],
+        )
+        .await?;
+    let (number, version, encoding): (i32, String, String) = (facts.try_get(0)?, facts.try_get(1)?, facts.try_get(2)?);
+    let refuse = |why: String, hint: &'static str| -> Failure {
+        StoreError::Refused { path: PathBuf::from(location), why, hint: hint.into() }.into()
+    };
+    if number < OLDEST {
+        return Err(refuse(format!("is PostgreSQL {version}, which is too old"), "use PostgreSQL 13 or later"));
+    }
+    if encoding != "UTF8" {
+        return Err(refuse(format!("keeps text as {encoding}"), "make the database with ENCODING 'UTF8'"));
+    }
+    let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
+    let mut applied = applied(client, schema).await?;
+    if applied.is_none() && !create {
+        let hint = "`hermes demo --url …` or `hermes sessiondb migrate` makes one";
+        return Err(refuse(format!("has no session store in the schema {schema}"), hint));
+    }
+    if applied.is_none_or(|applied| applied < newest) {
+        applied = Some(migrate(client, schema, lock).await.map_err(|failure| match failure {
+            Failure::Store(StoreError::Refused { why, hint, .. }) => {
+                StoreError::Refused { path: PathBuf::from(location), why, hint }.into()
+            }
+            other => other,
+        })?);
+    }
+    match applied {
+        Some(applied) if applied > newest => Err(refuse(
+            format!("has tables of version {applied}, newer than the {newest} that this program knows"),
+            "use a newer hermes",
+        )),
+        _ => trigrams(client, schema).await,
+    }
+}
+
+/// The number of the last migration; nothing if there are no tables of ours.
+async fn applied(client: &Object, schema: &str) -> Result<Option<i32>, Failure> {
+    let table = format!("{}.hx_migration", quoted(schema));
+    let is_there: bool = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&table]).await?.try_get(0)?;
+    if !is_there {
+        return Ok(None);
+    }
+    Ok(client.query_one(&format!("SELECT max(number) FROM {table}"), &[]).await?.try_get(0)?)
+}
+
+/// Applies what is missing, one transaction each; the number of the last.
+async fn migrate(client: &mut Object, schema: &str, lock: i32) -> Result<i32, Failure> {
+    let mut last = 0;
+    for migration in &MIGRATIONS {
+        let transaction = client.transaction().await?;
+        // Whoever else opens the store now waits here, and then finds it done.
+        transaction.execute("SELECT pg_advisory_xact_lock($1, $2)", &[&LOCK, &lock]).await?;
+        let name = quoted(schema);
+        // Making a schema that is there already needs the right to make one.
+        let has_schema = transaction.query_opt("SELECT 1 FROM pg_namespace WHERE nspname = $1", &[&schema]).await?;
+        if has_schema.is_none() {
+            transaction.batch_execute(&format!("CREATE SCHEMA {name}")).await?;
+        }
+        transaction.batch_execute(&format!("SET LOCAL search_path = {name}")).await?;
+        let is_first = transaction.query_one("SELECT to_regclass('hx_migration') IS NULL", &[]).await?.try_get(0)?;
+        if is_first {
+            refuse_strangers(&transaction, schema).await?;
+            transaction
+                .batch_execute(
+                    "CREATE TABLE hx_migration (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, \
+                     applied_at TIMESTAMPTZ NOT NULL DEFAULT now())",
+                )
+                .await?;
+        }
+        last = transaction.query_one("SELECT coalesce(max(number), 0) FROM hx_migration", &[]).await?.try_get(0)?;
+        if last < migration.number {
+            transaction.batch_execute(migration.sql).await?;
+            let record = "INSERT INTO hx_migration (number, name) VALUES ($1, $2)";
+            transaction.execute(record, &[&migration.number, &migration.name]).await?;
+            last = migration.number;
+        }
+        transaction.commit().await?;
+    }
+    Ok(last)
+}
+
+/// Sees that no other program has tables of our names.
+async fn refuse_strangers(transaction: &deadpool_postgres::Transaction<'_>, schema: &str) -> Result<(), Failure> {
+    let found = transaction
+        .query_opt(
+            "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+             AND (c.relname IN ('sessions', 'messages', 'state_meta') OR c.relname LIKE 'hx\\_%') ORDER BY 1 LIMIT 1",
+            &[&schema],
+        )
+        .await?;
+    match found {
+        None => Ok(()),
+        Some(row) => Err(StoreError::Refused {
+            path: PathBuf::new(),
+            why: format!("has a table {} in the schema {schema} that is not ours", row.try_get::<_, String>(0)?),
+            hint: "name a schema of its own in sessiondb.postgresql.schema, or another database".into(),
+        }
+        .into()),
+    }
+}
+
+/// Makes the index for pieces of words, if the extension it needs can be had; what to tell if not.
+async fn trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure> {
+    let name = quoted(schema);
+    let index = format!("{name}.hx_term_trgm");
+    if client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&index]).await?.try_get(0)? {
+        return Ok(Vec::new());
+    }
+    let lacking = |why: &str| {
+        vec![format!(
+            "pieces of words are found slowly, because the extension pg_trgm is missing ({why}); have an administrator run \
+             CREATE EXTENSION pg_trgm in the database"
+        )]
+    };
+    const WHERE: &str = "SELECT n.nspname::text FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'";
+    if client.query_opt(WHERE, &[]).await?.is_none()
+        && let Err(error) = client.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_trgm").await
+        && error.code() != Some(&SqlState::UNIQUE_VIOLATION)
+    {
+        let why = error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
+        return Ok(lacking(&why));
+    }
+    let Some(row) = client.query_opt(WHERE, &[]).await? else { return Ok(lacking("it could not be made")) };
+    let place = quoted(&row.try_get::<_, String>(0)?);
+    let made =
+        format!("CREATE INDEX IF NOT EXISTS hx_term_trgm ON {name}.hx_term USING gin (term {place}.gin_trgm_ops)");
+    match client.batch_execute(&made).await {
+        Ok(()) => Ok(Vec::new()),
+        // Somebody else makes it at this moment.
+        Err(error)
+            if error
+                .code()
+                .is_some_and(|code| *code == SqlState::UNIQUE_VIOLATION || *code == SqlState::DUPLICATE_TABLE) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(error) => {
+            Ok(lacking(&error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())))
+        }
+    }
+}

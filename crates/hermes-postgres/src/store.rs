@@ -1,0 +1,383 @@
+//! The store: each call of the contract is one transaction.
+
+use crate::address::Address;
+use crate::attempt::job;
+use crate::connection::{self, checked_schema};
+use crate::database::{Database, Purpose};
+use crate::indexes::{Vocabulary, Written};
+use crate::{
+    PostgresOptions, backup, deletion, import, lineage, listing, maintenance, messages, meta, row, schema, search,
+    sessions, statistics, titles, usage, verify,
+};
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
+use hermes_session::{
+    BackupReport, Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Maintenance, Message, MessageId,
+    MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
+    SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title,
+    Titled, UsageUpdate, checked_meta_key, checked_prefix,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Sessions on a PostgreSQL server.
+pub struct PostgresStore {
+    database: Database,
+    notices: Vec<String>,
+}
+
+impl PostgresStore {
+    /// Opens the store that a URL names (`postgresql://…`, with libpq's keywords), and makes its tables if they are not there.
+    ///
+    /// # Errors
+    /// `Refused` if the server can't be reached or used within the time-out, or has tables that are not ours or newer; nothing is written then.
+    pub async fn open(url: &str, options: &PostgresOptions) -> Result<Self, StoreError> {
+        let address = Address::parse(url)?;
+        let pool = connection::pool(&address, options)?;
+        let options = PostgresOptions { schema: options.schema.clone().or(address.schema), ..options.clone() };
+        Self::with_pool_at(pool, address.location, &options).await
+    }
+
+    /// The same on a pool that is ready. Its connections may be used by others as well: nothing is set on them beyond a transaction.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::open`].
+    pub async fn with_pool(pool: Pool, options: &PostgresOptions) -> Result<Self, StoreError> {
+        Self::with_pool_at(pool, "postgresql".to_owned(), options).await
+    }
+
+    async fn with_pool_at(pool: Pool, location: String, options: &PostgresOptions) -> Result<Self, StoreError> {
+        let schema = checked_schema(options.schema.as_deref().unwrap_or("public"))?;
+        let location = if schema == "public" { location } else { format!("{location} (schema {schema})") };
+        let replica = match &options.replica {
+            Some(url) => Some(connection::pool(&Address::following(url)?, options)?),
+            None => None,
+        };
+        let database = Database {
+            pool,
+            replica,
+            location,
+            schema,
+            statement_timeout: options.statement_timeout,
+            wait: options.wait,
+            snapshot: None,
+            vocabulary: Arc::new(Vocabulary::default()),
+        };
+        let (schema, location) = (&database.schema, &database.location);
+        let opened = schema::open(&database.pool, schema, location, options.create, database.lock_number()).await?;
+        Ok(Self { database, notices: opened.notices })
+    }
+
+    /// The store as of one state.
+    pub(crate) fn at(database: Database) -> Self {
+        Self { database, notices: Vec::new() }
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// What messages are found by, once the vocabulary has their words.
+    async fn words<'m>(
+        &self,
+        op: &'static str,
+        bodies: impl Iterator<Item = &'m hermes_session::MessageBody>,
+    ) -> Result<Vec<Written>, StoreError> {
+        let words: Vec<Written> = bodies.map(Written::of).collect();
+        self.learn(op, &words).await?;
+        Ok(words)
+    }
+
+    async fn learn(&self, op: &'static str, words: &[Written]) -> Result<(), StoreError> {
+        let mut attempts = crate::attempt::Attempts::new(&self.database, op);
+        loop {
+            let learned = self.database.vocabulary.learn(&self.database, words).await;
+            if let std::ops::ControlFlow::Break(result) = attempts.settle(learned).await {
+                return result;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl SessionStore for PostgresStore {
+    async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
+        let session = session.clone().checked()?;
+        job!(&self.database, Purpose::Write, "create a session", |transaction| sessions::create(
+            transaction,
+            &session,
+            request
+        ))
+    }
+
+    async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
+        let session = session.clone().checked()?;
+        job!(&self.database, Purpose::Write, "ensure a session", |transaction| sessions::ensure(
+            transaction,
+            &session,
+            request
+        ))
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
+        job!(&self.database, Purpose::Read, "read a session", |transaction| row::session(transaction, id))
+    }
+
+    async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
+        let patch = patch.clone().checked()?;
+        job!(&self.database, Purpose::Write, "change a session", |transaction| sessions::update(
+            transaction,
+            id,
+            &patch,
+            request
+        ))
+    }
+
+    async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError> {
+        job!(&self.database, Purpose::Write, "end a session", |transaction| sessions::end(
+            transaction,
+            id,
+            reason,
+            request
+        ))
+    }
+
+    async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError> {
+        job!(&self.database, Purpose::Write, "reopen a session", |transaction| sessions::reopen(
+            transaction,
+            id,
+            request
+        ))
+    }
+
+    async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError> {
+        job!(&self.database, Purpose::Write, "set a title", |transaction| titles::set(transaction, id, title, request))
+    }
+
+    async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError> {
+        job!(&self.database, Purpose::Write, "allocate a title", |transaction| titles::allocate(
+            transaction,
+            id,
+            base,
+            request
+        ))
+    }
+
+    async fn split(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError> {
+        let messages = NewMessage::checked_all(messages)?;
+        let words = self.words("carry a session on", messages.iter().map(|message| &message.body)).await?;
+        job!(&self.database, Purpose::Write, "carry a session on", |transaction| lineage::split(
+            transaction,
+            parent,
+            child,
+            &messages,
+            &words,
+            request
+        ))
+    }
+
+    async fn branch(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError> {
+        job!(&self.database, Purpose::Write, "branch a session", |transaction| lineage::branch(
+            transaction,
+            parent,
+            child,
+            request
+        ))
+    }
+
+    async fn append(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let messages = NewMessage::checked_all(messages)?;
+        let words = self.words("append messages", messages.iter().map(|message| &message.body)).await?;
+        job!(&self.database, Purpose::Write, "append messages", |transaction| messages::append(
+            transaction,
+            id,
+            &messages,
+            &words,
+            request
+        ))
+    }
+
+    async fn replace(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let messages = NewMessage::checked_all(messages)?;
+        let words = self.words("replace messages", messages.iter().map(|message| &message.body)).await?;
+        job!(&self.database, Purpose::Write, "replace messages", |transaction| messages::replace(
+            transaction,
+            id,
+            &messages,
+            &words,
+            request
+        ))
+    }
+
+    async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
+        job!(&self.database, Purpose::Read, "read messages", |transaction| messages::read(transaction, id, request))
+    }
+
+    async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {
+        job!(&self.database, Purpose::Write, "record usage", |transaction| usage::record(
+            transaction,
+            id,
+            update,
+            request
+        ))
+    }
+
+    async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError> {
+        job!(&self.database, Purpose::Read, "list sessions", |transaction| listing::list(transaction, request))
+    }
+
+    async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError> {
+        job!(&self.database, Purpose::Read, "count sessions", |transaction| listing::counts(transaction, filter))
+    }
+
+    async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
+        job!(&self.database, Purpose::Read, "read a lineage", |transaction| lineage::read(transaction, id))
+    }
+
+    async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
+        let prefix = checked_prefix(prefix)?;
+        job!(&self.database, Purpose::Read, "look up ids", |transaction| sessions::ids_with_prefix(
+            transaction,
+            &prefix,
+            limit
+        ))
+    }
+
+    async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError> {
+        let title = hermes_sql::stored::without_nul(title);
+        job!(&self.database, Purpose::Read, "look up titles", |transaction| titles::lineage_of(transaction, &title))
+    }
+
+    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        if key.contains('\0') {
+            return Ok(None);
+        }
+        job!(&self.database, Purpose::Read, "read a value", |transaction| meta::read(transaction, key))
+    }
+
+    async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
+        let key = checked_meta_key(key)?;
+        job!(&self.database, Purpose::Write, "keep a value", |transaction| meta::write(transaction, &key, value))
+    }
+}
+
+#[async_trait]
+impl SearchStore for PostgresStore {
+    async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
+        job!(&self.database, Purpose::ReadBehind, "search messages", |transaction| search::search(transaction, request))
+    }
+}
+
+#[async_trait]
+impl Maintenance for PostgresStore {
+    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        job!(&self.database, Purpose::Write, "delete a conversation", |transaction| deletion::delete(
+            transaction,
+            id,
+            request
+        ))
+    }
+
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        job!(&self.database, Purpose::Write, "prune conversations", |transaction| deletion::prune(
+            transaction,
+            conversations,
+            policy,
+            now
+        ))
+    }
+
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
+        let words: Vec<Vec<Written>> = pieces
+            .iter()
+            .map(|piece| piece.messages.iter().map(|message| Written::of(&message.body)).collect())
+            .collect();
+        self.learn("import sessions", &words.concat()).await?;
+        job!(&self.database, Purpose::Write, "import sessions", |transaction| import::take(transaction, pieces, &words))
+    }
+
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
+        let (child, parent) = checked_link(child, parent, relation)?;
+        job!(&self.database, Purpose::Write, "link sessions", |transaction| import::link(
+            transaction,
+            &child,
+            &parent,
+            relation
+        ))
+    }
+
+    async fn upkeep(&self) -> Result<bool, StoreError> {
+        Ok(self.optimize().await? != Optimizing::Done)
+    }
+
+    async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        const OP: &str = "read messages again";
+        let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
+        let Some(next) = next else { return Ok(Optimizing::Done) };
+        let words: Vec<Written> = next.iter().map(|(_, _, words)| words.clone()).collect();
+        self.learn(OP, &words).await?;
+        job!(&self.database, Purpose::Write, OP, |transaction| maintenance::rebuild_step(transaction, &next))
+    }
+
+    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        job!(&self.database, Purpose::Write, "begin to index anew", |transaction| maintenance::rebuild(transaction))
+    }
+
+    async fn verify(&self) -> Result<Report, StoreError> {
+        job!(&self.database, Purpose::Read, "look through the store", |transaction| verify::verify(transaction))
+    }
+
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+        backup::write(self, target).await
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.clone()
+    }
+
+    async fn statistics(&self) -> Result<Statistics, StoreError> {
+        job!(&self.database, Purpose::ReadBehind, "count what there is", |transaction| statistics::statistics(
+            transaction
+        ))
+    }
+
+    async fn room(&self) -> Result<Room, StoreError> {
+        job!(&self.database, Purpose::ReadBehind, "measure the store", |transaction| statistics::room(transaction))
+    }
+
+    async fn status(&self) -> Result<StoreStatus, StoreError> {
+        job!(&self.database, Purpose::Read, "look at the store", |transaction| maintenance::status(
+            transaction,
+            &self.database.location
+        ))
+    }
+}

@@ -1,0 +1,82 @@
+//! Answers that are kept beside request keys, so that the same request answers the same.
+
+use hermes_session::{Deleted, Ensured, MessageId, Title};
+
+/// An answer that can be kept beside its key.
+pub trait Answer: Sized {
+    /// The answer as text.
+    fn keep(&self) -> String;
+    /// The answer from its text; `None` if it is none.
+    fn recall(text: &str) -> Option<Self>;
+    /// The message that the key lives as long as, if the change made messages.
+    fn first_message(&self) -> Option<MessageId> {
+        None
+    }
+}
+
+impl Answer for () {
+    fn keep(&self) -> String {
+        String::new()
+    }
+    fn recall(_text: &str) -> Option<Self> {
+        Some(())
+    }
+}
+
+impl Answer for bool {
+    fn keep(&self) -> String {
+        self.to_string()
+    }
+    fn recall(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Answer for Ensured {
+    fn keep(&self) -> String {
+        format!("{self:?}")
+    }
+    fn recall(text: &str) -> Option<Self> {
+        [Self::Created, Self::Filled, Self::Existed].into_iter().find(|ensured| ensured.keep() == text)
+    }
+}
+
+impl Answer for Title {
+    fn keep(&self) -> String {
+        self.as_str().to_owned()
+    }
+    fn recall(text: &str) -> Option<Self> {
+        Self::clean(text).ok().flatten()
+    }
+}
+
+impl Answer for Option<Title> {
+    fn keep(&self) -> String {
+        self.as_ref().map(Title::keep).unwrap_or_default()
+    }
+    fn recall(text: &str) -> Option<Self> {
+        Some(Title::recall(text))
+    }
+}
+
+impl Answer for Deleted {
+    fn keep(&self) -> String {
+        format!("{} {}", self.sessions, self.messages)
+    }
+    fn recall(text: &str) -> Option<Self> {
+        let (sessions, messages) = text.split_once(' ')?;
+        Some(Self { sessions: sessions.parse().ok()?, messages: messages.parse().ok()? })
+    }
+}
+
+impl Answer for Vec<MessageId> {
+    fn keep(&self) -> String {
+        self.iter().map(MessageId::to_string).collect::<Vec<_>>().join(" ")
+    }
+    fn recall(text: &str) -> Option<Self> {
+        text.split_ascii_whitespace().map(|id| id.parse().ok().map(MessageId)).collect()
+    }
+    fn first_message(&self) -> Option<MessageId> {
+        self.first().copied()
+    }
+}
