@@ -16,16 +16,29 @@ use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
 use hermes_sql::search::engine;
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Postings, Ranking, Said, Totals};
 use hermes_sql::search::wanted::Wanted;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio_postgres::error::SqlState;
 
 /// How statements of a search are planned: once for all values. The server takes a frequent word for a reason to read the whole table, not knowing
 /// that the words of a row are large; a plan that knows no word uses the index.
 const SETTINGS: &str = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0";
 
-/// Answers a question, within one state of the store.
-pub(crate) async fn search(transaction: &Transaction, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
+/// The least that a statement may take, however little time is left.
+const LEAST: Duration = Duration::from_millis(50);
+
+/// Answers a question, within one state of the store. No statement takes longer than the whole search may, nor than `statement_timeout` if that
+/// is not zero.
+pub(crate) async fn search(
+    transaction: &Transaction,
+    request: &SearchRequest,
+    statement_timeout: Duration,
+) -> Result<SearchAnswer, Failure> {
     let start = Instant::now();
-    transaction.batch_execute(SETTINGS).await?;
+    let most = if statement_timeout.is_zero() { Duration::MAX } else { statement_timeout };
+    // The server counts milliseconds in 31 bits.
+    let bound = request.timeout.max(LEAST).min(most).as_millis().min(i32::MAX as u128);
+    let settings = format!("{SETTINGS}; SET LOCAL statement_timeout = {bound}; SAVEPOINT search");
+    transaction.batch_execute(&settings).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;
     engine::search(&Server { transaction, request, admitted }, request, start).await
 }
@@ -74,6 +87,15 @@ impl Postings for Server<'_> {
 
     async fn conversations(&self, ids: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
         rows::conversations(self.transaction, ids).await
+    }
+
+    async fn forgive(&self, error: Failure) -> Result<(), Failure> {
+        match error {
+            Failure::Postgres(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
+                Ok(self.transaction.batch_execute("ROLLBACK TO SAVEPOINT search").await?)
+            }
+            other => Err(other),
+        }
     }
 
     async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {

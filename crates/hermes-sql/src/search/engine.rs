@@ -45,12 +45,14 @@ pub async fn search<P: Postings>(
     let is_relaxed = request.after.as_ref().is_some_and(|cursor| cursor.is_relaxed);
     let mut page = Page::new(request, search.cursor(is_relaxed));
     if !is_relaxed {
-        search.exact(&mut page).await?;
+        let outcome = search.exact(&mut page).await;
+        search.settle(outcome).await?;
     }
     // Not if time ran out: what was not looked at may match.
     if is_relaxed || (request.relax && page.is_bare() && request.after.is_none() && !search.served.is_partial) {
         page = Page::new(request, search.cursor(true));
-        search.relaxed(&mut page).await?;
+        let outcome = search.relaxed(&mut page).await;
+        search.settle(outcome).await?;
     }
     let (mut hits, next) = page.end();
     if !hits.is_empty() {
@@ -99,6 +101,15 @@ impl<'s, P: Postings> Search<'s, P> {
             message: MessageId(i64::MAX),
             weights: vec![self.totals.average],
         }
+    }
+
+    /// Takes it that a question was given up, and says so.
+    async fn settle(&mut self, outcome: Result<(), P::Error>) -> Result<(), P::Error> {
+        if let Err(error) = outcome {
+            self.postings.forgive(error).await?;
+            self.served.is_partial = true;
+        }
+        Ok(())
     }
 
     /// Whether time has run out.

@@ -49,6 +49,9 @@ pub trait Postings: Sync {
     /// The conversations of messages, by any name that is the same for all messages of one.
     fn conversations(&self, ids: &[i64]) -> impl Future<Output = Result<Vec<(i64, String)>, Self::Error>> + Send;
 
+    /// Goes on after a question that was given up because it took too long: what was found until then is told. Any other error is given back.
+    fn forgive(&self, error: Self::Error) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
     /// Tells of each hit where its conversation goes on, what that is called, and the messages beside it.
     fn surround(&self, hits: &mut [Hit]) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }

@@ -1,7 +1,7 @@
 //! Whole words: the best hits first.
 
 use super::page::{self, Page};
-use super::pool::{Pool, Waiting};
+use super::pool::{FIRST, Pool, Waiting};
 use super::{MAX_READ, Search, batch, choices};
 use crate::search::postings::{Candidate, Place, Postings, Ranking};
 use crate::search::wanted::Wanted;
@@ -19,7 +19,7 @@ impl<P: Postings> Search<'_, P> {
         let ranking = self.ranking(whole).await?;
         page.weigh(self.totals.average, ranking.choices.iter().map(|(_, weight)| *weight));
         let after = self.request.after.as_ref().map(page::place);
-        let mut pool = Pool::new(&ranking, after, self.totals.average);
+        let mut pool = Pool::new(&ranking, after, self.totals.average, FIRST);
         self.add_unlisted(&mut pool, &ranking, after).await?;
         let mut scratch = Scratch::default();
         loop {

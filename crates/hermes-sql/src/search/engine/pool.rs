@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::RangeInclusive;
 
-/// How many messages a server is asked for first. A page seldom needs more, and they are but numbers.
-const FIRST: usize = 100;
+/// How many messages a server is asked for first, to fill a page. It seldom needs more, and they are but numbers.
+pub(super) const FIRST: usize = 100;
 /// How many times as many it is asked for next.
 const MORE: usize = 8;
 /// The most at once.
@@ -58,8 +58,8 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Begins behind a place. How long messages are on average tells how to part them by their size.
-    pub(super) fn new(ranking: &Ranking, after: Option<Place>, average: f64) -> Self {
+    /// Begins behind a place, with so many messages. How long messages are on average tells how to part them by their size.
+    pub(super) fn new(ranking: &Ranking, after: Option<Place>, average: f64, size: usize) -> Self {
         let mut sizes: VecDeque<_> = [None].into();
         if ranking.choices.is_empty() {
             let usual = lexemes::size(average as u32).clamp(4, u32::BITS - 4);
@@ -70,7 +70,7 @@ impl Pool {
             };
             sizes = parts.into_iter().filter(|sizes| !is_before(sizes)).map(Some).collect();
         }
-        Self { waiting: BinaryHeap::new(), told: after, sizes, size: FIRST }
+        Self { waiting: BinaryHeap::new(), told: after, sizes, size }
     }
 
     /// Adds a message that the server does not rank.

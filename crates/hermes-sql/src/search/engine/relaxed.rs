@@ -88,7 +88,7 @@ impl<P: Postings> Search<'_, P> {
 
     /// All messages that may have words, in order; those that are not listed are looked at.
     async fn pool(&mut self, ranking: &Ranking, words: &[Word]) -> Result<Pool, P::Error> {
-        let mut pool = Pool::new(ranking, None, self.totals.average);
+        let mut pool = Pool::new(ranking, None, self.totals.average, MAX_RANKED);
         for (id, length) in self.postings.unlisted(self.newest).await? {
             if self.is_late() {
                 break;

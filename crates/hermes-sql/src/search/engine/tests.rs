@@ -121,6 +121,10 @@ impl Postings for Memory {
         Ok(ids.iter().map(|id| (*id, format!("s{}", id % 3))).collect())
     }
 
+    async fn forgive(&self, error: Infallible) -> Result<(), Infallible> {
+        match error {}
+    }
+
     async fn surround(&self, _: &mut [Hit]) -> Result<(), Infallible> {
         Ok(())
     }
