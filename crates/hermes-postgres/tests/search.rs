@@ -1,6 +1,6 @@
 //! Search on a server: what only a server can show.
 
-#![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+#![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 use hermes_conformance::servers::{Postgres, is_skipped};
 use hermes_postgres::{PostgresOptions, PostgresStore};
@@ -49,6 +49,7 @@ async fn search_on_a_server() {
     let server = Postgres::start(&[]);
     a_statement_that_takes_too_long_is_given_up(&server).await;
     what_is_too_large_for_the_index_is_looked_through(&server).await;
+    words_in_a_row_are_found_where_there_are_no_places(&server).await;
     messages_without_their_session_are_not_found(&server).await;
     without_the_index_of_pieces_the_same_is_found(&server).await;
 }
@@ -98,6 +99,18 @@ async fn what_is_too_large_for_the_index_is_looked_through(server: &Postgres) {
     let relaxed = SearchRequest { relax: true, ..question("\"xylophone zebras\"") };
     let answer = store.search(&relaxed).await.unwrap();
     assert!(answer.served.is_relaxed && answer.hits.len() == 4, "{:?}", answer.served);
+}
+
+async fn words_in_a_row_are_found_where_there_are_no_places(server: &Postgres) {
+    let store = open(server, "rows").await;
+    let many = format!("{}needle, here it is", "the ".repeat(300));
+    let said = say(&store, "s", &[&many, "a needle here", "here is a needle", "a needle, here"]).await;
+    assert_eq!(server.sql("SELECT string_agg(form::text, '' ORDER BY message_id) FROM rows.hx_search").trim(), "1000");
+    for query in ["\"needle, here\"", "\"eedle, her\"", "\"dle, here\" NOT zebra"] {
+        let mut ids = found(&store.search(&question(query)).await.unwrap());
+        ids.sort_unstable();
+        assert_eq!(ids, [said[0], said[3]], "{query}");
+    }
 }
 
 /// An import puts messages before the session that they make visible.
