@@ -42,34 +42,24 @@ pub(super) async fn ranked(
     let limit = values.bind(i64::try_from(limit).unwrap_or(i64::MAX));
     // The sum keeps the index of ids out of this: nearly all are older than the newest.
     let seen = format!("h.message_id + 0 <= {newest}::int8");
-    let whole = match &ranking.whole {
-        Some(whole) if !ranking.is_covered => has(whole, "h", &mut values),
-        _ => String::new(),
+    let part = |columns: &str, choice: Option<&Wanted>, values: &mut Values| {
+        let has = ranking.wanted(choice).map(|wanted| has(&wanted, "h", values)).unwrap_or_default();
+        format!("SELECT h.message_id, h.length, {columns} FROM hx_search h WHERE h.form <> 2 AND {seen}{has}")
     };
     let (weight, found) = if ranking.choices.is_empty() {
-        let filter = admitted.conditions("h", &mut values);
-        let found = format!(
-            "SELECT h.message_id, h.length, 0::int8 AS has FROM hx_search h WHERE h.form <> 2 AND {seen}{whole}{filter}"
-        );
-        ("1::float8".to_owned(), found)
+        let found = part("0::int8 AS has", None, &mut values);
+        ("1::float8".to_owned(), found + &admitted.conditions("h", &mut values))
     } else {
         let weights: Vec<f64> = ranking.choices.iter().map(|(_, weight)| *weight).collect();
         let weights = values.bind(weights);
         let mut weight = "(0::float8".to_owned();
         let mut parts = Vec::new();
-        let part = |bit: &str, more: &str| {
-            format!(
-                "SELECT h.message_id, h.session_id, h.length, {bit}::int8 AS bit FROM hx_search h \
-                 WHERE h.form <> 2 AND {seen}{whole}{more}"
-            )
-        };
         if !ranking.is_covered {
-            parts.push(part("0", ""));
+            parts.push(part("h.session_id, 0::int8 AS bit", None, &mut values));
         }
         for (place, (choice, _)) in ranking.choices.iter().enumerate() {
             weight += &format!(" + ((has >> {place}) & 1)::float8 * ({weights}::float8[])[{}]", place + 1);
-            let bit = format!("(1::int8 << {place})");
-            parts.push(part(&bit, &has(choice, "h", &mut values)));
+            parts.push(part(&format!("h.session_id, 1::int8 << {place} AS bit"), Some(choice), &mut values));
         }
         let filter = admitted.conditions("g", &mut values);
         let found = format!(

@@ -24,7 +24,9 @@ const MAX_CHOICES: usize = 512;
 /// Of a longer row so many words at its beginning and at its end are asked for.
 const MAX_PHRASE: usize = 12;
 /// The beginning of a word that is no longer than this is in nearly every message.
-const VAGUE: usize = 3;
+const VAGUE: usize = 1;
+/// A word that is no longer than this, in bytes, tells so little that signs beside it tell more.
+const SHORT: usize = 2;
 /// How many pairs of a long run are asked for.
 const MAX_RUN: usize = 12;
 /// How many pairs are asked for in all.
@@ -45,7 +47,7 @@ pub enum Ask {
     Word(String),
     /// A word that begins so.
     Prefix(String),
-    /// Words one after the other: [`Ask::Word`], and at the end [`Ask::Prefix`].
+    /// Words one after the other: [`Ask::Word`], at the beginning also [`Ask::Ending`], and at the end [`Ask::Prefix`].
     Row(Vec<Ask>),
     /// A word that ends so. The vocabulary knows such words.
     Ending(String),
@@ -96,15 +98,10 @@ impl Ask {
         match words[..] {
             [] => {}
             [piece] if begins_inside && ends_inside => parts.push(Self::Piece(piece.to_owned())),
-            [first] if begins_inside => ending(first, &mut parts),
-            [first, ref rest @ ..] if begins_inside => {
-                row(rest, ends_inside, false, &mut parts);
-                ending(first, &mut parts);
-            }
-            ref words => row(words, ends_inside, parts.is_empty(), &mut parts),
+            ref words => row(words, begins_inside, ends_inside, &mut parts),
         }
         // Signs tell little where there are words, unless these are as short as in `C++`.
-        if parts.is_empty() || matches!(words[..], [word] if word.len() < VAGUE) {
+        if parts.is_empty() || matches!(words[..], [word] if word.len() <= SHORT) {
             let mut signs: Vec<char> = folded.chars().filter(|character| is_sign(*character)).collect();
             signs.sort_unstable();
             signs.dedup();
@@ -118,7 +115,7 @@ impl Ask {
     pub fn lookups(&self) -> Vec<&Self> {
         match self {
             Self::Ending(_) | Self::Piece(_) => vec![self],
-            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::lookups).collect(),
+            Self::All(parts) | Self::Any(parts) | Self::Row(parts) => parts.iter().flat_map(Self::lookups).collect(),
             _ => Vec::new(),
         }
     }
@@ -134,7 +131,22 @@ impl Ask {
                 if parts.len() > 1 { Wanted::All(parts) } else { parts.pop()? }
             }
             Self::Any(parts) => Wanted::Any(parts.iter().map(|part| part.wanted(terms)).collect::<Option<_>>()?),
-            Self::Row(parts) => Wanted::Row(parts.iter().filter_map(|part| part.wanted(terms)).collect()),
+            Self::Row(parts) => {
+                let (first, rest) = match &parts[..] {
+                    [first @ Self::Ending(_), rest @ ..] => (Some(first), rest),
+                    all => (None, all),
+                };
+                let mut rest: Vec<Wanted> = rest.iter().filter_map(|part| part.wanted(terms)).collect();
+                let row = |mut parts: Vec<Wanted>| match parts.len() {
+                    1 => parts.pop(),
+                    _ => Some(Wanted::Row(parts)),
+                };
+                let Some(ends) = first.and_then(terms) else { return row(rest) };
+                // A word that the vocabulary does not know has a place, but nobody can tell where it ends.
+                let aside = Wanted::All(vec![Wanted::any_data(), row(rest.clone())?]);
+                rest.insert(0, Wanted::Any(ends.iter().map(|end| Wanted::term(end)).collect()));
+                Wanted::Any(vec![Wanted::Row(rest), aside])
+            }
             Self::Word(word) => Wanted::word(word),
             Self::Prefix(prefix) => Wanted::prefix(prefix),
             Self::Ending(_) | Self::Piece(_) => Wanted::terms(&terms(self)?),
@@ -188,25 +200,22 @@ pub fn choices(query: &Query) -> Vec<&Term> {
     terms
 }
 
-/// The first word of a piece. Where something else is asked for, it is worth a look into the vocabulary only if it tells more.
-fn ending(first: &str, parts: &mut Vec<Ask>) {
-    let is_enough = match &parts[..] {
-        [] => false,
-        [Ask::Word(other) | Ask::Prefix(other)] => other.len() >= first.len(),
-        _ => true,
-    };
-    if !is_enough {
-        parts.push(Ask::Ending(first.to_owned()));
-    }
-}
-
-/// Words one after the other, of which the last may go on. Where they are not all that is asked for, it needs not be asked for.
-fn row(words: &[&str], ends_inside: bool, is_all: bool, parts: &mut Vec<Ask>) {
+/// Words one after the other, of which the first may be the end of one and the last the beginning.
+///
+/// Both need not be asked for where others are: what begins with one letter is in nearly every message, and an end costs a look
+/// into the vocabulary, which pairs of characters make up for.
+fn row(words: &[&str], begins_inside: bool, ends_inside: bool, parts: &mut Vec<Ask>) {
     let mut asks: Vec<Ask> = words.iter().map(|word| Ask::Word((*word).to_owned())).collect();
-    if ends_inside && let Some(last) = asks.pop() {
-        let is_vague = words.last().is_some_and(|word| word.chars().count() <= VAGUE);
-        if let (Ask::Word(word), false) = (last, is_vague && !(asks.is_empty() && is_all)) {
-            asks.push(Ask::Prefix(word));
+    if ends_inside && let Some(Ask::Word(last)) = asks.pop() {
+        let is_vague = last.chars().count() <= VAGUE;
+        if !is_vague || (asks.is_empty() && parts.is_empty()) {
+            asks.push(Ask::Prefix(last));
+        }
+    }
+    if begins_inside && !asks.is_empty() {
+        match asks.remove(0) {
+            Ask::Word(first) if parts.is_empty() => asks.insert(0, Ask::Ending(first)),
+            _ => {}
         }
     }
     if asks.len() > 2 * MAX_PHRASE {

@@ -195,7 +195,7 @@ impl<'s, P: Postings> Search<'s, P> {
         };
         let choices = choices.into_iter().zip(weights.into_iter().chain(std::iter::repeat(0.0))).collect();
         let brevity = Brevity::new(self.totals.average);
-        Ok(Ranking { whole, choices, is_covered, brevity, newest: self.newest })
+        Ok(Ranking { whole, choices, is_covered, sizes: None, brevity, newest: self.newest })
     }
 
     /// The messages with these ids, by id.

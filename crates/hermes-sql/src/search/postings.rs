@@ -5,6 +5,7 @@
 use super::wanted::Wanted;
 use hermes_session::search::{Hit, rank};
 use hermes_session::{Role, SessionId, Source, Timestamp};
+use std::ops::RangeInclusive;
 
 /// An index of lexemes, a vocabulary, and the messages.
 pub trait Postings: Sync {
@@ -85,6 +86,8 @@ pub struct Ranking {
     pub choices: Vec<(Wanted, f64)>,
     /// Whether those that have a choice are all that are meant, whatever `whole` says.
     pub is_covered: bool,
+    /// Their sizes, see [`super::lexemes::size`]; all if nothing is said.
+    pub sizes: Option<RangeInclusive<u32>>,
     /// How much their length counts.
     pub brevity: Brevity,
     /// The newest of them.
@@ -92,6 +95,14 @@ pub struct Ranking {
 }
 
 impl Ranking {
+    /// What a message has that has one of the choices, or of which none is asked for: as a whole, in its size, and the choice.
+    pub fn wanted(&self, choice: Option<&Wanted>) -> Option<Wanted> {
+        let whole = self.whole.as_ref().filter(|_| !self.is_covered).cloned();
+        let sizes = self.sizes.clone().map(Wanted::sizes);
+        let mut parts: Vec<Wanted> = [choice.cloned(), whole, sizes].into_iter().flatten().collect();
+        if parts.len() > 1 { Some(Wanted::All(parts)) } else { parts.pop() }
+    }
+
     /// What a message weighs that has these choices, a bit for each.
     pub fn weight(&self, has: u64) -> f64 {
         if self.choices.is_empty() {
@@ -197,7 +208,8 @@ mod tests {
     fn weights_are_summed_in_order() {
         let choice = |weight| (Wanted::Any(Vec::new()), weight);
         let choices = vec![choice(0.1), choice(0.2), choice(0.3)];
-        let mut ranking = Ranking { whole: None, choices, is_covered: false, brevity: Brevity::new(1.0), newest: 0 };
+        let mut ranking =
+            Ranking { whole: None, choices, is_covered: false, sizes: None, brevity: Brevity::new(1.0), newest: 0 };
         assert_eq!([0, 1, 2, 5, 7].map(|has| ranking.weight(has)), [0.0, 0.1, 0.2, 0.1 + 0.3, 0.1 + 0.2 + 0.3]);
         ranking.choices.clear();
         assert_eq!(ranking.weight(0), 1.0);

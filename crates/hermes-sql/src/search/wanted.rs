@@ -43,10 +43,14 @@ impl Wanted {
         if is_short { Self::Beginning(data) } else { Self::Lexeme(data) }
     }
 
+    /// Any word that the vocabulary does not know.
+    pub fn any_data() -> Self {
+        Self::Lexeme(lexemes::ANY_DATA.to_owned())
+    }
+
     /// One of these words of the vocabulary, or any word that it does not know.
     pub fn terms(terms: &[String]) -> Self {
-        let data = Self::Lexeme(lexemes::ANY_DATA.to_owned());
-        Self::Any(terms.iter().map(|term| Self::term(term)).chain([data]).collect())
+        Self::Any(terms.iter().map(|term| Self::term(term)).chain([Self::any_data()]).collect())
     }
 
     /// A message of one of these sizes, see [`lexemes::size`].

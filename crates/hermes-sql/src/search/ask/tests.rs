@@ -47,13 +47,14 @@ fn one_word() {
 
 #[test]
 fn several_words() {
-    check("src/main.rs", "<src main rs>", "main");
-    check("src/main.rs.", "<src main rs>", "<main rs>");
+    check("src/main.rs", "<src main rs>", "<*src main rs*>");
+    check("src/main.rs.", "<src main rs>", "<*src main rs>");
     check("it's", "<it s>", "*it");
-    check("\"out of memory\"", "<out of memory>", "<of memory*>");
-    check("\"out of mem\"*", "<out of>", "(of & *out)");
+    check("\"out of memory\"", "<out of memory>", "<*out of memory*>");
+    check("\"out of mem\"*", "<out of mem*>", "<*out of mem*>");
     check("\"(not found)\"", "<not found>", "<not found>");
-    check("a.implementation", "<a implementation>", "implementation*");
+    check("\"not found)\"", "<not found>", "<*not found>");
+    check("a.implementation", "<a implementation>", "<*a implementation*>");
     check("implementation.a", "<implementation a>", "*implementation");
 }
 

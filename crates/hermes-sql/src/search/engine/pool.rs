@@ -1,13 +1,12 @@
 //! Messages in the order of an answer: those that a server ranks, and those that are not listed among them.
 //!
-//! If all weigh the same, the shorter ones come first. So they are asked for by their sizes, and of a word that is in many messages
-//! the server looks at few.
+//! The shorter ones come first, unless the longer weigh more. So they are asked for by their sizes, and of a word that is in many
+//! messages the server looks at few.
 
 use crate::search::lexemes;
 use crate::search::postings::{Candidate, Place, Postings, Ranking};
-use crate::search::wanted::Wanted;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 
 /// How many messages a server is asked for first, to fill a page. It seldom needs more, and they are but numbers.
@@ -47,30 +46,39 @@ impl PartialEq for Waiting {
 
 impl Eq for Waiting {}
 
+/// Messages of some sizes, which the server tells of in their order.
+struct Part {
+    sizes: RangeInclusive<u32>,
+    /// No message that is still to come is before this place.
+    next: Place,
+    /// Whether there are no more.
+    is_over: bool,
+    /// How many it is asked for next.
+    count: usize,
+}
+
 /// The messages that come next.
 pub(super) struct Pool {
     waiting: BinaryHeap<Waiting>,
-    /// The server told of all messages up to this place.
-    told: Option<Place>,
-    /// The sizes of messages that are still to be asked for; nothing if the server was asked for all of them.
-    sizes: VecDeque<Option<RangeInclusive<u32>>>,
-    size: usize,
+    parts: Vec<Part>,
 }
 
 impl Pool {
-    /// Begins behind a place, with so many messages. How long messages are on average tells how to part them by their size.
-    pub(super) fn new(ranking: &Ranking, after: Option<Place>, average: f64, size: usize) -> Self {
-        let mut sizes: VecDeque<_> = [None].into();
-        if ranking.choices.is_empty() {
-            let usual = lexemes::size(average as u32).clamp(4, u32::BITS - 4);
-            let parts = [0..=usual - 3, usual - 2..=usual - 1, usual..=usual + 1, usual + 2..=u32::BITS];
-            let is_before = |sizes: &RangeInclusive<u32>| {
-                let longest = u32::try_from((1_u64 << sizes.end()) - 1).unwrap_or(u32::MAX);
-                after.is_some_and(|after| ranking.brevity.score(1.0, longest) > after.score)
+    /// Begins behind a place, with so many messages of each part. How long messages are on average tells how to part them.
+    pub(super) fn new(ranking: &Ranking, after: Option<Place>, average: f64, count: usize) -> Self {
+        let usual = lexemes::size(average as u32).clamp(4, u32::BITS - 4);
+        let parts = [0..=usual - 3, usual - 2..=usual - 1, usual..=usual + 1, usual + 2..=u32::BITS];
+        let part = |sizes: RangeInclusive<u32>| {
+            // Half of what the next size begins with is the shortest of this one.
+            let shortest = u32::try_from((1_u64 << sizes.start()) / 2).unwrap_or(u32::MAX);
+            let best = Place { score: ranking.brevity.score(ranking.weight(u64::MAX), shortest), id: i64::MAX };
+            let next = match after {
+                Some(after) if after.is_after(&best) => after,
+                _ => best,
             };
-            sizes = parts.into_iter().filter(|sizes| !is_before(sizes)).map(Some).collect();
-        }
-        Self { waiting: BinaryHeap::new(), told: after, sizes, size }
+            Part { sizes, next, is_over: false, count }
+        };
+        Self { waiting: BinaryHeap::new(), parts: parts.into_iter().map(part).collect() }
     }
 
     /// Adds a message that the server does not rank.
@@ -81,33 +89,23 @@ impl Pool {
     /// Asks the server for more, unless it is clear which message comes next.
     pub(super) async fn fill<P: Postings>(&mut self, postings: &P, ranking: &Ranking) -> Result<(), P::Error> {
         while self.next().is_none()
-            && let Some(sizes) = self.sizes.front()
+            && let Some(part) = self.parts.iter_mut().filter(|part| !part.is_over).reduce(first)
         {
-            let parted;
-            let ranking = match sizes {
-                None => ranking,
-                Some(sizes) => {
-                    let all = ranking.whole.iter().cloned().chain([Wanted::sizes(sizes.clone())]).collect();
-                    parted = Ranking { whole: Some(Wanted::All(all)), ..ranking.clone() };
-                    &parted
-                }
-            };
-            let more = postings.ranked(ranking, self.told, self.size).await?;
-            if more.len() < self.size {
-                self.sizes.pop_front();
-            }
-            self.told = more.last().map(|last| last.place).or(self.told);
-            self.size = (self.size * MORE).min(MOST);
+            let parted = Ranking { sizes: Some(part.sizes.clone()), ..ranking.clone() };
+            let more = postings.ranked(&parted, Some(part.next), part.count).await?;
+            part.is_over = more.len() < part.count;
+            part.next = more.last().map_or(part.next, |last| last.place);
+            part.count = (part.count * MORE).min(MOST);
             self.waiting.extend(more.into_iter().map(|candidate| Waiting { candidate, is_guess: false }));
         }
         Ok(())
     }
 
-    /// The message that comes next, if that is clear.
+    /// The message that comes next, if that is clear: the server told of all that are before it.
     fn next(&self) -> Option<&Waiting> {
         let next = self.waiting.peek()?;
-        let is_told = |told: Place| !next.candidate.place.is_after(&told);
-        (self.sizes.is_empty() || self.told.is_some_and(is_told)).then_some(next)
+        let is_told = |part: &Part| part.is_over || !next.candidate.place.is_after(&part.next);
+        self.parts.iter().all(is_told).then_some(next)
     }
 
     /// Takes the message that comes next.
@@ -124,4 +122,9 @@ impl Pool {
         }
         taken
     }
+}
+
+/// The part in which the better messages may be still to come.
+fn first<'p>(left: &'p mut Part, right: &'p mut Part) -> &'p mut Part {
+    if left.next.is_after(&right.next) { right } else { left }
 }

@@ -74,8 +74,10 @@ impl Postings for Memory {
         let mut all = Vec::new();
         for (id, (.., length)) in self.said.range(..=ranking.newest).filter(|(id, _)| !self.unlisted.contains(id)) {
             let choices = ranking.choices.iter().enumerate();
-            let has = choices.fold(0, |bits, (n, (wanted, _))| bits | u64::from(self.has(*id, wanted)) << n);
-            let is_whole = ranking.whole.as_ref().is_none_or(|whole| self.has(*id, whole));
+            let is_had = |wanted: Option<Wanted>| wanted.is_none_or(|wanted| self.has(*id, &wanted));
+            let has =
+                choices.fold(0, |bits, (n, (choice, _))| bits | u64::from(is_had(ranking.wanted(Some(choice)))) << n);
+            let is_whole = is_had(ranking.wanted(None));
             let place = Place { score: ranking.brevity.score(ranking.weight(has), *length), id: *id };
             if (if ranking.is_covered { has != 0 } else { is_whole })
                 && after.is_none_or(|after| place.is_after(&after))
