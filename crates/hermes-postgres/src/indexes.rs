@@ -3,6 +3,7 @@
 use crate::database::{Database, Transaction};
 use crate::error::Failure;
 use hermes_session::{MessageBody, MessageId, SessionId};
+use hermes_sql::search::lexemes::Indexed;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,8 +22,8 @@ pub(crate) struct Written {
 
 impl Written {
     pub(crate) fn of(body: &MessageBody) -> Self {
-        let _ = body;
-        Self { length: 1, form: 2, words: None, terms: Vec::new() }
+        let Indexed { form, length, words, terms } = Indexed::of_body(body);
+        Self { length: i32::try_from(length).unwrap_or(i32::MAX), form: form.code(), words, terms }
     }
 }
 

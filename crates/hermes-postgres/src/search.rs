@@ -1,11 +1,104 @@
-//! Search.
+//! Search: an index of lexemes names messages that may be meant, and each is looked at before it is told.
+//!
+//! [`hermes_sql::search`] knows what to ask for and in what order an answer comes; here is what the server is asked.
+
+mod candidates;
+mod filter;
+mod question;
+mod rows;
+mod surround;
+mod tsquery;
 
 use crate::database::Transaction;
 use crate::error::Failure;
-use hermes_session::search::{SearchAnswer, SearchRequest, Served, Way};
+use filter::Admitted;
+use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
+use hermes_sql::search::engine;
+use hermes_sql::search::postings::{Candidate, Lookup, Place, Postings, Ranking, Said, Totals};
+use hermes_sql::search::wanted::Wanted;
+use std::time::{Duration, Instant};
+use tokio_postgres::error::SqlState;
 
-pub(crate) async fn search(transaction: &Transaction, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
-    let _ = (transaction, request);
-    let served = Served { way: Way::Scan, is_relaxed: false, is_partial: false, unindexed: 0 };
-    Ok(SearchAnswer { hits: Vec::new(), next: None, served })
+/// How statements of a search are planned: once for all values. The server takes a frequent word for a reason to read the whole table, not knowing
+/// that the words of a row are large; a plan that knows no word uses the index.
+const SETTINGS: &str = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0";
+
+/// The least that a statement may take, however little time is left.
+const LEAST: Duration = Duration::from_millis(50);
+
+/// Answers a question, within one state of the store. No statement takes longer than the whole search may, nor than `statement_timeout` if that
+/// is not zero.
+pub(crate) async fn search(
+    transaction: &Transaction,
+    request: &SearchRequest,
+    statement_timeout: Duration,
+) -> Result<SearchAnswer, Failure> {
+    let start = Instant::now();
+    let most = if statement_timeout.is_zero() { Duration::MAX } else { statement_timeout };
+    // The server counts milliseconds in 31 bits.
+    let bound = request.timeout.max(LEAST).min(most).as_millis().min(i32::MAX as u128);
+    let settings = format!("{SETTINGS}; SET LOCAL statement_timeout = {bound}; SAVEPOINT search");
+    transaction.batch_execute(&settings).await?;
+    let admitted = Admitted::new(transaction, &request.filter).await?;
+    engine::search(&Server { transaction, request, admitted }, request, start).await
+}
+
+/// The server, during one search.
+struct Server<'s> {
+    transaction: &'s Transaction,
+    request: &'s SearchRequest,
+    admitted: Admitted,
+}
+
+impl Postings for Server<'_> {
+    type Error = Failure;
+
+    async fn newest(&self) -> Result<i64, Failure> {
+        Ok(self.transaction.one("SELECT coalesce(max(id), 0) FROM messages", &[]).await?.try_get(0)?)
+    }
+
+    async fn totals(&self) -> Result<Totals, Failure> {
+        candidates::totals(self.transaction).await
+    }
+
+    async fn terms(&self, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
+        candidates::terms(self.transaction, lookup, limit).await
+    }
+
+    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
+        candidates::counts(self.transaction, wanted).await
+    }
+
+    async fn ranked(&self, ranking: &Ranking, after: Option<Place>, limit: usize) -> Result<Vec<Candidate>, Failure> {
+        candidates::ranked(self.transaction, &self.admitted, ranking, after, limit).await
+    }
+
+    async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
+        candidates::latest(self.transaction, &self.admitted, wanted, before, limit).await
+    }
+
+    async fn unlisted(&self, newest: i64) -> Result<Vec<(i64, u32)>, Failure> {
+        candidates::unlisted(self.transaction, &self.admitted, newest).await
+    }
+
+    async fn said(&self, ids: &[i64]) -> Result<Vec<Said>, Failure> {
+        rows::said(self.transaction, &self.request.filter, ids).await
+    }
+
+    async fn conversations(&self, ids: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
+        rows::conversations(self.transaction, ids).await
+    }
+
+    async fn forgive(&self, error: Failure) -> Result<(), Failure> {
+        match error {
+            Failure::Postgres(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
+                Ok(self.transaction.batch_execute("ROLLBACK TO SAVEPOINT search").await?)
+            }
+            other => Err(other),
+        }
+    }
+
+    async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {
+        surround::surround(self.transaction, hits).await
+    }
 }

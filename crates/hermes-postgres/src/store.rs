@@ -294,7 +294,11 @@ impl SessionStore for PostgresStore {
 #[async_trait]
 impl SearchStore for PostgresStore {
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
-        job!(&self.database, Purpose::ReadBehind, "search messages", |transaction| search::search(transaction, request))
+        job!(&self.database, Purpose::ReadBehind, "search messages", |transaction| search::search(
+            transaction,
+            request,
+            self.database.statement_timeout
+        ))
     }
 }
 

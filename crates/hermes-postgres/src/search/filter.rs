@@ -1,0 +1,127 @@
+//! Which messages are searched, as conditions of a statement.
+
+use super::question::Values;
+use crate::database::Transaction;
+use crate::error::Failure;
+use crate::row::Row;
+use hermes_session::search::SearchFilter;
+use hermes_session::search::fold::fold;
+use hermes_sql::{Cell, SqlRow as _, stored};
+
+/// As many sessions are listed, and their messages are looked up. More are asked for message by message.
+const FEW: usize = 64;
+
+/// The messages that a filter admits.
+pub(super) struct Admitted {
+    filter: SearchFilter,
+    sessions: Sessions,
+}
+
+enum Sessions {
+    /// Any.
+    All,
+    /// Those that have the properties which the filter asks for.
+    Such,
+    /// These.
+    Listed(Vec<String>),
+}
+
+impl Admitted {
+    /// Looks up the sessions of a filter, if they are few or can't be told by the server alone.
+    pub(super) async fn new(transaction: &Transaction, filter: &SearchFilter) -> Result<Self, Failure> {
+        if !filter.asks_of_session() {
+            return Ok(Self { filter: filter.clone(), sessions: Sessions::All });
+        }
+        let mut values = Values::default();
+        let conditions = such(filter, &mut values);
+        // A title is compared as the domain compares it.
+        let limit = if filter.title.is_some() { i64::MAX } else { FEW as i64 + 1 };
+        let limit = if filter.sessions.is_some() { i64::MAX } else { limit };
+        let limit = values.bind(limit);
+        let sql = format!("SELECT s.id, s.title FROM sessions s WHERE true{conditions} LIMIT {limit}");
+        let mut listed = Vec::new();
+        for row in values.rows(transaction, &sql).await? {
+            if filter.title.as_deref().is_none_or(|piece| has_title(&row, piece)) {
+                listed.push(row.try_get(0)?);
+            }
+        }
+        let is_told = filter.title.is_some() || filter.sessions.is_some() || listed.len() <= FEW;
+        let sessions = if is_told { Sessions::Listed(listed) } else { Sessions::Such };
+        Ok(Self { filter: filter.clone(), sessions })
+    }
+
+    /// Conditions on the row `name` of `hx_search`, each with an `AND` before it.
+    pub(super) fn conditions(&self, name: &str, values: &mut Values) -> String {
+        let mut sql = match &self.sessions {
+            Sessions::All => String::new(),
+            Sessions::Such => {
+                let such = such(&self.filter, values);
+                format!(" AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = {name}.session_id{such})")
+            }
+            Sessions::Listed(ids) => {
+                let list = values.bind(ids.clone());
+                match ids.len() <= FEW {
+                    true => format!(
+                        " AND {name}.message_id IN (SELECT f.id FROM messages f WHERE f.session_id = ANY({list}::text[]))"
+                    ),
+                    false => format!(" AND {name}.session_id IN (SELECT unnest({list}::text[]) COLLATE \"C\")"),
+                }
+            }
+        };
+        let said = said(&self.filter, values);
+        if !said.is_empty() {
+            sql += &format!(" AND EXISTS (SELECT 1 FROM messages m WHERE m.id = {name}.message_id{said})");
+        }
+        sql
+    }
+}
+
+/// What a filter asks of the session `s`, but for its title.
+fn such(filter: &SearchFilter, values: &mut Values) -> String {
+    let kept = |text: &str| stored::without_nul(text).into_owned();
+    let mut sql = String::new();
+    let mut ask = |condition: &str, place: String| sql += &format!(" AND {}", condition.replace('?', &place));
+    if let Some(sources) = &filter.sources {
+        let sources: Vec<String> = sources.iter().map(|source| kept(source.as_str())).collect();
+        ask("s.source = ANY(?::text[])", values.bind(sources));
+    }
+    if !filter.exclude_sources.is_empty() {
+        let sources: Vec<String> = filter.exclude_sources.iter().map(|source| kept(source.as_str())).collect();
+        ask("s.source <> ALL(?::text[])", values.bind(sources));
+    }
+    if let Some(user) = &filter.user_id {
+        ask("s.user_id = ?::text", values.bind(kept(user)));
+    }
+    if let Some(model) = &filter.model {
+        ask("s.model = ?::text", values.bind(kept(model)));
+    }
+    if let Some(sessions) = &filter.sessions {
+        let sessions: Vec<String> = sessions.iter().map(|id| id.as_str().to_owned()).collect();
+        ask("s.id = ANY(?::text[])", values.bind(sessions));
+    }
+    sql
+}
+
+/// What it asks of the message `m`.
+fn said(filter: &SearchFilter, values: &mut Values) -> String {
+    let mut sql = String::new();
+    let mut ask = |condition: &str, place: String| sql += &format!(" AND {}", condition.replace('?', &place));
+    if let Some(roles) = &filter.roles {
+        let roles: Vec<String> = roles.iter().map(|role| stored::without_nul(role.as_str()).into_owned()).collect();
+        ask("m.role = ANY(?::text[])", values.bind(roles));
+    }
+    if let Some(since) = filter.since {
+        ask("m.timestamp >= ?::float8", values.bind(since.seconds()));
+    }
+    if let Some(before) = filter.before {
+        ask("m.timestamp < ?::float8", values.bind(before.seconds()));
+    }
+    sql
+}
+
+fn has_title(row: &tokio_postgres::Row, piece: &str) -> bool {
+    match Row::new(row).cell(1) {
+        Cell::Text(title) => fold(&String::from_utf8_lossy(title)).contains(fold(piece).as_ref()),
+        _ => false,
+    }
+}

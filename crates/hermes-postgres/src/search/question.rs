@@ -1,0 +1,24 @@
+//! A statement that is put together, with its values.
+
+use crate::database::Transaction;
+use crate::error::Failure;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+/// Values that stand at numbered places. The text of the statement is made of constants and these numbers alone.
+#[derive(Default)]
+pub(super) struct Values(Vec<Box<dyn ToSql + Sync + Send>>);
+
+impl Values {
+    /// Keeps a value; how the statement names it.
+    pub(super) fn bind(&mut self, value: impl ToSql + Sync + Send + 'static) -> String {
+        self.0.push(Box::new(value));
+        format!("${}", self.0.len())
+    }
+
+    /// The rows of a statement with these values.
+    pub(super) async fn rows(&self, transaction: &Transaction, sql: &str) -> Result<Vec<Row>, Failure> {
+        let values: Vec<&(dyn ToSql + Sync)> = self.0.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
+        transaction.rows(sql, &values).await
+    }
+}

@@ -1,0 +1,61 @@
+//! Pieces of words, and whatever is asked for by time: the newest hits first.
+
+use super::page::Page;
+use super::{MAX_READ, Search, batch};
+use crate::search::postings::Postings;
+use crate::search::wanted::Wanted;
+use hermes_session::search::matching::{Scratch, Tier};
+
+/// The most messages that a server is asked for at once.
+const MOST: usize = 20_000;
+
+impl<P: Postings> Search<'_, P> {
+    /// Fills a page with messages that match, from the newest on; without those in whole words, if these were told before.
+    pub(super) async fn newest_first(
+        &mut self,
+        page: &mut Page<'_>,
+        wanted: Option<&Wanted>,
+        are_words_told: bool,
+    ) -> Result<(), P::Error> {
+        let mut before = match &self.request.after {
+            Some(cursor) if cursor.tier == Tier::Pieces => cursor.message.0,
+            _ => self.newest.saturating_add(1),
+        };
+        let (mut scratch, mut size) = (Scratch::default(), page.missing().clamp(20, MOST));
+        loop {
+            if self.is_late() {
+                return Ok(());
+            }
+            // Where any may match, one more question is cheap. An index names all of them each time.
+            let limit = if wanted.is_some() { (size * 16).min(MOST) } else { size.min(MAX_READ) };
+            let found = self.postings.latest(wanted, before, limit).await?;
+            let mut rest = found.as_slice();
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(batch(rest.iter().map(|(_, length)| *length), size));
+                rest = later;
+                if self.is_late() {
+                    return Ok(());
+                }
+                let mut said = self.read(&now.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await?;
+                for (id, _) in now {
+                    let Some(said) = said.remove(id) else { continue };
+                    match self.matcher.tier_with(&said.text, &mut scratch) {
+                        None => {}
+                        Some(Tier::Words) if are_words_told => {}
+                        Some(tier) => {
+                            let marks = |text: &str| self.matcher.marks(text);
+                            if page.push(said, Tier::Pieces, tier, 0.0, marks).is_break() {
+                                return Ok(());
+                            }
+                        }
+                    }
+                }
+                size = (size * 2).min(MOST);
+            }
+            match found.last() {
+                Some((last, _)) if found.len() == limit => before = *last,
+                _ => return Ok(()),
+            }
+        }
+    }
+}

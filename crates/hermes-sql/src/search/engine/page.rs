@@ -1,0 +1,93 @@
+//! The page of an answer.
+
+use crate::search::postings::{Place, Said};
+use hermes_session::MessageId;
+use hermes_session::search::matching::Tier;
+use hermes_session::search::{Hit, SearchCursor, SearchRequest, snippet};
+use std::ops::{ControlFlow, Range};
+
+/// Hits as they are found, until there are enough.
+pub(super) struct Page<'r> {
+    request: &'r SearchRequest,
+    hits: Vec<Hit>,
+    /// How many are still to be passed over.
+    skip: u64,
+    /// How many matched.
+    seen: u64,
+    cursor: SearchCursor,
+    has_more: bool,
+}
+
+impl<'r> Page<'r> {
+    pub(super) fn new(request: &'r SearchRequest, cursor: SearchCursor) -> Self {
+        Self { request, hits: Vec::new(), skip: request.page.offset(), seen: 0, cursor, has_more: false }
+    }
+
+    /// Keeps what the order rests on, for the next page.
+    pub(super) fn weigh(&mut self, average: f64, weights: impl Iterator<Item = f64>) {
+        self.cursor.weights = [average].into_iter().chain(weights).collect();
+    }
+
+    /// Whether nothing matched.
+    pub(super) fn is_bare(&self) -> bool {
+        self.seen == 0
+    }
+
+    /// How many messages have to match until it is clear whether there is another page.
+    pub(super) fn missing(&self) -> usize {
+        let missing = self.skip + u64::from(self.request.page.limit()) + 1 - self.hits.len() as u64;
+        usize::try_from(missing).unwrap_or(usize::MAX)
+    }
+
+    /// Takes a hit; breaks if no more are wanted. Told are the part of the answer that it stands in, how it matches, and how well.
+    pub(super) fn push(
+        &mut self,
+        said: Said,
+        part: Tier,
+        tier: Tier,
+        score: f64,
+        marks: impl FnOnce(&str) -> Vec<Range<usize>>,
+    ) -> ControlFlow<()> {
+        self.seen += 1;
+        if self.skip > 0 {
+            self.skip -= 1;
+            return ControlFlow::Continue(());
+        }
+        if self.hits.len() >= self.request.page.limit() as usize {
+            self.has_more = true;
+            return ControlFlow::Break(());
+        }
+        let message = MessageId(said.id);
+        (self.cursor.tier, self.cursor.score, self.cursor.message) = (part, score, message);
+        self.hits.push(Hit {
+            message,
+            conversation: said.session.clone(),
+            session: said.session,
+            role: said.role,
+            said_at: said.said_at,
+            tool_name: said.tool_name,
+            source: said.source,
+            model: said.model,
+            title: said.title,
+            started_at: said.started_at,
+            tier,
+            score,
+            snippet: snippet::snippet(&said.text, &marks(&said.text), &self.request.snippet),
+            before: None,
+            after: None,
+        });
+        ControlFlow::Continue(())
+    }
+
+    /// The hits, and where the next page starts.
+    pub(super) fn end(self) -> (Vec<Hit>, Option<SearchCursor>) {
+        // A page that takes no hits has none to go on from.
+        let has_next = self.has_more && !self.hits.is_empty();
+        (self.hits, has_next.then_some(self.cursor))
+    }
+}
+
+/// The place of the hit that the page before ended with.
+pub(super) fn place(cursor: &SearchCursor) -> Place {
+    Place { score: cursor.score, id: cursor.message.0 }
+}

@@ -1,0 +1,180 @@
+//! What a query finds that matches nothing as a whole: messages with any of its words, by their stems.
+
+use super::page::Page;
+use super::pool::{Pool, Waiting};
+use super::{Search, batch};
+use crate::search::ask::Ask;
+use crate::search::postings::{Candidate, Lookup, Place, Postings, Ranking};
+use crate::search::wanted::Wanted;
+use hermes_session::MessageId;
+use hermes_session::search::Way;
+use hermes_session::search::matching::{Matcher, Tier};
+use hermes_session::search::query::Term;
+use hermes_session::search::rank::{self, Found};
+use hermes_session::search::relax::{self, Word};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// The most words of the vocabulary that are looked at for one word.
+const MAX_LOOKED_AT: usize = 20_000;
+/// The most forms of a word that are looked for.
+const MAX_FORMS: usize = 500;
+/// So many of the best messages are ordered by their conversations; the others follow by themselves.
+const MAX_RANKED: usize = 2_000;
+
+impl<P: Postings> Search<'_, P> {
+    /// Fills a page with messages that have any of the words.
+    pub(super) async fn relaxed(&mut self, page: &mut Page<'_>) -> Result<(), P::Error> {
+        let words = relax::words(&self.request.query);
+        if words.is_empty() {
+            return Ok(());
+        }
+        (self.served.is_relaxed, self.served.way) = (true, Way::Index);
+        if self.request.after.is_none() && self.totals.messages == 0 {
+            self.totals = self.postings.totals().await?;
+        }
+        let mut choices = Vec::with_capacity(words.len());
+        for word in &words {
+            choices.push(self.forms(word).await?);
+        }
+        let ranking = self.weighed(None, choices, true).await?;
+        page.weigh(self.totals.average, ranking.choices.iter().map(|(_, weight)| *weight));
+        let mut pool = self.pool(&ranking, &words).await?;
+        let best = self.best(&mut pool, &ranking).await?;
+        let excluded = Matcher::new(&relax::exclusions(&self.request.query));
+        let mut after = self.request.after.as_ref().map(super::page::place);
+        let rest = behind(best, &mut after);
+        if self.show(page, &rest, &words, &excluded).await?.is_break() {
+            return Ok(());
+        }
+        loop {
+            pool.fill(self.postings, &ranking).await?;
+            // Scores of the best are between 0 and 1; these are below, so that a score tells the place in the whole.
+            let below = |place: Place| Place { score: place.score / (1.0 + place.score) - 1.0, ..place };
+            let next = pool.take(MAX_RANKED);
+            let next: Vec<_> = next.into_iter().map(|next| (below(next.place), next.length)).collect();
+            if next.is_empty() {
+                return Ok(());
+            }
+            let next = behind(next, &mut after);
+            if self.show(page, &next, &words, &excluded).await?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The lexemes of a word and its forms.
+    async fn forms(&mut self, word: &Word) -> Result<Wanted, P::Error> {
+        if word.is_piece {
+            let term = Term { text: word.word.clone(), is_prefix: false };
+            let wanted = Ask::of_term(&term, Tier::Pieces).wanted(&|_| None);
+            return Ok(wanted.unwrap_or(Wanted::Any(Vec::new())));
+        }
+        let mut forms = Vec::new();
+        let mut any = vec![Wanted::word(&word.word)];
+        for beginning in word.beginnings() {
+            // The vocabulary does not know those.
+            any.push(Wanted::data(beginning));
+            if !self.is_late() {
+                let terms = self.postings.terms(Lookup::Beginning(beginning), MAX_LOOKED_AT).await?;
+                forms.extend(terms.into_iter().filter(|form| word.takes(form)).take(MAX_FORMS));
+            }
+        }
+        forms.sort_unstable();
+        forms.dedup();
+        any.extend(forms.iter().map(|form| Wanted::term(form)));
+        Ok(Wanted::Any(any))
+    }
+
+    /// All messages that may have words, in order; those that are not listed are looked at.
+    async fn pool(&mut self, ranking: &Ranking, words: &[Word]) -> Result<Pool, P::Error> {
+        let mut pool = Pool::new(ranking, None, self.totals.average, MAX_RANKED);
+        for (id, length) in self.postings.unlisted(self.newest).await? {
+            if self.is_late() {
+                break;
+            }
+            let Some(said) = self.read(&[id]).await?.remove(&id) else { continue };
+            let has = relax::words_in(&said.text, words);
+            if has != 0 {
+                let place = Place { score: ranking.brevity.score(ranking.weight(has), length), id };
+                pool.add(Waiting { candidate: Candidate { place, length, has }, is_guess: false });
+            }
+        }
+        Ok(pool)
+    }
+
+    /// The best messages, ordered by their conversations, with their lengths.
+    async fn best(&self, pool: &mut Pool, ranking: &Ranking) -> Result<Vec<(Place, u32)>, P::Error> {
+        let mut best: Vec<Candidate> = Vec::new();
+        while best.len() < MAX_RANKED {
+            pool.fill(self.postings, ranking).await?;
+            let more = pool.take(MAX_RANKED - best.len());
+            if more.is_empty() {
+                break;
+            }
+            best.extend(more);
+        }
+        let ids: Vec<i64> = best.iter().map(|candidate| candidate.place.id).collect();
+        let names: HashMap<i64, String> = match ids[..] {
+            [] => HashMap::new(),
+            _ => self.postings.conversations(&ids).await?.into_iter().collect(),
+        };
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut found = Vec::with_capacity(best.len());
+        let lengths: HashMap<i64, u32> = best.iter().map(|next| (next.place.id, next.length)).collect();
+        for Candidate { place, length, has } in best {
+            let Some(name) = names.get(&place.id) else { continue };
+            let next = numbers.len() as u32;
+            let conversation = *numbers.entry(name).or_insert(next);
+            found.push(Found { message: MessageId(place.id), conversation, words: has, length });
+        }
+        let weights: Vec<f64> = ranking.choices.iter().map(|(_, weight)| *weight).collect();
+        let order = rank::relaxed(&found, &weights, self.totals.average);
+        let length = |id: MessageId| lengths.get(&id.0).copied().unwrap_or_default();
+        Ok(order.into_iter().map(|(id, score)| (Place { score, id: id.0 }, length(id))).collect())
+    }
+
+    /// Looks at messages in order, and takes those that have a word and nothing that is excluded; breaks if the page is full or time is over.
+    async fn show(
+        &mut self,
+        page: &mut Page<'_>,
+        places: &[(Place, u32)],
+        words: &[Word],
+        excluded: &Matcher,
+    ) -> Result<ControlFlow<()>, P::Error> {
+        let mut rest = places;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(batch(rest.iter().map(|(_, length)| *length), page.missing()));
+            rest = later;
+            if self.is_late() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let mut said = self.read(&now.iter().map(|(place, _)| place.id).collect::<Vec<_>>()).await?;
+            for (place, _) in now {
+                let Some(said) = said.remove(&place.id) else { continue };
+                let marks = relax::marks(&said.text, words);
+                if marks.is_empty() || excluded.tier(&said.text).is_none() {
+                    continue;
+                }
+                if page.push(said, Tier::Pieces, Tier::Pieces, place.score, |_| marks).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// What comes behind the last hit of the page before. The order is the same as then, without what came since; if that hit is gone, its score
+/// tells where it was. Once it was passed, everything does.
+fn behind(mut part: Vec<(Place, u32)>, after: &mut Option<Place>) -> Vec<(Place, u32)> {
+    let Some(last) = *after else { return part };
+    let start = match part.iter().position(|(place, _)| place.id == last.id) {
+        Some(place) => place + 1,
+        None => part.iter().position(|(place, _)| place.is_after(&last)).unwrap_or(part.len()),
+    };
+    if start < part.len() {
+        *after = None;
+    }
+    part.split_off(start)
+}
