@@ -77,8 +77,8 @@ pub(super) async fn foreign(from: &dyn Maintenance, report: &mut TransferReport)
     for foreign in from.foreign().await? {
         let (table, rows) = (foreign.table, foreign.rows);
         let what = match foreign.column {
-            Some(column) => format!("{table}.{column} is not carried; {rows} rows have a value there"),
-            None => format!("the table {table} is not carried; it has {rows} rows"),
+            Some(column) => format!("{table}.{column} is not carried (rows with a value: {rows})"),
+            None => format!("the table {table} is not carried (rows: {rows})"),
         };
         report.find(FindingKind::Foreign, None, what);
     }

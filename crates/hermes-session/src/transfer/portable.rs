@@ -85,7 +85,7 @@ pub(super) fn size(message: &Message) -> usize {
 }
 
 fn tell_faults(faults: &[Fault], lost: &mut Vec<String>) {
-    lost.extend(faults.iter().map(|fault| format!("{} could not be read: it {}", fault.column, fault.why)));
+    lost.extend(faults.iter().map(|fault| format!("{} could not be read: {}", fault.column, fault.why)));
 }
 
 fn without_nul(column: &str, text: String, lost: &mut Vec<String>) -> String {
