@@ -252,6 +252,8 @@ fn nothing_asked_is_help() {
                    of their own
       sessions     Lists, searches, reads and changes sessions; exports and imports
                    them; verifies, backs up and optimizes their store
+      sessiondb    Tells what the store is, and copies everything from one store to
+                   another
       help         Print this message or the help of the given subcommand(s)
 
     Options:
