@@ -198,7 +198,7 @@ fn ugly() -> Home {
              (9007199254740999, 'odd', 'user', x'ff00', 3.0);
          INSERT INTO messages (session_id, role, tool_calls, timestamp) VALUES ('empty', 'assistant', '{{broken', 4.0);
          INSERT INTO messages (session_id, role, content, timestamp)
-             VALUES ('empty', 'tool', replace(hex(zeroblob(1700000)), '0', '大'), 5.0);
+             VALUES ('empty', 'tool', '大别山 ' || hex(zeroblob(1000000)), 5.0);
          CREATE TABLE session_model_usage (session_id TEXT, model TEXT);
          INSERT INTO session_model_usage VALUES ('odd', 'm')"
     ));
