@@ -2,8 +2,9 @@
 
 use crate::commands::{
     backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
-    delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, list::ListArgs, optimize::OptimizeArgs,
-    prune::PruneArgs, rename::RenameArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs, verify::VerifyArgs,
+    delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, list::ListArgs, migrate::MigrateArgs,
+    optimize::OptimizeArgs, prune::PruneArgs, rename::RenameArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs,
+    status::StatusArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -52,6 +53,15 @@ pub(crate) enum Command {
     /// Lists, searches, reads and changes sessions; exports and imports them; verifies, backs up and optimizes their store
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Tells what the store is, and copies everything from one store to another
+    #[command(subcommand)]
+    Sessiondb(SessiondbCommand),
+}
+
+#[derive(clap::Subcommand)]
+pub(crate) enum SessiondbCommand {
+    Migrate(MigrateArgs),
+    Status(StatusArgs),
 }
 
 #[derive(clap::Subcommand)]

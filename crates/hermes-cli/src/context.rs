@@ -160,7 +160,7 @@ const fn synchronous(configured: hermes_config::Synchronous) -> Synchronous {
     }
 }
 
-fn must_be_there(path: &Path) -> Result<(), CliError> {
+pub(crate) fn must_be_there(path: &Path) -> Result<(), CliError> {
     // Whatever else is wrong with the path, opening it tells better.
     if path.try_exists().unwrap_or(true) {
         return Ok(());

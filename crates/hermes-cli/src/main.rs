@@ -12,7 +12,7 @@ mod transcripts;
 mod ui;
 mod when;
 
-use args::{Args, Command, SessionsCommand};
+use args::{Args, Command, SessiondbCommand, SessionsCommand};
 use clap::{CommandFactory as _, Parser as _};
 use context::Context;
 use error::{CliError, Kind};
@@ -86,5 +86,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessions(SessionsCommand::Verify(args)) => commands::verify::run(context, args).await,
         Command::Sessions(SessionsCommand::Backup(args)) => commands::backup::run(context, args).await,
         Command::Sessions(SessionsCommand::Optimize(args)) => commands::optimize::run(context, args).await,
+        Command::Sessiondb(SessiondbCommand::Migrate(args)) => commands::migrate::run(context, args).await,
+        Command::Sessiondb(SessiondbCommand::Status(args)) => commands::status::run(context, args).await,
     }
 }

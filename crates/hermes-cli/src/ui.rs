@@ -19,10 +19,12 @@ pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod shell;
 pub(crate) mod statistics;
+pub(crate) mod store;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod transcript;
 
+pub(crate) use progress::Progress;
 pub(crate) use sanitize::Visible;
 
 use crate::error::CliError;

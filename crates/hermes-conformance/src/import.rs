@@ -37,7 +37,7 @@ fn plain_line(name: &str, more: &str, messages: &str) -> String {
 }
 
 /// Every kind of session, message and value; ids that are not in the order of sessions.
-async fn ugly(store: &dyn Maintenance) -> Result<(), StoreError> {
+pub(crate) async fn ugly(store: &dyn Maintenance) -> Result<(), StoreError> {
     let tag = "\u{202e}odd 🚀";
     let settings = json(r#"{"a": [NaN, -Infinity, "\ud800", 123456789012345678901234567890.5e-7], "b": {}}"#);
     let root = NewSession {

@@ -32,6 +32,7 @@ pub mod sessions;
 pub mod text;
 pub mod titles;
 pub mod topics;
+pub mod transfer;
 pub mod usage;
 
 pub use list::CASES;

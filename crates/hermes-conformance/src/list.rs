@@ -2,7 +2,7 @@
 
 use crate::{
     Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, ordering, pieces,
-    requests, search, sessions, text, titles, topics, usage,
+    requests, search, sessions, text, titles, topics, transfer, usage,
 };
 
 macro_rules! cases {
@@ -188,4 +188,13 @@ pub const CASES: &[Case] = cases![
     functions::retention_takes_whole_conversations,
     functions::a_session_is_found_as_it_is_named,
     functions::the_export_is_the_models,
+    transfer::everything_goes_and_comes_back,
+    transfer::interrupted_anywhere,
+    transfer::a_place_is_noted,
+    transfer::other_content_is_a_conflict,
+    transfer::other_data_is_refused_unless_it_is_meant,
+    transfer::a_rehearsal_writes_nothing,
+    transfer::what_came_since_is_brought,
+    transfer::what_is_gone_stays_gone,
+    transfer::large_ones_go_in_pieces,
 ];

@@ -33,10 +33,11 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 18] = [
+const CASE_MODULES: [&str; 19] = [
     "sessions",
     "titles",
     "topics",
+    "transfer",
     "lineage",
     "messages",
     "usage",

@@ -3,13 +3,14 @@
 //! A store takes a session in pieces ([`Maintenance::import`](crate::Maintenance::import)) and shows it when it is whole. Reading the lines, telling what is
 //! there already, and linking sessions to parents that come after them is done here, once for all stores.
 
-mod compare;
+pub(crate) mod compare;
 mod fields;
 mod line;
 mod link;
 mod rehearsal;
 mod report;
 mod run;
+pub(crate) mod send;
 
 pub use report::{Finding, FindingKind, ImportError, ImportReport, MAX_FINDINGS};
 pub use run::{ImportOptions, Progress, import};

@@ -12,10 +12,16 @@ pub(crate) struct Progress {
 impl Progress {
     /// Shows what is being done, and how far it is if `total` is known (not 0).
     pub(crate) fn show(&self, what: &'static str, done: u64, total: u64) {
-        let template = match total {
-            0 => "{spinner} {msg} ({elapsed})",
-            _ => "{msg} [{bar:30}] {percent}% ({eta} left)",
-        };
+        self.show_as("{msg} [{bar:30}] {percent}% ({eta} left)", what, done, total);
+    }
+
+    /// The same with how quick it is, where what is counted are things that a person knows.
+    pub(crate) fn show_rate(&self, what: &'static str, done: u64, total: u64) {
+        self.show_as("{msg} [{bar:30}] {percent}% ({per_sec}, {eta} left)", what, done, total);
+    }
+
+    fn show_as(&self, of_known: &str, what: &'static str, done: u64, total: u64) {
+        let template = if total == 0 { "{spinner} {msg} ({elapsed})" } else { of_known };
         // The templates are constants; one that can't be read would show in the first test that watches.
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));

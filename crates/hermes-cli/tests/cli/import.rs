@@ -10,7 +10,7 @@ fn import(home: &Home, args: &[&str]) -> String {
 }
 
 /// Everything that is stored, row by row.
-fn rows(home: &Home) -> Vec<String> {
+pub(super) fn rows(home: &Home) -> Vec<String> {
     let connection = home.foreign();
     let mut rows = Vec::new();
     for table in ["sessions", "messages"] {
@@ -25,7 +25,7 @@ fn rows(home: &Home) -> Vec<String> {
 }
 
 /// A store with something of everything.
-fn rich() -> Home {
+pub(super) fn rich() -> Home {
     let home = compressed();
     home.talk(
         "20250304_150000_b0b0b0",

@@ -12,6 +12,7 @@ mod demo;
 mod export;
 mod import;
 mod list;
+mod migrate;
 mod notices;
 mod optimize;
 mod places;
@@ -20,6 +21,7 @@ mod rename;
 mod search;
 mod show;
 mod stats;
+mod status;
 mod stop;
 mod terminal;
 mod verify;
@@ -250,6 +252,8 @@ fn nothing_asked_is_help() {
                    of their own
       sessions     Lists, searches, reads and changes sessions; exports and imports
                    them; verifies, backs up and optimizes their store
+      sessiondb    Tells what the store is, and copies everything from one store to
+                   another
       help         Print this message or the help of the given subcommand(s)
 
     Options:

@@ -20,7 +20,7 @@ fn spawn(run: &mut Run<'_>) -> Child {
 
 /// Waits until a process has said that it wants to be asked.
 #[cfg(target_os = "linux")]
-fn wait_until_it_listens(child: &Child) {
+pub(super) fn wait_until_it_listens(child: &Child) {
     let listens = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();

@@ -55,7 +55,7 @@ pub(super) async fn compare(store: &dyn SessionStore, line: &Parsed<'_>) -> Resu
 }
 
 /// The first column that differs, apart from the title and what it is to its parent.
-fn difference(stored: &Session, line: &Session) -> Option<&'static str> {
+pub(crate) fn difference(stored: &Session, line: &Session) -> Option<&'static str> {
     let bits = |time: Option<crate::Timestamp>| time.map(|time| time.seconds().to_bits());
     let (s, l) = (stored, line);
     let columns = [
@@ -76,7 +76,7 @@ fn difference(stored: &Session, line: &Session) -> Option<&'static str> {
 }
 
 /// Whether the stored session has another title because the line's belongs to somebody else, as an import leaves it.
-async fn is_renamed(store: &dyn SessionStore, stored: &Session, line: &Session) -> Result<bool, StoreError> {
+pub(crate) async fn is_renamed(store: &dyn SessionStore, stored: &Session, line: &Session) -> Result<bool, StoreError> {
     let Some(title) = &line.title else { return Ok(false) };
     let is_taken = store.titled(title).await?.iter().any(|other| other.title == *title && other.id != stored.id);
     let stems = Title::clean(title).ok().flatten().map(|title| title.stems());
@@ -109,6 +109,6 @@ async fn transcript(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Optio
     }
 }
 
-fn is_same_message(stored: &Message, message: &Message) -> bool {
+pub(crate) fn is_same_message(stored: &Message, message: &Message) -> bool {
     stored.body == message.body && stored.timestamp.seconds().to_bits() == message.timestamp.seconds().to_bits()
 }

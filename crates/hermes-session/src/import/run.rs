@@ -5,6 +5,7 @@ use super::line::{Line, Parsed};
 use super::link::{Waiting, link_all};
 use super::rehearsal::Rehearsal;
 use super::report::{FindingKind, ImportError, ImportReport};
+use super::send::send;
 use super::{ImportPiece, Imported};
 use crate::{Maintenance, Message, Relation, Session, SessionId, StoreError};
 use std::io::BufRead;
@@ -105,6 +106,13 @@ struct Sent {
     line: u64,
     piece: ImportPiece,
     /// The parent that the line names, and what the session is to it, if the line tells.
+    parent: Option<SessionId>,
+    relation: Option<Relation>,
+}
+
+/// What a piece that is on its way came from.
+struct Sender {
+    line: u64,
     parent: Option<SessionId>,
     relation: Option<Relation>,
 }
@@ -210,49 +218,37 @@ impl Run<'_> {
     }
 
     /// Sends pieces of different sessions until all are taken; whether the last of them was.
-    async fn send(&mut self, mut sent: Vec<Sent>) -> Result<bool, StoreError> {
-        let mut is_taken = true;
-        while !sent.is_empty() {
-            let pieces: Vec<ImportPiece> = sent.iter().map(|sent| sent.piece.clone()).collect();
-            let outcomes = self.store.import(&pieces).await?;
-            for outcome in outcomes {
-                let Sent { line, piece, parent: wanted, relation } = &mut sent[0];
-                match outcome {
-                    Imported::Partly(taken) => {
-                        let taken = usize::try_from(taken).unwrap_or(usize::MAX).min(piece.messages.len());
-                        piece.messages.drain(..taken);
-                        piece.start += taken as u64;
-                        if !piece.messages.is_empty() || piece.is_last {
-                            break;
-                        }
-                        is_taken = true;
+    async fn send(&mut self, sent: Vec<Sent>) -> Result<bool, StoreError> {
+        let (mut pieces, lines): (Vec<ImportPiece>, Vec<Sender>) = sent
+            .into_iter()
+            .map(|Sent { line, piece, parent, relation }| (piece, Sender { line, parent, relation }))
+            .unzip();
+        let store = self.store;
+        let mut told = |at: usize, piece: &ImportPiece, outcome: Imported| {
+            let (Sender { line, parent: wanted, relation }, session) = (&lines[at], &piece.session);
+            match outcome {
+                Imported::Whole { title, parent } => {
+                    self.report.sessions += 1;
+                    self.report.messages += piece.start + piece.messages.len() as u64;
+                    if title != session.title {
+                        let what = match &title {
+                            Some(title) => format!("its title is taken; it has the title {title:?}"),
+                            None => "its title is taken; it has none".to_owned(),
+                        };
+                        self.report.find(*line, Some(&session.id), FindingKind::Title, what);
                     }
-                    Imported::Whole { title, parent } => {
-                        is_taken = true;
-                        self.report.sessions += 1;
-                        self.report.messages += piece.start + piece.messages.len() as u64;
-                        let (line, relation, session) = (*line, *relation, &piece.session);
-                        if title != session.title {
-                            let what = match &title {
-                                Some(title) => format!("its title is taken; it has the title {title:?}"),
-                                None => "its title is taken; it has none".to_owned(),
-                            };
-                            self.report.find(line, Some(&session.id), FindingKind::Title, what);
-                        }
-                        if parent.is_none() {
-                            self.wait(line, session, wanted.as_ref(), relation);
-                        }
-                    }
-                    Imported::Exists => {
-                        is_taken = false;
-                        let what = "somebody else made it or wrote to it meanwhile".to_owned();
-                        self.report.find(*line, Some(&piece.session.id), FindingKind::Conflict, what);
+                    if parent.is_none() {
+                        self.wait(*line, session, wanted.as_ref(), *relation);
                     }
                 }
-                sent.remove(0);
+                Imported::Exists => {
+                    let what = "somebody else made it or wrote to it meanwhile".to_owned();
+                    self.report.find(*line, Some(&session.id), FindingKind::Conflict, what);
+                }
+                Imported::Partly(_) => {}
             }
-        }
-        Ok(is_taken)
+        };
+        send(store, &mut pieces, &mut told).await
     }
 
     /// Remembers a session that has no parent and should have.

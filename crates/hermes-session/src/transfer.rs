@@ -1,0 +1,131 @@
+//! Transfer: everything that one store holds, copied to another one of whatever kind, and proven to be there.
+//!
+//! [`copy`] reads sessions in the order of their ids and hands them over in pieces ([`Maintenance::import`](crate::Maintenance::import)), so that no more is held in memory than
+//! a few messages, and a session is seen in the target when it is whole. It can be run again after it was killed at any point: what is there is
+//! skipped, what is half there is taken anew. The source is only read. [`prove`] reads both sides again and compares all of it.
+
+mod beside;
+mod carry;
+mod catch_up;
+mod compare;
+mod link;
+mod mark;
+mod pages;
+mod portable;
+mod proof;
+mod report;
+mod sample;
+mod spot;
+
+pub use proof::{Mismatch, Proof, SpotQuery, prove};
+pub use report::{Finding, FindingKind, MAX_FINDINGS, Phase, Progress, TransferError, TransferReport};
+
+use crate::Store;
+use carry::Carrier;
+use mark::Mark;
+use pages::Rows;
+use std::ops::ControlFlow;
+
+/// How many messages are handed over at once, unless somebody says otherwise.
+pub const BATCH: u32 = 500;
+
+/// How to transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransferOptions {
+    /// How many messages are handed over at once, at most.
+    pub batch: u32,
+    /// Whether only to tell what would happen. Nothing is written then.
+    pub is_rehearsal: bool,
+    /// Whether to go on where a transfer that did not end stopped. Without one it begins at the start.
+    pub is_resumed: bool,
+    /// Whether the target may hold sessions that the source does not have.
+    pub is_merge: bool,
+}
+
+impl Default for TransferOptions {
+    fn default() -> Self {
+        Self { batch: BATCH, is_rehearsal: false, is_resumed: false, is_merge: false }
+    }
+}
+
+/// Is told how far it is, and may say that this is enough: it ends between two steps then.
+pub type Watch<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + Send);
+
+/// Copies everything from one store to another.
+///
+/// * Sessions come with their messages, times, counters, costs, titles, relations and bytes; ids of messages are kept where they are free.
+/// * What is there already and the same is skipped. One that is there as it was earlier gets what came since. One that is there with other content is told as a
+///   conflict and left as it is.
+/// * Parents may come after their children. A parent that is nowhere, or that would close a circle, is left out and told.
+/// * Values beside the sessions and topics of chats come too; what is there stays as it is.
+/// * What can't be carried is told, each with the reason.
+///
+/// # Errors
+/// [`TransferError::OtherData`] if the target holds other sessions and that is not meant; nothing is written then. If a store fails, what
+/// was copied by then stays.
+pub async fn copy(
+    from: &dyn Store,
+    to: &dyn Store,
+    options: &TransferOptions,
+    watch: Watch<'_>,
+) -> Result<TransferReport, TransferError> {
+    let location = from.status().await?.location;
+    let unfinished = Mark::read(to).await?.filter(|_| options.is_resumed);
+    if let Some(mark) = &unfinished
+        && mark.from != location
+    {
+        return Err(TransferError::OtherSource { from: mark.from.clone() });
+    }
+    let is_merge = options.is_merge || unfinished.as_ref().is_some_and(|mark| mark.is_merge);
+    if !is_merge {
+        refuse_other_data(from, to, watch).await?;
+    }
+    let mark = unfinished.unwrap_or(Mark { from: location, is_merge, after: None });
+    let mut report = TransferReport { resumed_after: mark.after.clone(), ..TransferReport::default() };
+    if Mark::read(from).await?.is_some() {
+        let what =
+            "the source is itself the target of a transfer that was not finished: something may be missing in it";
+        report.find(FindingKind::Value, None, what);
+    }
+    if !options.is_rehearsal {
+        mark.write(to).await?;
+    }
+    let report = Carrier::new(from, to, *options, mark, report).run(watch).await?;
+    let mut report = link::link_all(from, to, options.is_rehearsal, report, watch).await?;
+    beside::values(from, to, options.is_rehearsal, &mut report).await?;
+    beside::topics(from, to, options.is_rehearsal, &mut report).await?;
+    beside::foreign(from, &mut report).await?;
+    if !options.is_rehearsal {
+        Mark::remove(to).await?;
+    }
+    Ok(report)
+}
+
+/// Sees that the target holds nothing that the source does not have.
+async fn refuse_other_data(from: &dyn Store, to: &dyn Store, watch: Watch<'_>) -> Result<(), TransferError> {
+    let (mut source, mut target) = (Rows::new(from, None), Rows::new(to, None));
+    let (mut count, mut example, mut looked) = (0_u64, None, 0);
+    while let Some(row) = target.next().await? {
+        let is_there = source.find(&row.id, &mut |_| {}).await?.is_some();
+        // A row of the source that can't be listed may be there all the same.
+        if !is_there && !source.unreadable.iter().any(|unreadable| unreadable.id == row.id.as_str()) {
+            count += 1;
+            example.get_or_insert(row.id);
+        }
+        looked += 1;
+        if looked % 1_000 == 0 {
+            go_on(watch, Progress { phase: Phase::Looking, done: looked, total: 0 })?;
+        }
+    }
+    match example {
+        Some(example) => Err(TransferError::OtherData { count, example }),
+        None => Ok(()),
+    }
+}
+
+fn go_on(watch: Watch<'_>, progress: Progress) -> Result<(), TransferError> {
+    match watch(progress) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(TransferError::Stopped),
+    }
+}

@@ -1,0 +1,86 @@
+//! What is kept beside the sessions: values, topics of chats, and what no other store has a place for.
+
+use super::mark;
+use super::report::{FindingKind, TransferReport};
+use crate::{Maintenance, StoreError};
+
+/// How many values are held at once.
+const PAGE: u32 = 100;
+
+/// Values that tell of the store they are in, and mean nothing in another one.
+const OWN: [&str; 2] = [mark::KEY, "telegram_dm_topic_schema_version"];
+
+/// Copies the values that the target does not have. One that is there stays as it is.
+pub(super) async fn values(
+    from: &dyn Maintenance,
+    to: &dyn Maintenance,
+    is_rehearsal: bool,
+    report: &mut TransferReport,
+) -> Result<(), StoreError> {
+    let mut after: Option<String> = None;
+    loop {
+        let page = from.meta_page(after.as_deref(), PAGE).await?;
+        for (key, value) in page.iter().filter(|(key, _)| !OWN.contains(&key.as_str())) {
+            match to.meta(key).await? {
+                Some(there) if there == *value => continue,
+                Some(_) => {
+                    report.find(FindingKind::Value, None, format!("the value {key} is there with other content"));
+                    continue;
+                }
+                None => {}
+            }
+            let kept = if is_rehearsal { Ok(()) } else { to.set_meta(key, Some(value)).await };
+            match kept {
+                Ok(()) => report.values += 1,
+                Err(StoreError::Invalid(why)) => {
+                    report.find(FindingKind::Value, None, format!("the value {key} can't be kept: {why}"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match page.into_iter().next_back() {
+            Some((last, _)) => after = Some(last),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Copies topics of chats, when all sessions are there.
+pub(super) async fn topics(
+    from: &dyn Maintenance,
+    to: &dyn Maintenance,
+    is_rehearsal: bool,
+    report: &mut TransferReport,
+) -> Result<(), StoreError> {
+    let topics = from.topics().await?;
+    for row in &topics.unreadable {
+        report.find(FindingKind::Topic, None, format!("{} {} can't be read: {}", row.table, row.id, row.why));
+    }
+    if is_rehearsal {
+        report.topics += (topics.modes.len() + topics.bindings.len()) as u64;
+        return Ok(());
+    }
+    let imported = to.import_topics(&topics).await?;
+    report.topics += imported.taken;
+    for left in imported.left {
+        let what = match left.thread_id {
+            Some(thread) => format!("thread {thread} of chat {} is left out: {}", left.chat_id, left.why),
+            None => format!("chat {} is left out: {}", left.chat_id, left.why),
+        };
+        report.find(FindingKind::Topic, None, what);
+    }
+    Ok(())
+}
+
+/// Tells what stays behind.
+pub(super) async fn foreign(from: &dyn Maintenance, report: &mut TransferReport) -> Result<(), StoreError> {
+    for foreign in from.foreign().await? {
+        let (table, rows) = (foreign.table, foreign.rows);
+        let what = match foreign.column {
+            Some(column) => format!("{table}.{column} is not carried (rows with a value: {rows})"),
+            None => format!("the table {table} is not carried (rows: {rows})"),
+        };
+        report.find(FindingKind::Foreign, None, what);
+    }
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! Session by session into the target.
+
+use super::compare::{Standing, is_same_at_a_glance, standing};
+use super::mark::Mark;
+use super::pages::{Pages, Rows};
+use super::report::{FindingKind, Phase, Progress, TransferError, TransferReport};
+use super::{TransferOptions, Watch, catch_up, go_on, portable};
+use crate::import::send::send;
+use crate::import::{ImportPiece, Imported};
+use crate::{Session, SessionFilter, SessionId, SessionSummary, Store, StoreError};
+
+/// How much text is handed over at once, and how many small sessions wait for each other.
+const BYTES: usize = 1 << 20;
+const SESSIONS: usize = 64;
+/// After so many sessions, or messages, the place is noted.
+const NOTED_SESSIONS: u64 = 200;
+const NOTED_MESSAGES: u64 = 20_000;
+/// How often a session is read again that changes while it is read.
+const TRIES: u32 = 5;
+/// The most columns of a session that are told of.
+const MAX_LOST: usize = 50;
+
+/// A transfer under way.
+pub(super) struct Carrier<'a> {
+    from: &'a dyn Store,
+    to: &'a dyn Store,
+    options: TransferOptions,
+    mark: Mark,
+    report: TransferReport,
+    /// Small sessions that go together, and how much is in them.
+    small: Vec<ImportPiece>,
+    held: Size,
+    done: u64,
+    total: u64,
+    /// Since the place was noted last.
+    since: (u64, u64),
+}
+
+#[derive(Default, Clone, Copy)]
+struct Size {
+    messages: usize,
+    bytes: usize,
+}
+
+impl Size {
+    fn is_over(self, batch: u32) -> bool {
+        self.messages >= batch.max(1) as usize || self.bytes >= BYTES
+    }
+}
+
+impl<'a> Carrier<'a> {
+    pub(super) fn new(
+        from: &'a dyn Store,
+        to: &'a dyn Store,
+        options: TransferOptions,
+        mark: Mark,
+        report: TransferReport,
+    ) -> Self {
+        let (small, held, done, total, since) = (Vec::new(), Size::default(), 0, 0, (0, 0));
+        Self { from, to, options, mark, report, small, held, done, total, since }
+    }
+
+    pub(super) async fn run(mut self, watch: Watch<'_>) -> Result<TransferReport, TransferError> {
+        self.total = self.from.counts(&SessionFilter::default()).await?.messages;
+        let after = self.mark.after.clone();
+        let (mut source, mut target) = (Rows::new(self.from, after.as_ref()), Rows::new(self.to, after.as_ref()));
+        while let Some(row) = source.next().await? {
+            let there = target.find(&row.id, &mut |_| {}).await?;
+            let messages = u64::try_from(row.message_count).unwrap_or(0);
+            self.take(&row, there, watch).await?;
+            self.done += messages;
+            self.since = (self.since.0 + 1, self.since.1 + messages);
+            self.note(&row.id).await?;
+            self.look(watch, 0)?;
+        }
+        self.flush().await?;
+        for row in source.unreadable {
+            let what = format!("{} {} can't be read: {}", row.table, row.id, row.why);
+            self.report.find(FindingKind::Unreadable, None, what);
+        }
+        Ok(self.report)
+    }
+
+    fn look(&self, watch: Watch<'_>, more: u64) -> Result<(), TransferError> {
+        let done = self.done + more;
+        go_on(watch, Progress { phase: Phase::Copying, done, total: self.total.max(done) })
+    }
+
+    /// Notes the place now and then, when all before it is in the target.
+    async fn note(&mut self, id: &SessionId) -> Result<(), StoreError> {
+        if self.options.is_rehearsal || (self.since.0 < NOTED_SESSIONS && self.since.1 < NOTED_MESSAGES) {
+            return Ok(());
+        }
+        self.flush().await?;
+        self.since = (0, 0);
+        self.mark.after = Some(id.clone());
+        self.mark.write(self.to).await
+    }
+
+    /// Carries a session, or tells why not.
+    async fn take(
+        &mut self,
+        row: &SessionSummary,
+        there: Option<SessionSummary>,
+        watch: Watch<'_>,
+    ) -> Result<(), TransferError> {
+        if there.as_ref().is_some_and(|there| is_same_at_a_glance(row, there)) {
+            self.report.skipped += 1;
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            let Some((session, lost)) = self.read(&row.id).await? else { return Ok(()) };
+            let is_done = match &there {
+                Some(_) => self.settle(&session).await?,
+                None => self.send(&session, lost, watch).await?,
+            };
+            if is_done {
+                return Ok(());
+            }
+        }
+        self.report.find(FindingKind::Changed, Some(&row.id), "it changed each time it was read; it is not carried");
+        Ok(())
+    }
+
+    /// A session of the source, as any store can keep it; nothing if it can't be had.
+    async fn read(&mut self, id: &SessionId) -> Result<Option<(Session, Vec<String>)>, StoreError> {
+        let session = match self.from.session(id).await {
+            Ok(Some(session)) => session,
+            Ok(None) => {
+                self.report.find(FindingKind::Changed, Some(id), "it was deleted meanwhile");
+                return Ok(None);
+            }
+            Err(StoreError::Corrupt { what, .. }) => {
+                self.report.find(FindingKind::Unreadable, Some(id), format!("it can't be read: {what}"));
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let mut lost = Vec::new();
+        match portable::session(session, &mut lost) {
+            Ok(session) => Ok(Some((session, lost))),
+            Err(why) => {
+                self.report.find(FindingKind::Unreadable, Some(id), format!("no store takes it: {why}"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Looks at a session that is there and not the same at a glance. Always comes to an end.
+    async fn settle(&mut self, session: &Session) -> Result<bool, StoreError> {
+        match standing(self.from, self.to, session).await? {
+            Standing::Same => self.report.skipped += 1,
+            Standing::Behind { messages } => {
+                if !self.options.is_rehearsal {
+                    match catch_up::catch_up(self.from, self.to, session, messages, self.options.batch).await {
+                        Ok(()) => {}
+                        Err(StoreError::Invalid(why)) => {
+                            let what = format!("it is there as it was earlier, and can't be brought up to date: {why}");
+                            self.report.find(FindingKind::Conflict, Some(&session.id), what);
+                            return Ok(true);
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+                self.report.caught_up += 1;
+            }
+            Standing::Other(what) => self.report.find(FindingKind::Conflict, Some(&session.id), what),
+        }
+        Ok(true)
+    }
+
+    /// Sends a session that is not there; whether it was the same from beginning to end.
+    async fn send(
+        &mut self,
+        session: &Session,
+        mut lost: Vec<String>,
+        watch: Watch<'_>,
+    ) -> Result<bool, TransferError> {
+        let mut pages = Pages::new(self.from, &session.id);
+        let mut piece = ImportPiece { session: session.clone(), start: 0, messages: Vec::new(), is_last: false };
+        let mut size = Size::default();
+        loop {
+            let page = match pages.next().await {
+                Err(StoreError::NotFound(_)) => return Ok(false),
+                page => page?,
+            };
+            if page.is_empty() {
+                break;
+            }
+            for message in page {
+                if size.is_over(self.options.batch) {
+                    self.flush().await?;
+                    size = Size::default();
+                    let next = piece.start + piece.messages.len() as u64;
+                    let messages = std::mem::take(&mut piece.messages);
+                    let part = ImportPiece { session: session.clone(), start: piece.start, messages, is_last: false };
+                    if !self.hand_over(vec![part]).await? {
+                        return Ok(true);
+                    }
+                    piece.start = next;
+                    self.look(watch, next)?;
+                }
+                size.messages += 1;
+                size.bytes += portable::size(&message);
+                piece.messages.push(portable::message(message, &mut lost));
+                if lost.len() > MAX_LOST {
+                    lost.sort_unstable();
+                    lost.dedup();
+                    lost.truncate(MAX_LOST);
+                }
+            }
+        }
+        // What was said since the row was read would belong to another row.
+        let is_same = match self.from.session(&session.id).await? {
+            Some(again) => portable::session(again, &mut Vec::new()).is_ok_and(|again| again == *session),
+            None => false,
+        };
+        if !is_same {
+            return Ok(false);
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        for what in lost {
+            self.report.find(FindingKind::Column, Some(&session.id), what);
+        }
+        piece.is_last = true;
+        if piece.start > 0 {
+            self.flush().await?;
+            self.hand_over(vec![piece]).await?;
+            return Ok(true);
+        }
+        self.held = Size { messages: self.held.messages + size.messages, bytes: self.held.bytes + size.bytes };
+        self.small.push(piece);
+        if self.small.len() >= SESSIONS || self.held.is_over(self.options.batch) {
+            self.flush().await?;
+        }
+        Ok(true)
+    }
+
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        self.held = Size::default();
+        let small = std::mem::take(&mut self.small);
+        self.hand_over(small).await.map(drop)
+    }
+
+    /// Hands pieces over; whether the last of them was taken.
+    async fn hand_over(&mut self, mut pieces: Vec<ImportPiece>) -> Result<bool, StoreError> {
+        if self.options.is_rehearsal {
+            return self.rehearse(&pieces).await.map(|()| true);
+        }
+        let report = &mut self.report;
+        let mut told = |_: usize, piece: &ImportPiece, outcome: Imported| match outcome {
+            Imported::Whole { title, .. } => {
+                report.sessions += 1;
+                report.messages += piece.start + piece.messages.len() as u64;
+                if title != piece.session.title {
+                    let what = match &title {
+                        Some(title) => format!("its title is taken; it has the title {title:?}"),
+                        None => "its title is taken; it has none".to_owned(),
+                    };
+                    report.find(FindingKind::Title, Some(&piece.session.id), what);
+                }
+            }
+            Imported::Exists => {
+                let what = "somebody else made it or wrote to it meanwhile";
+                report.find(FindingKind::Conflict, Some(&piece.session.id), what);
+            }
+            Imported::Partly(_) => {}
+        };
+        send(self.to, &mut pieces, &mut told).await
+    }
+
+    /// Tells what would become of pieces.
+    async fn rehearse(&mut self, pieces: &[ImportPiece]) -> Result<(), StoreError> {
+        for piece in pieces.iter().filter(|piece| piece.is_last) {
+            let id = &piece.session.id;
+            self.report.sessions += 1;
+            self.report.messages += piece.start + piece.messages.len() as u64;
+            if let Some(title) = &piece.session.title
+                && self.to.titled(title).await?.iter().any(|other| other.title == *title && other.id != *id)
+            {
+                let what = format!("its title {title:?} is taken; it would get the next free one");
+                self.report.find(FindingKind::Title, Some(id), what);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! What came in the source since a session was copied, brought to the target.
+
+use super::compare::Messages;
+use super::portable;
+use crate::digest::Fingerprint;
+use crate::{
+    EndReason, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, SessionStore, StoreError, Title,
+    UsageMode, UsageUpdate,
+};
+
+/// How much text is appended at once.
+const BYTES: usize = 1 << 20;
+
+/// Brings a session that the target has as it was earlier, with `there` messages, to where it is in the source.
+///
+/// Each step may be sent again: messages under keys that are told by their place, the rest because it sets what it sets.
+///
+/// # Errors
+/// `Invalid` if it holds what can come by an import alone, such as bytes.
+pub(super) async fn catch_up(
+    from: &dyn SessionStore,
+    to: &dyn SessionStore,
+    session: &Session,
+    there: u64,
+    batch: u32,
+) -> Result<(), StoreError> {
+    let id = &session.id;
+    let request = Request::at(session.started_at);
+    let mut messages = Messages::new(from, id);
+    for _ in 0..there {
+        messages.next(&mut Vec::new()).await?;
+    }
+    let mut place = there;
+    loop {
+        let (mut some, mut bytes) = (Vec::new(), 0);
+        while some.len() < batch.max(1) as usize
+            && bytes < BYTES
+            && let Some(message) = messages.next(&mut Vec::new()).await?
+        {
+            bytes += portable::size(&message);
+            some.push(NewMessage { body: message.body, timestamp: Some(message.timestamp) });
+        }
+        if some.is_empty() {
+            break;
+        }
+        let next = place + some.len() as u64;
+        to.append(id, &some, &request.clone().keyed(key(id, place, next)?)).await?;
+        place = next;
+    }
+    settle_columns(to, session, &request).await
+}
+
+async fn settle_columns(to: &dyn SessionStore, session: &Session, request: &Request) -> Result<(), StoreError> {
+    let id = &session.id;
+    let Some(there) = to.session(id).await? else { return Err(StoreError::no_session(id)) };
+    let patch = SessionPatch {
+        system_prompt: (there.system_prompt != session.system_prompt).then(|| session.system_prompt.clone()),
+        model: (there.model != session.model).then(|| session.model.clone()),
+        model_config: (there.model_config != session.model_config).then(|| session.model_config.clone()),
+        user_id: (there.user_id != session.user_id).then(|| session.user_id.clone()),
+    };
+    if patch != SessionPatch::default() {
+        to.update(id, &patch, request).await?;
+    }
+    if there.usage != session.usage {
+        to.record_usage(id, &usage(session), request).await?;
+    }
+    if there.title.is_none()
+        && let Some(title) = &session.title
+    {
+        match to.set_title(id, Some(&Title::parse(title)?), request).await {
+            // Somebody else has it; the proof tells.
+            Ok(()) | Err(StoreError::Conflict(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if let (None, Some(at), Some(reason)) = (there.ended_at, session.ended_at, &session.end_reason) {
+        to.end(id, &EndReason::parse(reason.as_str())?, &Request::at(at)).await?;
+    }
+    Ok(())
+}
+
+fn usage(session: &Session) -> UsageUpdate {
+    let usage = session.usage.clone();
+    UsageUpdate {
+        mode: UsageMode::Set,
+        input_tokens: Some(usage.input_tokens),
+        output_tokens: Some(usage.output_tokens),
+        cache_read_tokens: Some(usage.cache_read_tokens),
+        cache_write_tokens: Some(usage.cache_write_tokens),
+        reasoning_tokens: Some(usage.reasoning_tokens),
+        api_call_count: Some(usage.api_call_count),
+        estimated_cost_usd: usage.estimated_cost_usd,
+        actual_cost_usd: usage.actual_cost_usd,
+        cost_status: usage.cost_status,
+        cost_source: usage.cost_source,
+        pricing_version: usage.pricing_version,
+        billing_provider: usage.billing_provider,
+        billing_base_url: usage.billing_base_url,
+        billing_mode: usage.billing_mode,
+        model: None,
+    }
+}
+
+/// The same for the same stretch of the same session.
+fn key(id: &SessionId, start: u64, end: u64) -> Result<RequestKey, StoreError> {
+    let number = |place: u64| i64::try_from(place).ok();
+    let print = Fingerprint::of("transfer").field(id.as_str()).number(number(start)).number(number(end)).finish();
+    Ok(RequestKey::parse(print)?)
+}

@@ -1,0 +1,123 @@
+//! How a session of the source and the one of its id in the target stand to each other.
+
+use super::pages::Pages;
+use super::portable;
+use crate::import::compare::{difference, is_renamed, is_same_message};
+use crate::{Message, Session, SessionId, SessionStore, SessionSummary, StoreError, Timestamp};
+use std::collections::VecDeque;
+
+/// How two sessions stand to each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// They are the same, parents and a title that had to give way aside.
+    Same,
+    /// The target has it as it was when it had this many messages.
+    Behind {
+        /// So many of its messages are there.
+        messages: u64,
+    },
+    /// They differ in this.
+    Other(String),
+}
+
+/// Whether all that a list shows is the same. What was said is not compared; the proof does that.
+pub(super) fn is_same_at_a_glance(row: &SessionSummary, there: &SessionSummary) -> bool {
+    let bits = |time: Timestamp| time.seconds().to_bits();
+    row.source == there.source
+        && row.user_id == there.user_id
+        && row.model == there.model
+        && bits(row.started_at) == bits(there.started_at)
+        && row.ended_at.map(bits) == there.ended_at.map(bits)
+        && row.end_reason == there.end_reason
+        && row.message_count == there.message_count
+        && row.tool_call_count == there.tool_call_count
+        && row.usage == there.usage
+        && row.title == there.title
+        && row.last_active == there.last_active
+        && row.preview == there.preview
+}
+
+/// Compares a session of the source, as any store can keep it, with the target's. What it is to its parent is a matter of linking.
+pub(super) async fn standing(
+    from: &dyn SessionStore,
+    to: &dyn SessionStore,
+    session: &Session,
+) -> Result<Standing, StoreError> {
+    let there = match to.session(&session.id).await {
+        Ok(Some(there)) => there,
+        Ok(None) => return Ok(Standing::Other("it went from the target meanwhile".into())),
+        Err(StoreError::Corrupt { what, .. }) => {
+            return Ok(Standing::Other(format!("the one that is there is damaged: {what}")));
+        }
+        Err(error) => return Err(error),
+    };
+    let is_titled = there.title == session.title || is_renamed(to, &there, session).await?;
+    let column = if is_titled { difference(&there, session) } else { Some("title") };
+    let may_be_earlier = is_earlier(&there, session, is_titled);
+    if let Some(column) = column.filter(|_| !may_be_earlier) {
+        return Ok(Standing::Other(format!("{column} differs")));
+    }
+    let (mut ours, mut theirs) = (Messages::new(from, &session.id), Messages::new(to, &session.id));
+    let mut place = 0;
+    loop {
+        match (ours.next(&mut Vec::new()).await?, theirs.next(&mut Vec::new()).await?) {
+            (Some(ours), Some(theirs)) if is_same_message(&theirs, &ours) => place += 1,
+            (Some(_), Some(_)) => return Ok(Standing::Other(format!("message {} differs", place + 1))),
+            (None, Some(_)) => return Ok(Standing::Other(format!("message {} is not in the source", place + 1))),
+            (None, None) if column.is_none() => return Ok(Standing::Same),
+            (Some(_), None) if !may_be_earlier => {
+                return Ok(Standing::Other(format!("message {} is missing", place + 1)));
+            }
+            (Some(_) | None, None) => return Ok(Standing::Behind { messages: place }),
+        }
+    }
+}
+
+/// Whether what differs may be what came since: something where there was nothing, and counters that rose.
+fn is_earlier(there: &Session, session: &Session, is_titled: bool) -> bool {
+    fn came<T: PartialEq>(before: Option<&T>, now: Option<&T>) -> bool {
+        before.is_none() || before == now
+    }
+    let (before, now) = (&there.usage, &session.usage);
+    let counters = [
+        (there.message_count, session.message_count),
+        (there.tool_call_count, session.tool_call_count),
+        (before.input_tokens, now.input_tokens),
+        (before.output_tokens, now.output_tokens),
+        (before.cache_read_tokens, now.cache_read_tokens),
+        (before.cache_write_tokens, now.cache_write_tokens),
+        (before.reasoning_tokens, now.reasoning_tokens),
+        (before.api_call_count, now.api_call_count),
+    ];
+    there.source == session.source
+        && there.started_at.seconds().to_bits() == session.started_at.seconds().to_bits()
+        && there.handoff == session.handoff
+        && came(there.user_id.as_ref(), session.user_id.as_ref())
+        && came(there.model.as_ref(), session.model.as_ref())
+        && came(there.model_config.as_ref(), session.model_config.as_ref())
+        && came(there.system_prompt.as_ref(), session.system_prompt.as_ref())
+        && came(there.ended_at.as_ref(), session.ended_at.as_ref())
+        && came(there.end_reason.as_ref(), session.end_reason.as_ref())
+        && (is_titled || there.title.is_none())
+        && counters.iter().all(|(before, now)| before <= now)
+}
+
+/// The messages of a session one by one, as any store can keep them.
+pub(super) struct Messages<'a> {
+    pages: Pages<'a>,
+    page: VecDeque<Message>,
+}
+
+impl<'a> Messages<'a> {
+    pub(super) fn new(store: &'a dyn SessionStore, session: &SessionId) -> Self {
+        Self { pages: Pages::new(store, session), page: VecDeque::new() }
+    }
+
+    /// The next message; nothing after the last one.
+    pub(super) async fn next(&mut self, lost: &mut Vec<String>) -> Result<Option<Message>, StoreError> {
+        if self.page.is_empty() {
+            self.page = self.pages.next().await?.into();
+        }
+        Ok(self.page.pop_front().map(|message| portable::message(message, lost)))
+    }
+}

@@ -1,0 +1,242 @@
+//! The proof: both sides are read again, and compared session by session.
+
+use super::compare::{Messages, Standing, standing};
+use super::pages::Rows;
+use super::report::{MAX_FINDINGS, Phase, Progress, TransferError};
+use super::sample::Sample;
+use super::spot::{self, Known};
+use super::{Watch, go_on, portable};
+use crate::export::{SESSION_LINE_END, message_object, session_line_head};
+use crate::import::compare::is_renamed;
+use crate::{Message, MessageId, Relation, Session, SessionFilter, SessionId, SessionStore, Store, StoreError};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+
+/// How many words both sides are searched for.
+const QUERIES: usize = 12;
+
+/// What comparing two stores came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Proof {
+    /// Sessions of the source that were compared.
+    pub sessions: u64,
+    /// The messages in them.
+    pub messages: u64,
+    /// Sessions that are the same on both sides, byte by byte.
+    pub equal: u64,
+    /// Sessions among them whose messages have other ids in the target.
+    pub renumbered: u64,
+    /// Sessions among them that have another title there, because theirs is taken.
+    pub renamed: u64,
+    /// Sessions among them that have no parent there, because it is nowhere or would close a circle.
+    pub unlinked: u64,
+    /// Sessions that were not compared: conflicts that were told, and what can't be read.
+    pub left_out: u64,
+    /// The hash of the hashes of all sessions that were compared, in the source and in the target.
+    pub hashes: (String, String),
+    /// How many sessions differ.
+    pub mismatches: u64,
+    /// The first of them, at most [`MAX_FINDINGS`].
+    pub found: Vec<Mismatch>,
+    /// Words that both sides were searched for.
+    pub queries: Vec<SpotQuery>,
+}
+
+/// A session that is not the same on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The session.
+    pub session: SessionId,
+    /// What differs, as the end of a sentence.
+    pub what: String,
+    /// Whether the source has more than the target: it changed while it was copied, and another transfer brings the rest.
+    pub is_behind: bool,
+}
+
+/// A word that both sides were searched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpotQuery {
+    /// The word.
+    pub word: String,
+    /// In how many messages of the source it was found.
+    pub hits: u64,
+    /// How many of these are not found in the target.
+    pub missing: u64,
+    /// How many messages of these sessions are found in the target alone.
+    pub extra: u64,
+}
+
+impl Proof {
+    /// Whether everything that was compared is the same.
+    pub fn holds(&self) -> bool {
+        self.mismatches == 0 && self.queries.iter().all(|query| query.missing == 0 && query.extra == 0)
+    }
+}
+
+/// Compares every session of one store, but for those in `told`, with what another store has of it, and searches both for the same words.
+///
+/// A session is told by a hash over the line that [`export`](crate::export) writes of it, with the places of messages instead of their ids.
+///
+/// # Errors
+/// If a store fails, or somebody asked to stop.
+pub async fn prove(
+    from: &dyn Store,
+    to: &dyn Store,
+    told: &BTreeSet<SessionId>,
+    watch: Watch<'_>,
+) -> Result<Proof, TransferError> {
+    let mut prover = Prover {
+        proof: Proof::default(),
+        sample: Sample::default(),
+        unsound: told.clone(),
+        renumbered: BTreeSet::new(),
+        all: (Sha256::new(), Sha256::new()),
+    };
+    let total = from.counts(&SessionFilter::default()).await?.messages;
+    let mut rows = Rows::new(from, None);
+    while let Some(row) = rows.next().await? {
+        if told.contains(&row.id) {
+            prover.proof.left_out += 1;
+            continue;
+        }
+        prover.compare(from, to, &row.id).await?;
+        let done = prover.proof.messages;
+        go_on(watch, Progress { phase: Phase::Proving, done, total: total.max(done) })?;
+    }
+    prover.proof.left_out += rows.unreadable.len() as u64;
+    let Prover { mut proof, sample, unsound, renumbered, all } = prover;
+    proof.hashes = (hexadecimal(all.0), hexadecimal(all.1));
+    let known = Known { unsound: &unsound, renumbered: &renumbered };
+    for word in sample.words() {
+        if proof.queries.len() == QUERIES {
+            break;
+        }
+        proof.queries.extend(spot::compare(from, to, &word, &known).await?);
+        go_on(watch, Progress { phase: Phase::Searching, done: proof.queries.len() as u64, total: QUERIES as u64 })?;
+    }
+    Ok(proof)
+}
+
+struct Prover {
+    proof: Proof,
+    sample: Sample,
+    unsound: BTreeSet<SessionId>,
+    renumbered: BTreeSet<SessionId>,
+    all: (Sha256, Sha256),
+}
+
+/// A session as it is hashed.
+struct Hashed {
+    content: [u8; 32],
+    /// The ids of its messages.
+    ids: [u8; 32],
+    messages: u64,
+}
+
+impl Prover {
+    async fn compare(&mut self, from: &dyn Store, to: &dyn Store, id: &SessionId) -> Result<(), StoreError> {
+        let Some(session) = readable(from.session(id).await)? else {
+            self.proof.left_out += 1;
+            return Ok(());
+        };
+        let Ok(session) = portable::session(session, &mut Vec::new()) else {
+            self.proof.left_out += 1;
+            return Ok(());
+        };
+        self.proof.sessions += 1;
+        let Some(there) = to.session(id).await? else {
+            self.mismatch(id, "it is not there", true);
+            return Ok(());
+        };
+        let there = portable::session(there, &mut Vec::new())?;
+        let mut expected = session.clone();
+        let is_renamed = there.title != session.title && is_renamed(to, &there, &session).await?;
+        if is_renamed {
+            expected.title = there.title.clone();
+        }
+        let is_unlinked = is_unlinked(to, &session, &there).await?;
+        if is_unlinked {
+            (expected.parent_session_id, expected.relation) = (None, Relation::Root);
+        }
+        let sample = &mut self.sample;
+        let source = match hash(from, &expected, &mut |message| sample.add(message)).await {
+            Err(StoreError::NotFound(_)) => {
+                self.proof.left_out += 1;
+                return Ok(());
+            }
+            hashed => hashed?,
+        };
+        let target = hash(to, &there, &mut |_| {}).await?;
+        self.proof.messages += source.messages;
+        self.all.0.update(source.content);
+        self.all.1.update(target.content);
+        if source.content != target.content {
+            let (what, is_behind) = match standing(from, to, &session).await? {
+                Standing::Same => ("what it is to its parent differs".to_owned(), false),
+                Standing::Behind { messages } => (format!("it is there as it was with {messages} messages"), true),
+                Standing::Other(what) => (what, false),
+            };
+            self.mismatch(id, &what, is_behind);
+            return Ok(());
+        }
+        self.proof.equal += 1;
+        self.proof.renamed += u64::from(is_renamed);
+        self.proof.unlinked += u64::from(is_unlinked);
+        if source.ids != target.ids {
+            self.proof.renumbered += 1;
+            self.renumbered.insert(id.clone());
+        }
+        Ok(())
+    }
+
+    fn mismatch(&mut self, id: &SessionId, what: &str, is_behind: bool) {
+        self.proof.mismatches += 1;
+        self.unsound.insert(id.clone());
+        if self.proof.found.len() < MAX_FINDINGS {
+            self.proof.found.push(Mismatch { session: id.clone(), what: what.to_owned(), is_behind });
+        }
+    }
+}
+
+/// Whether a session has no parent in the target because it can't have it there.
+async fn is_unlinked(to: &dyn Store, session: &Session, there: &Session) -> Result<bool, StoreError> {
+    let Some(parent) = &session.parent_session_id else { return Ok(false) };
+    if there.parent_session_id.is_some() {
+        return Ok(false);
+    }
+    match to.lineage(parent).await {
+        Err(StoreError::NotFound(_)) => Ok(true),
+        lineage => Ok(lineage?.ancestors(parent).contains(&session.id)),
+    }
+}
+
+/// The hash of a session's line.
+async fn hash(
+    store: &dyn SessionStore,
+    session: &Session,
+    read: &mut (dyn FnMut(&Message) + Send),
+) -> Result<Hashed, StoreError> {
+    let (mut content, mut ids, mut place) = (Sha256::new(), Sha256::new(), 0_i64);
+    content.update(session_line_head(session));
+    let mut messages = Messages::new(store, &session.id);
+    while let Some(message) = messages.next(&mut Vec::new()).await? {
+        read(&message);
+        place += 1;
+        ids.update(message.id.0.to_le_bytes());
+        content.update(message_object(&Message { id: MessageId(place), ..message }));
+    }
+    content.update(SESSION_LINE_END);
+    Ok(Hashed { content: content.finalize().into(), ids: ids.finalize().into(), messages: place.unsigned_abs() })
+}
+
+/// What can't be read was told when it was to be copied.
+fn readable(session: Result<Option<Session>, StoreError>) -> Result<Option<Session>, StoreError> {
+    match session {
+        Err(StoreError::Corrupt { .. }) => Ok(None),
+        session => session,
+    }
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,102 @@
+//! A few words out of many, the same ones whatever the order in which they are met.
+
+use crate::Message;
+use crate::script::is_paired;
+use crate::search::fold::fold;
+use crate::search::tokens::words;
+use std::collections::BTreeMap;
+
+/// How many words are kept: some are found too often to be compared.
+const KEPT: usize = 36;
+/// So much of a message is looked at.
+const LOOKED_AT: usize = 400;
+/// The shortest and the longest word that is taken, in characters; two of a script without blanks.
+const SHORTEST: usize = 4;
+const LONGEST: usize = 30;
+
+/// Words of messages, each as likely as any other one, however often it is said.
+#[derive(Debug, Default)]
+pub(super) struct Sample {
+    /// By a number that is told by the word alone; those with the smallest stay.
+    words: BTreeMap<u64, String>,
+}
+
+impl Sample {
+    /// Looks at a message.
+    pub(super) fn add(&mut self, message: &Message) {
+        let text = message.body.plain_text();
+        let start = text.char_indices().nth(LOOKED_AT).map_or(&*text, |(end, _)| &text[..end]);
+        let folded = fold(start);
+        let found: Vec<_> = words(&folded).collect();
+        for (at, range) in found.iter().enumerate() {
+            let word = &folded[range.clone()];
+            if word.starts_with(is_paired) {
+                // Two characters that stand side by side.
+                match found.get(at + 1) {
+                    Some(next) if next.start == range.end && folded[next.clone()].starts_with(is_paired) => {
+                        self.take(&folded[range.start..next.end]);
+                    }
+                    _ => {}
+                }
+            } else if (SHORTEST..=LONGEST).contains(&word.chars().count()) && found.len() > 1 {
+                self.take(word);
+            }
+        }
+    }
+
+    fn take(&mut self, word: &str) {
+        let number = number(word);
+        if self.words.len() >= KEPT && self.words.last_key_value().is_some_and(|(last, _)| *last <= number) {
+            return;
+        }
+        self.words.entry(number).or_insert_with(|| word.to_owned());
+        if self.words.len() > KEPT {
+            self.words.pop_last();
+        }
+    }
+
+    /// The words.
+    pub(super) fn words(self) -> impl Iterator<Item = String> {
+        self.words.into_values()
+    }
+}
+
+/// A number for a word that says nothing about it (FNV-1a, mixed).
+fn number(word: &str) -> u64 {
+    let hash = word
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MessageBody, MessageId, Role, SessionId, Timestamp};
+
+    fn sampled(texts: &[&str]) -> Vec<String> {
+        let mut sample = Sample::default();
+        for text in texts {
+            sample.add(&Message {
+                id: MessageId(1),
+                session_id: SessionId::from_stored("s"),
+                timestamp: Timestamp::EPOCH,
+                body: MessageBody::new(Role::User, *text),
+                faults: Vec::new(),
+            });
+        }
+        sample.words().collect()
+    }
+
+    #[test]
+    fn words_and_pairs_are_taken_whatever_the_order() {
+        let mut found = sampled(&["The Größe of it", "去大别山 now", "alone"]);
+        found.sort();
+        assert_eq!(found, ["grosse", "别山", "去大", "大别"]);
+        let many: Vec<String> = (0..500).map(|number| format!("word{number} and")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let backwards: Vec<&str> = many.iter().rev().copied().collect();
+        assert_eq!(sampled(&many).len(), KEPT);
+        assert_eq!(sampled(&many), sampled(&backwards));
+    }
+}

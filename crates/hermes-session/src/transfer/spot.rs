@@ -1,0 +1,119 @@
+//! The same questions to both sides.
+
+use super::compare::Messages;
+use super::proof::SpotQuery;
+use crate::search::{Query, SearchOrder, SearchRequest};
+use crate::{MessageId, MessageRequest, PageRequest, SessionId, SessionStore, Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How many hits are asked for at once, and up to how many a word is compared.
+const PAGE: u32 = 500;
+const MOST: usize = 5_000;
+/// How long one page may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A message that was found.
+type Found = (SessionId, MessageId);
+
+/// What is known of the sessions when both sides are searched.
+pub(super) struct Known<'a> {
+    /// Sessions that are not the same on both sides, which was told already.
+    pub(super) unsound: &'a BTreeSet<SessionId>,
+    /// Sessions whose messages have other ids in the target.
+    pub(super) renumbered: &'a BTreeSet<SessionId>,
+}
+
+/// Searches both sides for a word; nothing if it is found too often, or time ran out.
+pub(super) async fn compare(
+    from: &dyn Store,
+    to: &dyn Store,
+    word: &str,
+    known: &Known<'_>,
+) -> Result<Option<SpotQuery>, StoreError> {
+    let (Some(source), Some(target)) = (hits(from, word).await?, hits(to, word).await?) else { return Ok(None) };
+    let (mut missing, mut extra) = (0, 0);
+    let mut places = Places::default();
+    let mut translated = BTreeSet::new();
+    for (session, message) in target {
+        if known.unsound.contains(&session) {
+            continue;
+        }
+        if !known.renumbered.contains(&session) {
+            translated.insert((session, message));
+        } else if let Some(id) = places.translate(from, to, &session, message).await? {
+            translated.insert((session, id));
+        }
+    }
+    for (session, message) in source.difference(&translated) {
+        if !known.unsound.contains(session) && is_said(from, session, *message).await? {
+            missing += 1;
+        }
+    }
+    for (session, _) in translated.difference(&source) {
+        // The target may hold more than the source does.
+        if from.session(session).await?.is_some() {
+            extra += 1;
+        }
+    }
+    Ok(Some(SpotQuery { word: word.to_owned(), hits: source.len() as u64, missing, extra }))
+}
+
+/// Every message that a word is found in.
+async fn hits(store: &dyn Store, word: &str) -> Result<Option<BTreeSet<Found>>, StoreError> {
+    let mut request = SearchRequest {
+        order: SearchOrder::Newest,
+        page: PageRequest::first(PAGE),
+        relax: false,
+        timeout: PATIENCE,
+        ..SearchRequest::new(Query::parse(word))
+    };
+    let mut found = BTreeSet::new();
+    loop {
+        let answer = store.search(&request).await?;
+        if answer.served.is_partial || found.len() + answer.hits.len() > MOST {
+            return Ok(None);
+        }
+        found.extend(answer.hits.into_iter().map(|hit| (hit.session, hit.message)));
+        match answer.next {
+            Some(next) => request.after = Some(next),
+            None => return Ok(Some(found)),
+        }
+    }
+}
+
+/// Whether a message is part of the transcript. Newer agents keep what was compacted out of it, which is found and not carried.
+async fn is_said(store: &dyn SessionStore, session: &SessionId, message: MessageId) -> Result<bool, StoreError> {
+    let before = MessageId(message.0.saturating_sub(1));
+    let next = store.messages(session, &MessageRequest::after(before, 1)).await?;
+    Ok(next.first().is_some_and(|next| next.id == message))
+}
+
+/// The ids of messages on both sides, of sessions where they differ.
+#[derive(Default)]
+struct Places {
+    sessions: BTreeMap<SessionId, BTreeMap<MessageId, MessageId>>,
+}
+
+impl Places {
+    /// The id in the source of a message of the target: the one at the same place.
+    async fn translate(
+        &mut self,
+        from: &dyn SessionStore,
+        to: &dyn SessionStore,
+        session: &SessionId,
+        message: MessageId,
+    ) -> Result<Option<MessageId>, StoreError> {
+        if !self.sessions.contains_key(session) {
+            let (mut source, mut target) = (Messages::new(from, session), Messages::new(to, session));
+            let mut ids = BTreeMap::new();
+            while let (Some(source), Some(target)) =
+                (source.next(&mut Vec::new()).await?, target.next(&mut Vec::new()).await?)
+            {
+                ids.insert(target.id, source.id);
+            }
+            self.sessions.insert(session.clone(), ids);
+        }
+        Ok(self.sessions.get(session).and_then(|ids| ids.get(&message)).copied())
+    }
+}
