@@ -12,12 +12,13 @@ import processes
 import prune
 import reads
 import search
+import servers
 import size
 import threads
 from tools import Bench, say, table
 
 # Each takes a Bench and returns its figures and its rows. What measures time comes before what leaves big files about.
-PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find)}
+PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find, servers)}
 
 
 def main():

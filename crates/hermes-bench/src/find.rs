@@ -2,7 +2,7 @@
 
 use crate::Anything;
 use crate::stopwatch::{Stopwatch, percentiles};
-use hermes_session::search::{Query, SearchRequest, SearchStore as _};
+use hermes_session::search::{Query, SearchRequest, SearchStore};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use tokio::runtime::Runtime;
@@ -12,7 +12,11 @@ const BUDGET: f64 = 0.5;
 
 /// Asks each of the queries, a JSON list of objects with `name` and `query`, again and again.
 pub(crate) fn run(runtime: &Runtime, file: &str, queries: &Path) -> Result<Value, Anything> {
-    let store = crate::open(file)?;
+    ask(runtime, &crate::open(file)?, queries)
+}
+
+/// The same of any store.
+pub(crate) fn ask(runtime: &Runtime, store: &dyn SearchStore, queries: &Path) -> Result<Value, Anything> {
     let queries: Value = serde_json::from_slice(&std::fs::read(queries)?)?;
     let mut figures = Map::new();
     for query in queries.as_array().ok_or("the queries are no list")? {

@@ -11,6 +11,7 @@ mod find;
 mod optimize;
 mod prune;
 mod reads;
+mod servers;
 mod stopwatch;
 mod threads;
 
@@ -21,7 +22,7 @@ use std::path::Path;
 
 const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
                      appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE | \
-                     find FILE QUERIES";
+                     find FILE QUERIES | servers CORPUS FILE QUERIES SECONDS";
 
 /// Whatever went wrong: a bench stops at it.
 type Anything = Box<dyn Error + Send + Sync>;
@@ -44,7 +45,7 @@ async fn settle(store: SqliteStore) -> Result<(), StoreError> {
 fn main() -> Result<(), Anything> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let figures = match arguments[..] {
         ["load", corpus, file] => runtime.block_on(corpus::load(file, Path::new(corpus)))?,
         ["reads", corpus, file] => reads::all(&runtime, file, Path::new(corpus))?,
@@ -55,6 +56,9 @@ fn main() -> Result<(), Anything> {
         ["prune", file, now, days] => runtime.block_on(prune::run(file, now.parse()?, days.parse()?))?,
         ["optimize", file] => runtime.block_on(optimize::run(file))?,
         ["find", file, queries] => find::run(&runtime, file, Path::new(queries))?,
+        ["servers", corpus, file, queries, seconds] => {
+            servers::run(&runtime, Path::new(corpus), file, Path::new(queries), seconds.parse()?)?
+        }
         ["threads", file] => threads::run(&runtime, file)?,
         _ => return Err(USAGE.into()),
     };

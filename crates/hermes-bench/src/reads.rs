@@ -3,7 +3,7 @@
 use crate::stopwatch::{Stopwatch, percentiles};
 use crate::{Anything, corpus};
 use hermes_session::replay::{self, Scope};
-use hermes_session::{ListRequest, MAX_PAGE, MessageRequest, Order, PageRequest, SessionId, SessionStore as _};
+use hermes_session::{ListRequest, MAX_PAGE, MessageRequest, Order, PageRequest, SessionId, SessionStore};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use tokio::runtime::Runtime;
@@ -14,7 +14,6 @@ const BUDGET: f64 = 1.5;
 /// Measures lists, loading and opening on a file that holds the corpus.
 pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value, Anything> {
     let store = crate::open(file)?;
-    let list = |order| ListRequest { order, page: PageRequest::first(20), ..ListRequest::default() };
     let of_200: Vec<SessionId> = corpus::sessions(corpus)?
         .filter_map(|session| {
             session.ok().filter(|session| session["messages"].as_array().is_some_and(|all| all.len() == 200))
@@ -23,10 +22,7 @@ pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value,
         .collect();
     let mut turn = of_200.iter().cycle();
     let mut next = || turn.next().ok_or("the corpus has no session of 200 messages");
-    let mut figures = Map::new();
-    figures.insert("list_20".into(), time(|| runtime.block_on(store.list(&list(Order::Started))).map(drop))?);
-    figures
-        .insert("list_20_last_active".into(), time(|| runtime.block_on(store.list(&list(Order::Active))).map(drop))?);
+    let Value::Object(mut figures) = lists(runtime, &store)? else { return Err("lists are no figures".into()) };
     let first = next()?.clone();
     let loaded = runtime.block_on(store.messages(&first, &MessageRequest::first(MAX_PAGE)))?;
     if loaded.len() != 200 {
@@ -38,6 +34,16 @@ pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value,
     figures.insert("conversation_200".into(), time(|| Ok::<_, Anything>(resume(next()?)?))?);
     drop(store);
     figures.insert("open_existing".into(), time(|| crate::open(file).map(drop))?);
+    Ok(Value::Object(figures))
+}
+
+/// The lists that a person sees first, of any store.
+pub(crate) fn lists(runtime: &Runtime, store: &dyn SessionStore) -> Result<Value, Anything> {
+    let list = |order| ListRequest { order, page: PageRequest::first(20), ..ListRequest::default() };
+    let mut figures = Map::new();
+    figures.insert("list_20".into(), time(|| runtime.block_on(store.list(&list(Order::Started))).map(drop))?);
+    figures
+        .insert("list_20_last_active".into(), time(|| runtime.block_on(store.list(&list(Order::Active))).map(drop))?);
     Ok(Value::Object(figures))
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn kept(text: Option<&str>) -> Option<Cow<'_, str>> {
 /// The columns of a message, its kind of content last.
 pub(crate) static MESSAGE: LazyLock<String> = LazyLock::new(|| format!("{}, content_kind", columns::MESSAGE));
 
-/// A message of `session` from [`struct@MESSAGE`].
+/// A message of `session` from [`static@MESSAGE`].
 pub(crate) fn message(row: &tokio_postgres::Row, session: &SessionId) -> Message {
     decode::message(&Row::of_message(row), session)
 }
