@@ -2,7 +2,7 @@
 
 use super::filter::Admitted;
 use super::question::Values;
-use super::tsquery::printed;
+use super::tsquery::{TsQuery, printed};
 use crate::database::Transaction;
 use crate::error::Failure;
 use hermes_sql::after_prefix;
@@ -12,14 +12,17 @@ use hermes_sql::search::wanted::Wanted;
 /// So many messages are counted; the others are estimated.
 const MAX_COUNTED: i64 = 4_000;
 
+/// How many characters the index of pieces of words knows together.
+const TRIGRAM: usize = 3;
+
 /// The condition that a row of `hx_search` has something, with an `AND` before it. What asks for words in a row is put first without that, which is what the
 /// index knows.
 fn has(wanted: &Wanted, name: &str, values: &mut Values) -> String {
-    let plain = values.bind(printed(&wanted.without_rows()));
-    let mut sql = format!(" AND {name}.words @@ {plain}::text::tsquery");
+    let plain = values.bind(TsQuery::new(&wanted.without_rows()));
+    let mut sql = format!(" AND {name}.words @@ {plain}::tsquery");
     if wanted.has_row() {
-        let rows = values.bind(printed(wanted));
-        sql += &format!(" AND ({name}.form <> 0 OR {name}.words @@ {rows}::text::tsquery)");
+        let rows = values.bind(TsQuery::new(wanted));
+        sql += &format!(" AND ({name}.form <> 0 OR {name}.words @@ {rows}::tsquery)");
     }
     sql
 }
@@ -188,6 +191,14 @@ pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure>
 pub(super) async fn terms(transaction: &Transaction, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = match lookup {
+        // The index has nothing that is shorter, and would be read from end to end.
+        Lookup::Containing(piece) if piece.chars().count() < TRIGRAM => {
+            transaction.rows("SELECT term FROM hx_term WHERE strpos(term, $1) > 0 LIMIT $2", &[&piece, &limit]).await?
+        }
+        Lookup::Ending(end) if end.chars().count() < TRIGRAM => {
+            const SQL: &str = "SELECT term FROM hx_term WHERE right(term, char_length($1)) = $1 LIMIT $2";
+            transaction.rows(SQL, &[&end, &limit]).await?
+        }
         Lookup::Containing(piece) => like(transaction, format!("%{}%", escaped(piece)), limit).await?,
         Lookup::Ending(end) => like(transaction, format!("%{}", escaped(end)), limit).await?,
         Lookup::Beginning(beginning) => {

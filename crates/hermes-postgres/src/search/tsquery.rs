@@ -1,7 +1,37 @@
 //! Lexemes as a `tsquery`, which is bound as a value and never part of a statement.
 
+use bytes::BytesMut;
 use hermes_sql::search::lexemes::push_quoted;
 use hermes_sql::search::wanted::Wanted;
+use std::error::Error;
+use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
+
+/// A `tsquery`. The server reads it once; a text that a statement turns into one would be read again for each row.
+#[derive(Debug)]
+pub(super) struct TsQuery(String);
+
+impl TsQuery {
+    pub(super) fn new(wanted: &Wanted) -> Self {
+        Self(printed(wanted))
+    }
+}
+
+impl ToSql for TsQuery {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        out.extend_from_slice(self.0.as_bytes());
+        Ok(IsNull::No)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        *kind == Type::TSQUERY
+    }
+
+    fn encode_format(&self, _: &Type) -> Format {
+        Format::Text
+    }
+
+    to_sql_checked!();
+}
 
 /// The text of a `tsquery`.
 pub(super) fn printed(wanted: &Wanted) -> String {
