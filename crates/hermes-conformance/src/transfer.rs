@@ -164,6 +164,15 @@ pub async fn a_place_is_noted(setup: Setup) -> CaseResult {
     for number in 0..450 {
         made(&from, &format!("s{number:03}"), number).await;
     }
+    let mut steps = 0;
+    let mut stop_at_the_place = |progress: Progress| {
+        steps += u32::from(progress.phase == Phase::Copying);
+        if steps == 200 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = copy(&from, &*to, &plain(), &mut stop_at_the_place).await;
+    assert!(matches!(stopped, Err(TransferError::Stopped)), "{stopped:?}");
+    assert!(to.meta("hx_transfer").await?.is_some_and(|mark| mark.contains("s199")));
+    assert_eq!(to.counts(&SessionFilter::default()).await?.sessions, 200, "all before the place is there");
     let mut stop_late = |progress: Progress| match progress.phase {
         Phase::Linking => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),

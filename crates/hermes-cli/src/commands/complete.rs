@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn each_place_has_its_words() {
-        check("sess", &["sessions"]);
+        check("sess", &["sessions", "sessiondb"]);
+        check("sessiondb mi", &["migrate"]);
         check("sessions ex", &["export"]);
         check("sessions export --fo", &["--format"]);
         check("sessions export --format m", &["markdown"]);

@@ -51,7 +51,7 @@ pub(crate) fn migrated(migrated: &Migrated) -> Vec<Line> {
     let seconds = migrated.took.as_secs_f64();
     let summary = match migrated.is_rehearsal {
         true => format!("Would migrate {what}. Nothing was written."),
-        false => format!("Migrated {what}, {} FTS entries in {seconds:.1}s", number(migrated.fts_entries)),
+        false => format!("Migrated {what}, {} in {seconds:.1}s", entries(migrated.fts_entries)),
     };
     let some = |count: u64, text: String| (count > 0).then_some(text);
     let conflicts = report.conflicts.len() as u64;
@@ -78,6 +78,10 @@ pub(crate) fn migrated(migrated: &Migrated) -> Vec<Line> {
     lines.extend(facts.into_iter().filter_map(|(name, value)| Some(fact((name, value?)))));
     lines.extend(migrated.proof.iter().flat_map(proof));
     lines
+}
+
+fn entries(count: u64) -> String {
+    format!("{} FTS {}", number(count), if count == 1 { "entry" } else { "entries" })
 }
 
 fn proof(proof: &Proof) -> Vec<Line> {

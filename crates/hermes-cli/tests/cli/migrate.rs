@@ -311,3 +311,49 @@ fn a_signal_ends_it_between_two_steps() {
     assert!(migrate(&from, &to, &["--resume"]).output().status.success());
     assert_eq!(rows(&to), rows(&from));
 }
+
+#[test]
+fn a_file_that_nobody_brought_into_use_is_read_as_it_is() {
+    let (from, to) = (compressed(), Home::empty());
+    // As the agent leaves it: our revision is not noted in it.
+    from.damage("PRAGMA user_version = 0; UPDATE sessions SET end_reason = 'compression' WHERE id = 'first'; PRAGMA wal_checkpoint(TRUNCATE)");
+    let before = bytes(&from);
+    let json = told(&from, &to, &[]);
+    assert_eq!((&json["sessions"], &json["proof"]["holds"]), (&2.into(), &true.into()), "{json}");
+    assert!(bytes(&from) == before);
+    let relation: String = to
+        .foreign()
+        .query_row("SELECT relation FROM hx_session WHERE session_id = 'second'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(relation, "continuation");
+}
+
+#[test]
+fn a_source_that_goes_on_is_caught_up_with() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (from, to, is_over) = (several(), Home::empty(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut said = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                said += 1;
+                let text = format!("one more, number {said}");
+                from.add("cron_job1", MessageBody::new(Role::User, text.as_str()));
+                from.talk(&format!("new{said}"), "cli", None, LONG_AGO, &[(Role::User, &text)]);
+            }
+        });
+        for _ in 0..3 {
+            // Whether it comes to rest is the writer's matter; it never fails in another way.
+            let output = migrate(&from, &to, &["--json"]).output();
+            let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let behind = |mismatch: &Value| mismatch["behind"] == true;
+            assert!(told["proof"]["mismatches"].as_array().unwrap().iter().all(behind), "{told}");
+            assert_eq!(told["conflicts"].as_array().unwrap().len(), 0, "{told}");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let json = told(&from, &to, &[]);
+    assert_eq!((&json["proof"]["holds"], &json["found"]), (&true.into(), &0.into()), "{json}");
+    assert_eq!(rows(&to).len(), rows(&from).len());
+    sound(&to);
+}

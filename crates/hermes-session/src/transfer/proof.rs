@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 
 /// How many words both sides are searched for.
 const QUERIES: usize = 12;
+/// How often a session is read again that changes while it is read.
+const TRIES: u32 = 5;
 
 /// What comparing two stores came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -135,18 +137,34 @@ struct Hashed {
 
 impl Prover {
     async fn compare(&mut self, from: &dyn Store, to: &dyn Store, id: &SessionId) -> Result<(), StoreError> {
+        for _ in 1..TRIES {
+            if self.attempt(from, to, id, false).await? {
+                return Ok(());
+            }
+        }
+        self.attempt(from, to, id, true).await.map(drop)
+    }
+
+    /// Compares a session; whether it was the same from beginning to end, or that does not matter any more. Else nothing is told.
+    async fn attempt(
+        &mut self,
+        from: &dyn Store,
+        to: &dyn Store,
+        id: &SessionId,
+        is_last: bool,
+    ) -> Result<bool, StoreError> {
         let Some(session) = readable(from.session(id).await)? else {
             self.proof.left_out += 1;
-            return Ok(());
+            return Ok(true);
         };
         let Ok(session) = portable::session(session, &mut Vec::new()) else {
             self.proof.left_out += 1;
-            return Ok(());
+            return Ok(true);
         };
-        self.proof.sessions += 1;
         let Some(there) = to.session(id).await? else {
+            self.proof.sessions += 1;
             self.mismatch(id, "it is not there", true);
-            return Ok(());
+            return Ok(true);
         };
         let there = portable::session(there, &mut Vec::new())?;
         let mut expected = session.clone();
@@ -162,11 +180,15 @@ impl Prover {
         let source = match hash(from, &expected, &mut |message| sample.add(message)).await {
             Err(StoreError::NotFound(_)) => {
                 self.proof.left_out += 1;
-                return Ok(());
+                return Ok(true);
             }
             hashed => hashed?,
         };
         let target = hash(to, &there, &mut |_| {}).await?;
+        if source.content != target.content && !is_last && changed(from, &session).await? {
+            return Ok(false);
+        }
+        self.proof.sessions += 1;
         self.proof.messages += source.messages;
         self.all.0.update(source.content);
         self.all.1.update(target.content);
@@ -177,7 +199,7 @@ impl Prover {
                 Standing::Other(what) => (what, false),
             };
             self.mismatch(id, &what, is_behind);
-            return Ok(());
+            return Ok(true);
         }
         self.proof.equal += 1;
         self.proof.renamed += u64::from(is_renamed);
@@ -186,7 +208,7 @@ impl Prover {
             self.proof.renumbered += 1;
             self.renumbered.insert(id.clone());
         }
-        Ok(())
+        Ok(true)
     }
 
     fn mismatch(&mut self, id: &SessionId, what: &str, is_behind: bool) {
@@ -196,6 +218,12 @@ impl Prover {
             self.proof.found.push(Mismatch { session: id.clone(), what: what.to_owned(), is_behind });
         }
     }
+}
+
+/// Whether a session of the source is another one than it was a moment ago.
+async fn changed(from: &dyn Store, session: &Session) -> Result<bool, StoreError> {
+    let again = readable(from.session(&session.id).await)?;
+    Ok(!again.is_some_and(|again| portable::session(again, &mut Vec::new()).is_ok_and(|again| again == *session)))
 }
 
 /// Whether a session has no parent in the target because it can't have it there.
