@@ -7,7 +7,7 @@ CREATE TABLE hx_search (
     length INTEGER NOT NULL,
     form SMALLINT NOT NULL,
     words TSVECTOR
--- Words are kept out of line, so that what a search reads of a row is narrow.
+-- Long lists of words are kept out of line and as they are: most of what a search reads of a row is narrow then.
 ) WITH (toast_tuple_target = 128);
 ALTER TABLE hx_search ALTER COLUMN words SET STORAGE EXTERNAL;
 CREATE INDEX hx_search_words ON hx_search USING gin (words);

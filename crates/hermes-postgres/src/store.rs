@@ -47,7 +47,7 @@ impl PostgresStore {
     /// # Errors
     /// As [`PostgresStore::open`].
     pub async fn with_pool(pool: Pool, options: &PostgresOptions) -> Result<Self, StoreError> {
-        Self::with_pool_at(pool, "postgresql".to_owned(), options).await
+        Self::with_pool_at(pool, "postgresql://".to_owned(), options).await
     }
 
     async fn with_pool_at(pool: Pool, location: String, options: &PostgresOptions) -> Result<Self, StoreError> {

@@ -19,6 +19,7 @@ mod places;
 mod prune;
 mod rename;
 mod search;
+mod server;
 mod show;
 mod stats;
 mod status;

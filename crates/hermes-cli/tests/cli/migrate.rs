@@ -252,7 +252,7 @@ fn what_cannot_be_carried_is_told_and_the_rest_is_proven() {
 }
 
 /// Enough for a migration that takes a while.
-fn long_work() -> Home {
+pub(super) fn long_work() -> Home {
     let home = rich();
     home.damage(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
