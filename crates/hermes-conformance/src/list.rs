@@ -143,6 +143,7 @@ pub const CASES: &[Case] = cases![
     import::the_agents_own_lines,
     pieces::a_large_session_comes_as_a_whole,
     pieces::half_an_import_is_in_nobodys_way,
+    pieces::made_while_it_comes,
     pieces::ids_of_messages_are_kept_if_free,
     pieces::an_id_that_comes_back_revives_no_key,
     pieces::two_continuations_may_come,

@@ -152,6 +152,26 @@ pub async fn half_an_import_is_in_nobodys_way(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// A session that is made while one of its id comes has nothing of that, whoever was first.
+pub async fn made_while_it_comes(setup: Setup) -> CaseResult {
+    let (one, other) = (setup.store().await, setup.store().await);
+    for round in 0..20_i64 {
+        let name = format!("s{round}");
+        let first = ImportPiece { is_last: false, ..piece(&name, &[round * 2 + 1, round * 2 + 2]) };
+        let (import, create) = tokio::join!(async { one.import(std::slice::from_ref(&first)).await }, async {
+            other.create(&crate::fixture::new_session(&name), &request(1)).await
+        });
+        create?;
+        let outcome = import?.remove(0);
+        assert!(matches!(outcome, Imported::Exists | Imported::Partly(_)), "{outcome:?}");
+        assert_eq!(texts(&*one, &id(&name)).await, [""; 0], "{round}");
+        let rest = ImportPiece { start: 2, ..piece(&name, &[1_000 + round]) };
+        assert_eq!(one.import(&[rest]).await?, [Imported::Exists]);
+    }
+    assert!(one.verify().await?.is_sound());
+    Ok(())
+}
+
 /// Ids of messages are kept where they are free and rise; the order is kept always, and no id is given twice.
 pub async fn ids_of_messages_are_kept_if_free(setup: Setup) -> CaseResult {
     let store = setup.store().await;

@@ -55,7 +55,13 @@ impl Address {
         let mut config = Config::from_str(&rest).map_err(|error| {
             // The driver's words name the keyword, never a value.
             let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            odd(format!("can't be read: {why}"), "write postgresql://user@host:port/database")
+            // A password with a `?` in it ends up as the name of an option.
+            let is_plain = why
+                .split('`')
+                .nth(1)
+                .is_none_or(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
+            let why = if is_plain { format!("can't be read: {why}") } else { "can't be read".to_owned() };
+            odd(why, "write postgresql://user@host:port/database, with %3F for a ? and %40 for an @ in the password")
         })?;
         if !says_attributes {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -182,6 +188,7 @@ mod tests {
             ("postgresql://a:secret@h:x/d", "store URL can't be read: invalid value for option `port`"),
             ("postgresql://a:secret@h/d?colour=1", "store URL can't be read: unknown option `colour`"),
             ("postgresql://a:secret@h/d?sslmode=maybe", "store URL has an unknown sslmode"),
+            ("postgresql://a:sec?ret@h/d?sslmode=require", "store URL can't be read"),
         ] {
             assert_eq!(Address::parse(url).err().map(|error| error.to_string()).as_deref(), Some(expect));
         }

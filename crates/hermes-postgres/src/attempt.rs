@@ -24,8 +24,8 @@ impl<'d> Attempts<'d> {
         Self { database, op, start: Instant::now(), failed: 0 }
     }
 
-    pub(crate) async fn begin(&self, purpose: Purpose) -> Result<Transaction, Failure> {
-        if purpose == Purpose::Write && self.database.read_only {
+    pub(crate) async fn begin(&self, purpose: Purpose<'_>) -> Result<Transaction, Failure> {
+        if purpose.is_write() && self.database.read_only {
             return Err(StoreError::ReadOnly { op: self.op, location: self.database.location.clone() }.into());
         }
         self.database.begin(purpose).await
@@ -34,14 +34,14 @@ impl<'d> Attempts<'d> {
     /// Commits, and answers once it is certain.
     pub(crate) async fn commit<T>(&mut self, transaction: Transaction, answer: T) -> Result<T, Failure> {
         let Err(Lost { failure, mark }) = transaction.commit(&self.database.marks).await else { return Ok(answer) };
-        match failure.remedy() {
+        if failure.is_refusal() {
             // The server said no, and nothing happened.
-            Remedy::Again | Remedy::Tell => Err(failure),
-            Remedy::Reconnect => match self.is_reached(&mark).await {
-                Some(true) => Ok(answer),
-                Some(false) => Err(Failure::Undone(failure.into_cause())),
-                None => Err(Failure::InDoubt(failure.into_cause())),
-            },
+            return Err(failure);
+        }
+        match self.is_reached(&mark).await {
+            Some(true) => Ok(answer),
+            Some(false) => Err(Failure::Undone(failure.into_cause())),
+            None => Err(Failure::InDoubt(failure.into_cause())),
         }
     }
 

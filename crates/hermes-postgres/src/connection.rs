@@ -92,7 +92,7 @@ fn told(error: &tokio_postgres::Error) -> String {
 
 /// Takes the name of a schema.
 pub(crate) fn checked_schema(name: &str) -> Result<String, Invalid> {
-    if name.is_empty() || name.len() > 63 || name.contains('\0') || name.starts_with("pg_") {
+    if name.is_empty() || name.len() > 63 || name.contains('\0') || name.starts_with("pg_") || name == "$user" {
         let hint = "use 1 to 63 letters, digits and underscores, not beginning with pg_";
         return Err(Invalid::new("schema", format!("can't be named {name:?}"), hint));
     }

@@ -2,7 +2,7 @@
 
 use crate::connection::quoted;
 use crate::error::Failure;
-use crate::indexes::Vocabulary;
+use crate::indexes::{Vocabulary, Written};
 use crate::marks::{Mark, Marks};
 use deadpool_postgres::{ClientWrapper, Object, Pool};
 use std::ops::Deref;
@@ -35,29 +35,56 @@ pub(crate) struct Database {
 }
 
 /// What a transaction is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Changes something.
-    Write,
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose<'w> {
+    /// Changes something, with words that have to be in the vocabulary first.
+    Write(&'w [Written]),
+    /// The same, however long a statement takes: what goes or comes may be large.
+    WriteMuch(&'w [Written]),
     /// Reads one state.
     Read,
-    /// The same, where that may be a moment old.
+    /// Reads all of it, however long that takes.
+    ReadAll,
+    /// The same, where it may be a moment old.
     ReadBehind,
 }
 
+impl<'w> Purpose<'w> {
+    /// The words of what is written; nothing if nothing is.
+    fn words(self) -> Option<&'w [Written]> {
+        match self {
+            Self::Write(words) | Self::WriteMuch(words) => Some(words),
+            Self::Read | Self::ReadAll | Self::ReadBehind => None,
+        }
+    }
+
+    pub(crate) fn is_write(self) -> bool {
+        self.words().is_some()
+    }
+}
+
+/// What every transaction that writes sets. One whose client vanished does not keep its locks for long; and what is answered is on disk, whatever
+/// somebody set for the database.
+const WRITING: &str = "; SET LOCAL idle_in_transaction_session_timeout = '30s'; SET LOCAL tcp_keepalives_idle = 20; \
+     SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 4; \
+     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
+
 impl Database {
     /// What comes before the first statement of a transaction. Set each time, because a connection may be a stranger's.
-    fn prelude(&self, purpose: Purpose) -> String {
-        let mode = match purpose {
-            Purpose::Write => "ISOLATION LEVEL READ COMMITTED",
-            Purpose::Read | Purpose::ReadBehind => "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    fn prelude(&self, purpose: Purpose<'_>) -> String {
+        let (mode, more) = match purpose.is_write() {
+            true => ("ISOLATION LEVEL READ COMMITTED READ WRITE", WRITING),
+            false => ("ISOLATION LEVEL REPEATABLE READ READ ONLY", ""),
+        };
+        let statement_timeout = match purpose {
+            Purpose::Write(_) | Purpose::Read => self.statement_timeout.as_millis(),
+            Purpose::WriteMuch(_) | Purpose::ReadAll | Purpose::ReadBehind => 0,
         };
         let snapshot =
             self.snapshot.as_ref().map(|id| format!("; SET TRANSACTION SNAPSHOT '{id}'")).unwrap_or_default();
         format!(
-            "BEGIN {mode}{snapshot}; SET LOCAL search_path = {}; SET LOCAL statement_timeout = {}",
+            "BEGIN {mode}{snapshot}; SET LOCAL search_path = {}, pg_temp; SET LOCAL statement_timeout = {statement_timeout}{more}",
             quoted(&self.schema),
-            self.statement_timeout.as_millis()
         )
     }
 
@@ -67,15 +94,18 @@ impl Database {
     }
 
     /// Begins a transaction.
-    pub(crate) async fn begin(&self, purpose: Purpose) -> Result<Transaction, Failure> {
+    pub(crate) async fn begin(&self, purpose: Purpose<'_>) -> Result<Transaction, Failure> {
         let pool = match (purpose, &self.replica) {
             (Purpose::ReadBehind, Some(replica)) => replica,
             _ => &self.pool,
         };
         let client = pool.get().await?;
-        let mark = match purpose {
-            Purpose::Write => Some(self.marks.take(&client, &self.marks_table()).await?),
-            Purpose::Read | Purpose::ReadBehind => None,
+        let mark = match purpose.words() {
+            Some(words) => {
+                self.vocabulary.learn(&client, &self.schema, words).await?;
+                Some(self.marks.take(&client, &self.marks_table()).await?)
+            }
+            None => None,
         };
         let transaction =
             Transaction { client: Some(client), mark, has_written: AtomicBool::new(false), kin: self.lock_number() };
@@ -137,6 +167,11 @@ impl Transaction {
         self.has_written.store(true, Ordering::Relaxed);
     }
 
+    /// Has the import of sessions for itself until the end.
+    pub(crate) async fn lock_import(&self) -> Result<(), Failure> {
+        self.one("SELECT pg_advisory_xact_lock($1, $2)", &[&IMPORT, &self.kin]).await.map(drop)
+    }
+
     /// Has the lineages for itself until the end: nobody else links, cuts, titles or deletes sessions meanwhile. Appends go on.
     pub(crate) async fn lock_kin(&self) -> Result<(), Failure> {
         self.one("SELECT pg_advisory_xact_lock($1, $2)", &[&KIN, &self.kin]).await.map(drop)
@@ -189,8 +224,9 @@ pub(crate) struct Lost {
     pub(crate) mark: Mark,
 }
 
-/// What the lock of lineages is called beside those of others.
+/// What the locks of lineages and of imports are called beside those of others.
 const KIN: i32 = 0x4845_524d;
+const IMPORT: i32 = 0x4845_524f;
 
 impl Drop for Transaction {
     fn drop(&mut self) {

@@ -3,7 +3,7 @@
 use deadpool_postgres::{PoolError, TimeoutType};
 use hermes_session::{Cause, Conflict, Invalid, StoreError, Unreadable};
 use std::time::Duration;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 /// Why a job failed: for a reason of the domain, or of the server's.
 #[derive(Debug)]
@@ -80,6 +80,17 @@ impl Failure {
         }
     }
 
+    /// Whether the server did not do what it was asked, and lives to say so. One that says so with its last breath may have done it.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Postgres(error) => {
+                error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
+            }
+            Self::Store(_) | Self::Damaged(_) => true,
+            Self::Pool(_) | Self::Undone(_) | Self::InDoubt(_) => false,
+        }
+    }
+
     /// What the driver said.
     pub(crate) fn into_cause(self) -> Cause {
         match self {
@@ -146,6 +157,7 @@ fn remedy(error: &tokio_postgres::Error) -> Remedy {
         | &SqlState::CRASH_SHUTDOWN
         | &SqlState::CANNOT_CONNECT_NOW
         | &SqlState::TOO_MANY_CONNECTIONS
+        | &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
         | &SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Reconnect,
         _ if code.code().starts_with("08") => Remedy::Reconnect,
         _ => Remedy::Tell,

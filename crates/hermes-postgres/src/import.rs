@@ -18,23 +18,23 @@ use tokio_postgres::types::Type;
 pub(crate) async fn take(
     transaction: &Transaction,
     pieces: &[ImportPiece],
-    words: &[Vec<Written>],
+    mut words: &[Written],
 ) -> Result<Vec<Imported>, Failure> {
+    transaction.lock_import().await?;
     if pieces.iter().any(|piece| piece.is_last) {
         transaction.lock_kin().await?;
     }
     let mut outcomes = Vec::with_capacity(pieces.len());
-    for (piece, words) in pieces.iter().zip(words) {
-        outcomes.push(take_one(transaction, piece, words).await?);
+    for piece in pieces {
+        let (own, rest) = words.split_at(piece.messages.len());
+        outcomes.push(take_one(transaction, piece, own).await?);
+        words = rest;
     }
     Ok(outcomes)
 }
 
 async fn take_one(transaction: &Transaction, piece: &ImportPiece, words: &[Written]) -> Result<Imported, Failure> {
     let id = &piece.session.id;
-    if transaction.row("SELECT 1 FROM sessions WHERE id = $1", &[&id.as_str()]).await?.is_some() {
-        return Ok(Imported::Exists);
-    }
     if piece.start == 0 {
         // An import that was killed may have left a part of it.
         sessions::clear_arrival(transaction, id).await?;
@@ -45,6 +45,11 @@ async fn take_one(transaction: &Transaction, piece: &ImportPiece, words: &[Writt
         .row("SELECT messages, last_message FROM hx_arrival WHERE session_id = $1 FOR UPDATE", &[&id.as_str()])
         .await?;
     let Some(arrival) = arrival else { return Ok(Imported::Exists) };
+    // Only now: whoever makes a session of this id has the row of the arrival first.
+    if transaction.row("SELECT 1 FROM sessions WHERE id = $1", &[&id.as_str()]).await?.is_some() {
+        transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", &[&id.as_str()]).await?;
+        return Ok(Imported::Exists);
+    }
     let (there, last): (i64, i64) = (arrival.try_get(0)?, arrival.try_get(1)?);
     if there != piece.start as i64 {
         return Ok(Imported::Exists);
@@ -71,10 +76,11 @@ async fn add(
         return Ok(last);
     }
     let ids = ids_for(transaction, messages, last).await?;
-    copy_in(transaction, session, messages, &ids).await?;
-    indexes::add(transaction, session, &ids, words).await?;
     let last = ids.last().copied().unwrap_or(last);
+    // Before they are there: whoever appends meanwhile would draw one of them and wait for this transaction.
     pass(transaction, last).await?;
+    copy_in(transaction, session, messages, &ids).await?;
+    indexes::add(transaction, ids.iter().zip(words).map(|(id, words)| (session, *id, words))).await?;
     Ok(last)
 }
 

@@ -1,7 +1,9 @@
 //! What a message is found by, and the vocabulary.
 
-use crate::database::{Database, Transaction};
+use crate::connection::quoted;
+use crate::database::Transaction;
 use crate::error::Failure;
+use deadpool_postgres::Object;
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::Indexed;
 use std::collections::HashSet;
@@ -27,23 +29,28 @@ impl Written {
     }
 }
 
-/// Puts the words of messages into the index.
-pub(crate) async fn add(
+/// Puts the words of messages into the index, in place of others that they had.
+pub(crate) async fn add<'m>(
     transaction: &Transaction,
-    session: &SessionId,
-    ids: &[MessageId],
-    words: &[Written],
+    messages: impl Iterator<Item = (&'m SessionId, MessageId, &'m Written)>,
 ) -> Result<(), Failure> {
-    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let lengths: Vec<i32> = words.iter().map(|words| words.length).collect();
-    let forms: Vec<i16> = words.iter().map(|words| words.form).collect();
-    let vectors: Vec<Option<&str>> = words.iter().map(|words| words.words.as_deref()).collect();
+    let (mut sessions, mut ids, mut lengths, mut forms, mut vectors) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (session, id, words) in messages {
+        sessions.push(session.as_str());
+        ids.push(id.0);
+        lengths.push(words.length);
+        forms.push(words.form);
+        vectors.push(words.words.as_deref());
+    }
     transaction
         .run(
             "INSERT INTO hx_search (session_id, message_id, length, form, words) \
-             SELECT $1, u.id, u.length, u.form, u.words::tsvector \
-             FROM unnest($2::int8[], $3::int4[], $4::int2[], $5::text[]) AS u(id, length, form, words)",
-            &[&session.as_str(), &ids, &lengths, &forms, &vectors],
+             SELECT u.session, u.id, u.length, u.form, u.words::tsvector \
+             FROM unnest($1::text[], $2::int8[], $3::int4[], $4::int2[], $5::text[]) AS u(session, id, length, form, words) \
+             ON CONFLICT (message_id) DO UPDATE SET session_id = excluded.session_id, length = excluded.length, \
+             form = excluded.form, words = excluded.words",
+            &[&sessions, &ids, &lengths, &forms, &vectors],
         )
         .await
         .map(drop)
@@ -57,12 +64,17 @@ pub(crate) struct Vocabulary(Mutex<HashSet<Box<str>>>);
 const MOST: usize = 200_000;
 
 impl Vocabulary {
-    /// Sees that words are in the vocabulary, before any message that has them.
+    /// Sees that words are in the vocabulary, before any message that has them, on the connection that the message will be written on.
     ///
-    /// It need not wait for the disk: what comes later in the log is not there without it.
-    pub(crate) async fn learn(&self, database: &Database, words: &[Written]) -> Result<(), Failure> {
+    /// It need not wait for the disk: what comes later in the log is not there without it. So what a server forgot when it failed is noticed by its
+    /// connections: they are new ones, and with a new one everything is learned anew.
+    pub(crate) async fn learn(&self, client: &Object, schema: &str, words: &[Written]) -> Result<(), Failure> {
+        let is_new = Object::metrics(client).recycle_count == 0;
         let mut new: Vec<&str> = {
-            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if is_new {
+                known.clear();
+            }
             let terms = words.iter().flat_map(|words| &words.terms).map(String::as_str);
             terms.filter(|term| !known.contains(*term)).collect()
         };
@@ -72,11 +84,10 @@ impl Vocabulary {
         // In one order, so that two that learn the same words wait for each other and not both.
         new.sort_unstable();
         new.dedup();
-        let client = database.pool.get().await?;
         let sql = format!(
             "INSERT INTO {}.hx_term (term) SELECT t FROM unnest($1::text[]) AS t, \
              (SELECT set_config('synchronous_commit', 'off', true)) s ORDER BY t ON CONFLICT DO NOTHING",
-            crate::connection::quoted(&database.schema)
+            quoted(schema)
         );
         let statement = client.prepare_cached(&sql).await?;
         client.execute(&statement, &[&new]).await?;

@@ -133,6 +133,10 @@ pub(crate) async fn join(
 /// Tells anew which conversation each session of a lineage is part of, and where those stand.
 pub(crate) async fn place(transaction: &Transaction, lineage: &Lineage) -> Result<(), Failure> {
     let (mut ids, mut roots, mut tips) = (Vec::new(), Vec::new(), Vec::new());
+    // Nobody appends to them from here on: an append looks up the conversation once it has its session.
+    let all: Vec<&str> = lineage.links().map(|link| link.id.as_str()).collect();
+    let lock = "SELECT 1 FROM sessions WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE";
+    transaction.rows(lock, &[&all]).await?;
     for link in lineage.links() {
         let root = lineage.conversation_root(&link.id);
         tips.push(if root == link.id { lineage.tip(&root) } else { link.id.clone() }.as_str().to_owned());

@@ -6,6 +6,7 @@ use crate::indexes::{self, Written};
 use crate::row;
 use crate::schema::AGENT_VERSION;
 use hermes_session::{IndexHealth, MessageId, Optimizing, PoolStatus, SessionId, StoreStatus};
+use std::collections::HashSet;
 
 /// The key under which a rebuild keeps how far it is.
 const REBUILD: &str = "rebuild";
@@ -26,43 +27,50 @@ async fn watermark(transaction: &Transaction, lock: &str) -> Result<Option<i64>,
     row.try_get::<_, &str>(0)?.parse().map(Some).map_err(|_| Failure::Damaged("hx_state rebuild: is no number".into()))
 }
 
-/// The messages that are read again next, if a rebuild is under way, with the words in them.
-pub(crate) async fn next(transaction: &Transaction) -> Result<Option<Vec<(SessionId, MessageId, Written)>>, Failure> {
-    let Some(after) = watermark(transaction, "").await? else { return Ok(None) };
-    let sql = format!("SELECT {} FROM messages WHERE id > $1 ORDER BY id LIMIT $2", *row::MESSAGE);
-    let rows = transaction.rows(&sql, &[&after, &STEP]).await?;
-    let read = |row: &tokio_postgres::Row| {
-        let session = row::id(row, 1)?;
-        let message = row::message(row, &session);
-        Ok((session, message.id, Written::of(&message.body)))
-    };
-    rows.iter().map(read).collect::<Result<_, Failure>>().map(Some)
+/// Messages that are read again in one step, with the words in them, and where the step before ended.
+pub(crate) struct Step {
+    after: i64,
+    messages: Vec<(SessionId, MessageId)>,
+    pub(crate) words: Vec<Written>,
 }
 
-/// Puts messages that were read again into the index; how far the whole is. Their words are in the vocabulary by now.
-pub(crate) async fn rebuild_step(
-    transaction: &Transaction,
-    messages: &[(SessionId, MessageId, Written)],
-) -> Result<Optimizing, Failure> {
+/// What is read again next, if a rebuild is under way.
+pub(crate) async fn next(transaction: &Transaction) -> Result<Option<Step>, Failure> {
+    let Some(after) = watermark(transaction, "").await? else { return Ok(None) };
+    let sql = format!("SELECT {} FROM messages WHERE id > $1 ORDER BY id LIMIT $2", *row::MESSAGE);
+    let mut step = Step { after, messages: Vec::new(), words: Vec::new() };
+    for row in transaction.rows(&sql, &[&after, &STEP]).await? {
+        let session = row::id(&row, 1)?;
+        let message = row::message(&row, &session);
+        step.words.push(Written::of(&message.body));
+        step.messages.push((session, message.id));
+    }
+    Ok(Some(step))
+}
+
+/// Puts messages that were read again into the index; how far the whole is.
+pub(crate) async fn rebuild_step(transaction: &Transaction, step: &Step) -> Result<Optimizing, Failure> {
     let Some(after) = watermark(transaction, " FOR UPDATE").await? else { return Ok(Optimizing::Done) };
-    let Some((_, last, _)) = messages.last() else {
+    let total = transaction.one("SELECT coalesce(max(id), 0) FROM messages", &[]).await?.try_get::<_, i64>(0)?;
+    let building = |done: i64| Optimizing::Building { done: done.unsigned_abs(), total: total.unsigned_abs() };
+    if after != step.after {
+        // Somebody else did it, or has it all begun anew.
+        return Ok(building(after));
+    }
+    let Some((_, last)) = step.messages.last() else {
         transaction.run("DELETE FROM hx_state WHERE key = $1", &[&REBUILD]).await?;
         return Ok(Optimizing::Clearing);
     };
-    if last.0 > after {
-        for (session, message, words) in messages {
-            // One that was deleted meanwhile stays away, and so does one that somebody is deleting.
-            let there = transaction.row("SELECT 1 FROM messages WHERE id = $1 FOR KEY SHARE", &[&message.0]).await?;
-            transaction.run("DELETE FROM hx_search WHERE message_id = $1", &[&message.0]).await?;
-            if there.is_some() {
-                indexes::add(transaction, session, &[*message], std::slice::from_ref(words)).await?;
-            }
-        }
-        let sql = "UPDATE hx_state SET value = $2 WHERE key = $1";
-        transaction.run(sql, &[&REBUILD, &last.0.to_string()]).await?;
-    }
-    let row = transaction.one("SELECT coalesce(max(id), 0) FROM messages", &[]).await?;
-    Ok(Optimizing::Building { done: last.0.unsigned_abs(), total: row.try_get::<_, i64>(0)?.unsigned_abs() })
+    let ids: Vec<i64> = step.messages.iter().map(|(_, id)| id.0).collect();
+    // One that was deleted meanwhile stays away. Whoever deletes one waits until its words are in, and takes them along.
+    let there =
+        transaction.rows("SELECT id FROM messages WHERE id = ANY($1) ORDER BY id FOR KEY SHARE", &[&ids]).await?;
+    let there: HashSet<i64> = there.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    let rows = step.messages.iter().zip(&step.words).filter(|((_, id), _)| there.contains(&id.0));
+    indexes::add(transaction, rows.map(|((session, id), words)| (session, *id, words))).await?;
+    let sql = "UPDATE hx_state SET value = $2 WHERE key = $1";
+    transaction.run(sql, &[&REBUILD, &last.0.to_string()]).await?;
+    Ok(building(last.0))
 }
 
 pub(crate) async fn status(transaction: &Transaction, database: &Database) -> Result<StoreStatus, Failure> {

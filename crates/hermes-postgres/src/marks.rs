@@ -74,7 +74,8 @@ impl Mark {
         if client.execute(&fence, &[&self.writer, &self.number]).await? > 0 {
             return Ok(false);
         }
-        let reached = format!("SELECT 1 FROM {table} WHERE writer = $1 AND number = $2::int8");
-        Ok(client.query_opt(&reached, &[&self.writer, &self.number]).await?.is_some())
+        // A write, so that it is answered when the standby that commits wait for has come that far, too.
+        let reached = format!("UPDATE {table} SET at = now() WHERE writer = $1 AND number = $2::int8");
+        Ok(client.execute(&reached, &[&self.writer, &self.number]).await? > 0)
     }
 }

@@ -57,7 +57,8 @@ pub(crate) async fn add(
     let told: [&(dyn ToSql + Sync); 3] = [&name, &newest, &first];
     let rows = messages.iter().zip(&ids).map(|(message, id)| (*id, &message.body, message.timestamp.unwrap_or(now)));
     let rows = Rows::new(id, rows);
-    try_join3(rows.insert(transaction), crate::indexes::add(transaction, id, &ids, words), async {
+    let words = ids.iter().zip(words).map(|(message, words)| (id, *message, words));
+    try_join3(rows.insert(transaction), crate::indexes::add(transaction, words), async {
         transaction
             .run(
                 "UPDATE hx_session SET active = greatest(active, $2), \
@@ -193,14 +194,14 @@ pub(crate) async fn replace(
 /// Removes every message of these sessions; how many there were.
 pub(crate) async fn remove(transaction: &Transaction, sessions: &[SessionId]) -> Result<u64, Failure> {
     let sessions: Vec<&str> = sessions.iter().map(SessionId::as_str).collect();
-    let row = transaction
-        .one(
-            "WITH gone AS (DELETE FROM messages WHERE session_id = ANY($1) RETURNING id), \
-             words AS (DELETE FROM hx_search w USING gone WHERE w.message_id = gone.id) SELECT count(*) FROM gone",
-            &[&sessions],
-        )
-        .await?;
-    Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
+    let rows = transaction.rows("DELETE FROM messages WHERE session_id = ANY($1) RETURNING id", &[&sessions]).await?;
+    let gone: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    // A statement of its own: words that somebody read again until the messages were locked are seen only now.
+    transaction.run("DELETE FROM hx_search WHERE message_id = ANY($1)", &[&gone]).await?;
+    if !gone.is_empty() {
+        transaction.has_written();
+    }
+    Ok(gone.len() as u64)
 }
 
 /// Copies the messages of one session to another, with their words, and sets its counters.
@@ -253,6 +254,9 @@ pub(crate) async fn summarize(transaction: &Transaction, id: &SessionId) -> Resu
             }
         }
     }
+    // Nobody else moves the conversation's activity from here on, so that what is told of it below is true when it is written.
+    let lock = "SELECT 1 FROM hx_session WHERE session_id = (SELECT root FROM hx_session WHERE session_id = $1) FOR NO KEY UPDATE";
+    transaction.rows(lock, &[&id.as_str()]).await?;
     transaction
         .run(
             "UPDATE hx_session h SET preview = $2, last_active = greatest(h.started_at, \

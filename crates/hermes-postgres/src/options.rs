@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How a server is used.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct PostgresOptions {
     /// How long a call goes on trying while a server restarts, others are in the way, or every connection is in use.
     pub wait: Duration,
@@ -21,6 +21,18 @@ pub struct PostgresOptions {
     pub read_only: bool,
     /// Another server that follows this one, for searching and counting.
     pub replica: Option<String>,
+}
+
+impl std::fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The replica's URL may hold a password.
+        f.debug_struct("PostgresOptions")
+            .field("wait", &self.wait)
+            .field("max_connections", &self.max_connections)
+            .field("schema", &self.schema)
+            .field("has_replica", &self.replica.is_some())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for PostgresOptions {

@@ -27,6 +27,8 @@ pub(crate) async fn once<T: Answer>(
     if let Some(row) = kept {
         let (known, answer, lives): (String, String, bool) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         if lives {
+            // What it answers has to be as certain as a change of its own.
+            transaction.run("UPDATE hx_request SET answer = answer WHERE request_key = $1", &[&key.as_str()]).await?;
             return match T::recall(&answer).filter(|_| known == fingerprint) {
                 Some(answer) => Ok(answer),
                 None => Err(Conflict::KeyReused(key.clone()).into()),

@@ -7,6 +7,7 @@ use deadpool_postgres::{Object, PoolError, TimeoutType};
 use hermes_session::StoreError;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio_postgres::IsolationLevel;
 use tokio_postgres::error::SqlState;
 
 /// The version of the agent's schema that the tables stand for.
@@ -102,7 +103,7 @@ async fn migrate(client: &mut Object, database: &Database) -> Result<i32, Failur
     let (schema, lock) = (database.schema.as_str(), database.lock_number());
     let mut last = 0;
     for migration in &MIGRATIONS {
-        let transaction = client.transaction().await?;
+        let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
         // Whoever else opens the store now waits here, and then finds it done.
         transaction.execute("SELECT pg_advisory_xact_lock($1, $2)", &[&LOCK, &lock]).await?;
         let name = quoted(schema);
@@ -143,7 +144,8 @@ async fn refuse_strangers(
     let found = transaction
         .query_opt(
             "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
-             AND (c.relname IN ('sessions', 'messages', 'state_meta') OR c.relname LIKE 'hx\\_%') ORDER BY 1 LIMIT 1",
+             AND (c.relname IN ('sessions', 'messages', 'state_meta', 'telegram_dm_topic_mode', 'telegram_dm_topic_bindings') \
+             OR starts_with(c.relname::text, 'hx_')) ORDER BY 1 LIMIT 1",
             &[&schema],
         )
         .await?;

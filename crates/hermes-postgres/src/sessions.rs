@@ -31,7 +31,16 @@ pub(crate) async fn ensure(transaction: &Transaction, new: &NewSession, request:
         if new.parent_session_id.is_some() {
             transaction.lock_kin().await?;
         }
-        match session(transaction, &new.id).await? {
+        let mut known = session(transaction, &new.id).await?;
+        if known.as_ref().is_some_and(|known| known.source.as_str() == Source::UNKNOWN) {
+            // Of two that fill it at once one finds it filled, or gone.
+            match lock(transaction, &new.id).await {
+                Ok(()) | Err(Failure::Store(StoreError::NotFound(_))) => {}
+                Err(failure) => return Err(failure),
+            }
+            known = session(transaction, &new.id).await?;
+        }
+        match known {
             None => insert(transaction, new, request.at).await.map(|()| Ensured::Created),
             Some(known) if known.source.as_str() == Source::UNKNOWN => {
                 fill(transaction, &known, new).await.map(|()| Ensured::Filled)
@@ -46,7 +55,12 @@ pub(crate) async fn ensure(transaction: &Transaction, new: &NewSession, request:
 pub(crate) async fn insert(transaction: &Transaction, new: &NewSession, now: Timestamp) -> Result<(), Failure> {
     let relation = relation_to_parent(transaction, new).await?;
     let started_at = new.started_at.unwrap_or(now);
-    clear_arrival(transaction, &new.id).await?;
+    // Whoever imports a session of this id waits until this one is there, or is seen here.
+    let claim = "INSERT INTO hx_arrival (session_id, messages, last_message) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING";
+    match transaction.run(claim, &[&new.id.as_str()]).await? {
+        0 => clear_arrival(transaction, &new.id).await?,
+        _ => _ = transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", &[&new.id.as_str()]).await?,
+    }
     transaction
         .run(
             "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, parent_session_id, started_at) \

@@ -42,7 +42,7 @@ pub(crate) async fn room(transaction: &Transaction) -> Result<Room, Failure> {
             "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8, coalesce(sum(CASE WHEN c.relname IN ('sessions', 'messages') \
              THEN pg_indexes_size(c.oid) ELSE pg_total_relation_size(c.oid) END), 0)::int8 \
              FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace \
-             AND (c.relname IN ('sessions', 'messages', 'state_meta') OR c.relname LIKE 'hx\\_%' OR c.relname LIKE 'telegram\\_dm\\_%')",
+             AND (c.relname IN ('sessions', 'messages', 'state_meta') OR starts_with(c.relname::text, 'hx_') OR starts_with(c.relname::text, 'telegram_dm_'))",
             &[],
         )
         .await?;

@@ -81,38 +81,13 @@ impl PostgresStore {
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
-
-    /// What messages are found by, once the vocabulary has their words.
-    async fn words<'m>(
-        &self,
-        op: &'static str,
-        bodies: impl Iterator<Item = &'m hermes_session::MessageBody>,
-    ) -> Result<Vec<Written>, StoreError> {
-        let words: Vec<Written> = bodies.map(Written::of).collect();
-        self.learn(op, &words).await?;
-        Ok(words)
-    }
-
-    async fn learn(&self, op: &'static str, words: &[Written]) -> Result<(), StoreError> {
-        if self.database.read_only {
-            // The transaction that follows tells.
-            return Ok(());
-        }
-        let mut attempts = crate::attempt::Attempts::new(&self.database, op);
-        loop {
-            let learned = self.database.vocabulary.learn(&self.database, words).await;
-            if let std::ops::ControlFlow::Break(result) = attempts.settle(learned).await {
-                return result;
-            }
-        }
-    }
 }
 
 #[async_trait]
 impl SessionStore for PostgresStore {
     async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
         let session = session.clone().checked()?;
-        job!(&self.database, Purpose::Write, "create a session", |transaction| sessions::create(
+        job!(&self.database, Purpose::Write(&[]), "create a session", |transaction| sessions::create(
             transaction,
             &session,
             request
@@ -121,7 +96,7 @@ impl SessionStore for PostgresStore {
 
     async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
         let session = session.clone().checked()?;
-        job!(&self.database, Purpose::Write, "ensure a session", |transaction| sessions::ensure(
+        job!(&self.database, Purpose::Write(&[]), "ensure a session", |transaction| sessions::ensure(
             transaction,
             &session,
             request
@@ -134,7 +109,7 @@ impl SessionStore for PostgresStore {
 
     async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
         let patch = patch.clone().checked()?;
-        job!(&self.database, Purpose::Write, "change a session", |transaction| sessions::update(
+        job!(&self.database, Purpose::Write(&[]), "change a session", |transaction| sessions::update(
             transaction,
             id,
             &patch,
@@ -143,7 +118,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError> {
-        job!(&self.database, Purpose::Write, "end a session", |transaction| sessions::end(
+        job!(&self.database, Purpose::Write(&[]), "end a session", |transaction| sessions::end(
             transaction,
             id,
             reason,
@@ -152,7 +127,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError> {
-        job!(&self.database, Purpose::Write, "reopen a session", |transaction| sessions::reopen(
+        job!(&self.database, Purpose::Write(&[]), "reopen a session", |transaction| sessions::reopen(
             transaction,
             id,
             request
@@ -160,11 +135,16 @@ impl SessionStore for PostgresStore {
     }
 
     async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError> {
-        job!(&self.database, Purpose::Write, "set a title", |transaction| titles::set(transaction, id, title, request))
+        job!(&self.database, Purpose::Write(&[]), "set a title", |transaction| titles::set(
+            transaction,
+            id,
+            title,
+            request
+        ))
     }
 
     async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError> {
-        job!(&self.database, Purpose::Write, "allocate a title", |transaction| titles::allocate(
+        job!(&self.database, Purpose::Write(&[]), "allocate a title", |transaction| titles::allocate(
             transaction,
             id,
             base,
@@ -180,8 +160,8 @@ impl SessionStore for PostgresStore {
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
         let messages = NewMessage::checked_all(messages)?;
-        let words = self.words("carry a session on", messages.iter().map(|message| &message.body)).await?;
-        job!(&self.database, Purpose::Write, "carry a session on", |transaction| lineage::split(
+        let words: Vec<Written> = messages.iter().map(|message| Written::of(&message.body)).collect();
+        job!(&self.database, Purpose::Write(&words), "carry a session on", |transaction| lineage::split(
             transaction,
             parent,
             child,
@@ -197,7 +177,7 @@ impl SessionStore for PostgresStore {
         child: &NewChild,
         request: &Request,
     ) -> Result<Option<Title>, StoreError> {
-        job!(&self.database, Purpose::Write, "branch a session", |transaction| lineage::branch(
+        job!(&self.database, Purpose::WriteMuch(&[]), "branch a session", |transaction| lineage::branch(
             transaction,
             parent,
             child,
@@ -212,8 +192,8 @@ impl SessionStore for PostgresStore {
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError> {
         let messages = NewMessage::checked_all(messages)?;
-        let words = self.words("append messages", messages.iter().map(|message| &message.body)).await?;
-        job!(&self.database, Purpose::Write, "append messages", |transaction| messages::append(
+        let words: Vec<Written> = messages.iter().map(|message| Written::of(&message.body)).collect();
+        job!(&self.database, Purpose::Write(&words), "append messages", |transaction| messages::append(
             transaction,
             id,
             &messages,
@@ -229,8 +209,8 @@ impl SessionStore for PostgresStore {
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError> {
         let messages = NewMessage::checked_all(messages)?;
-        let words = self.words("replace messages", messages.iter().map(|message| &message.body)).await?;
-        job!(&self.database, Purpose::Write, "replace messages", |transaction| messages::replace(
+        let words: Vec<Written> = messages.iter().map(|message| Written::of(&message.body)).collect();
+        job!(&self.database, Purpose::Write(&words), "replace messages", |transaction| messages::replace(
             transaction,
             id,
             &messages,
@@ -244,7 +224,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {
-        job!(&self.database, Purpose::Write, "record usage", |transaction| usage::record(
+        job!(&self.database, Purpose::Write(&[]), "record usage", |transaction| usage::record(
             transaction,
             id,
             update,
@@ -257,7 +237,7 @@ impl SessionStore for PostgresStore {
     }
 
     async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError> {
-        job!(&self.database, Purpose::Read, "count sessions", |transaction| listing::counts(transaction, filter))
+        job!(&self.database, Purpose::ReadAll, "count sessions", |transaction| listing::counts(transaction, filter))
     }
 
     async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
@@ -287,7 +267,7 @@ impl SessionStore for PostgresStore {
 
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let key = checked_meta_key(key)?;
-        job!(&self.database, Purpose::Write, "keep a value", |transaction| meta::write(transaction, &key, value))
+        job!(&self.database, Purpose::Write(&[]), "keep a value", |transaction| meta::write(transaction, &key, value))
     }
 }
 
@@ -305,7 +285,7 @@ impl SearchStore for PostgresStore {
 #[async_trait]
 impl Maintenance for PostgresStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        job!(&self.database, Purpose::Write, "delete a conversation", |transaction| deletion::delete(
+        job!(&self.database, Purpose::WriteMuch(&[]), "delete a conversation", |transaction| deletion::delete(
             transaction,
             id,
             request
@@ -318,7 +298,7 @@ impl Maintenance for PostgresStore {
         policy: &RetentionPolicy,
         now: Timestamp,
     ) -> Result<Pruned, StoreError> {
-        job!(&self.database, Purpose::Write, "prune conversations", |transaction| deletion::prune(
+        job!(&self.database, Purpose::WriteMuch(&[]), "prune conversations", |transaction| deletion::prune(
             transaction,
             conversations,
             policy,
@@ -327,17 +307,18 @@ impl Maintenance for PostgresStore {
     }
 
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
-        let words: Vec<Vec<Written>> = pieces
-            .iter()
-            .map(|piece| piece.messages.iter().map(|message| Written::of(&message.body)).collect())
-            .collect();
-        self.learn("import sessions", &words.concat()).await?;
-        job!(&self.database, Purpose::Write, "import sessions", |transaction| import::take(transaction, pieces, &words))
+        let messages = pieces.iter().flat_map(|piece| &piece.messages);
+        let words: Vec<Written> = messages.map(|message| Written::of(&message.body)).collect();
+        job!(&self.database, Purpose::WriteMuch(&words), "import sessions", |transaction| import::take(
+            transaction,
+            pieces,
+            &words
+        ))
     }
 
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
         let (child, parent) = checked_link(child, parent, relation)?;
-        job!(&self.database, Purpose::Write, "link sessions", |transaction| import::link(
+        job!(&self.database, Purpose::WriteMuch(&[]), "link sessions", |transaction| import::link(
             transaction,
             &child,
             &parent,
@@ -354,7 +335,7 @@ impl Maintenance for PostgresStore {
     }
 
     async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
-        job!(&self.database, Purpose::Write, "import topics", |transaction| topics::import(transaction, topics))
+        job!(&self.database, Purpose::Write(&[]), "import topics", |transaction| topics::import(transaction, topics))
     }
 
     async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
@@ -369,17 +350,20 @@ impl Maintenance for PostgresStore {
         const OP: &str = "read messages again";
         let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
         let Some(next) = next else { return Ok(Optimizing::Done) };
-        let words: Vec<Written> = next.iter().map(|(_, _, words)| words.clone()).collect();
-        self.learn(OP, &words).await?;
-        job!(&self.database, Purpose::Write, OP, |transaction| maintenance::rebuild_step(transaction, &next))
+        job!(&self.database, Purpose::WriteMuch(&next.words), OP, |transaction| maintenance::rebuild_step(
+            transaction,
+            &next
+        ))
     }
 
     async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-        job!(&self.database, Purpose::Write, "begin to index anew", |transaction| maintenance::rebuild(transaction))
+        job!(&self.database, Purpose::Write(&[]), "begin to index anew", |transaction| maintenance::rebuild(
+            transaction
+        ))
     }
 
     async fn verify(&self) -> Result<Report, StoreError> {
-        job!(&self.database, Purpose::Read, "look through the store", |transaction| verify::verify(transaction))
+        job!(&self.database, Purpose::ReadAll, "look through the store", |transaction| verify::verify(transaction))
     }
 
     async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {

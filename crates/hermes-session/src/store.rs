@@ -204,7 +204,7 @@ pub trait Maintenance: SessionStore {
     /// left that did not end. Its title gives way if another session has it ([`Title::next`]); a parent that is not there is left out, and
     /// the session is a root then. The first pieces of the list are taken, at least a part of one and as many as a short step allows; the
     /// answer tells what became of each of these. [`import::import`](crate::import::import) goes through a whole export.
-    //  Cases: pieces::a_large_session_comes_as_a_whole, pieces::half_an_import_is_in_nobodys_way,
+    //  Cases: pieces::a_large_session_comes_as_a_whole, pieces::half_an_import_is_in_nobodys_way, pieces::made_while_it_comes,
     //         pieces::ids_of_messages_are_kept_if_free, pieces::an_id_that_comes_back_revives_no_key,
     //         pieces::two_continuations_may_come, import::*
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;

@@ -2,6 +2,7 @@
 
 use crate::fixture::{id, now, options, server, session};
 use hermes_postgres::{PostgresOptions, PostgresStore};
+use hermes_session::search::{Query, SearchRequest, SearchStore as _};
 use hermes_session::{MessageRequest, NewMessage, Request, RequestKey, Role, SessionStore as _, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ async fn killed_again_and_again_under_writers() {
             let (mut told, mut number) = (Vec::new(), 0_u64);
             while !stop.load(Ordering::Relaxed) {
                 number += 1;
-                let text = format!("{writer}-{number}");
+                let text = format!("zeta{writer}x{number}q");
                 // Every other one has a key, under which it can be sent again if nobody can tell what became of it.
                 let keyed = number % 2 == 0;
                 let request = match keyed {
@@ -77,6 +78,12 @@ async fn killed_again_and_again_under_writers() {
         }
         lost += told.iter().filter(|text| !counts.contains_key(*text)).count();
         doubled += counts.values().filter(|count| **count > 1).count();
+        // Its words are in the vocabulary, whatever the server forgot: a piece of each is found.
+        for text in told.iter().rev().take(40) {
+            let request = SearchRequest { relax: false, ..SearchRequest::new(Query::parse(&text[1..])) };
+            let answer = store.search(&request).await.expect("searched");
+            assert!(answer.hits.len() == 1, "{text}: {answer:?}");
+        }
         let session = store.session(&id(&format!("w{writer}"))).await.expect("read").expect("it is there");
         assert_eq!(session.message_count, there.len() as i64);
     }

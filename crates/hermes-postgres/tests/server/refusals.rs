@@ -73,6 +73,18 @@ async fn nobody_there_is_told_within_the_time_out() {
 }
 
 #[tokio::test]
+async fn of_several_hosts_the_one_that_takes_writes_is_found() {
+    let Some(server) = server(&[]) else { return };
+    let dead = std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|port| port.local_addr()).expect("a port").port();
+    let url = format!("postgresql://hermes@127.0.0.1:{dead},127.0.0.1:{}/hermes", server.port());
+    let store = PostgresStore::open(&url, &options("a")).await.expect("it opens");
+    store.create(&session("s"), &now()).await.expect("made");
+    // One that only reads is passed over.
+    server.sql("ALTER DATABASE hermes SET default_transaction_read_only = on");
+    refusal(&url, &options("a")).await;
+}
+
+#[tokio::test]
 async fn tables_of_others_are_left_alone() {
     let Some(server) = server(&[]) else { return };
     server.sql("CREATE SCHEMA shop; CREATE TABLE shop.sessions (cart TEXT); INSERT INTO shop.sessions VALUES ('milk')");

@@ -84,8 +84,27 @@ async fn many_at_once_neither_lose_nor_fail() {
     assert!(report.is_sound(), "{report:?}");
 }
 
+#[tokio::test]
+async fn a_deadlock_is_tried_again() {
+    let Some(server) = server(&["deadlock_timeout=50ms"]) else { return };
+    let store = Arc::new(PostgresStore::open(&server.url(), &options("a")).await.expect("it opens"));
+    for name in ["s", "t"] {
+        store.create(&session(name), &now()).await.expect("made");
+    }
+    // Somebody has the words of the session and wants the session, while an append has the session and wants its words.
+    let holder = Holder::new(&server, "a", "SELECT 1 FROM hx_session WHERE session_id = 's' FOR UPDATE").await;
+    let waiting = Arc::clone(&store);
+    let waiting = tokio::spawn(async move { waiting.append(&id("s"), &[said("x")], &now()).await });
+    holder.awaited(&server).await;
+    // One of the two is given up by the server: it is this one, or the append, which tries again once this one is gone.
+    _ = holder.0.batch_execute("SELECT 1 FROM sessions WHERE id = 's' FOR UPDATE").await;
+    drop(holder);
+    waiting.await.expect("no panic").expect("said");
+    assert_eq!(store.session(&id("s")).await.expect("read").map(|session| session.message_count), Some(1));
+}
+
 /// Somebody else's transaction that keeps what its statement locked.
-struct Holder(#[expect(dead_code, reason = "it holds until it is dropped")] tokio_postgres::Client);
+struct Holder(tokio_postgres::Client);
 
 impl Holder {
     async fn new(server: &hermes_conformance::servers::Postgres, schema: &str, sql: &str) -> Self {
