@@ -371,8 +371,8 @@ fn what_can_be_typed() {
               ~/.hermes]
 
           --url <URL>
-              The store: sqlite:PATH, or a path [default: $HERMES_SESSIONDB_URL, or
-              what config.yaml says]
+              The store: sqlite:PATH, postgresql://…, or a path [default:
+              $HERMES_SESSIONDB_URL, or what config.yaml says]
     --- exit 0
     "#);
 }
