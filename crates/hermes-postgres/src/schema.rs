@@ -53,11 +53,8 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
         )
         .await?;
     let (number, version, encoding): (i32, String, String) = (facts.try_get(0)?, facts.try_get(1)?, facts.try_get(2)?);
-    if number < OLDEST {
-        return Err(refuse(format!("is PostgreSQL {version}, which is too old"), "use PostgreSQL 13 or later"));
-    }
-    if encoding != "UTF8" {
-        return Err(refuse(format!("keeps text as {encoding}"), "make the database with ENCODING 'UTF8'"));
+    if let Some((why, hint)) = unfit(number, &version, &encoding) {
+        return Err(refuse(why, hint));
     }
     let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
     let mut applied = applied(client, &database.schema).await?;
@@ -82,6 +79,14 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
         _ if database.read_only => Ok(Vec::new()),
         _ => trigrams(client, &database.schema).await,
     }
+}
+
+/// Why a server can't be used, and what to do; nothing if it can.
+fn unfit(number: i32, version: &str, encoding: &str) -> Option<(String, &'static str)> {
+    if number < OLDEST {
+        return Some((format!("is PostgreSQL {version}, which is too old"), "use PostgreSQL 13 or later"));
+    }
+    (encoding != "UTF8").then(|| (format!("keeps text as {encoding}"), "make the database with ENCODING 'UTF8'"))
 }
 
 fn refused(location: &str, why: String, hint: &'static str) -> Failure {
@@ -197,5 +202,19 @@ async fn trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure>
         Err(error) => {
             Ok(lacking(&error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unfit;
+
+    #[test]
+    fn an_old_server_is_told() {
+        assert_eq!(unfit(150_018, "15.18", "UTF8"), None);
+        assert_eq!(unfit(130_000, "13.0", "UTF8"), None);
+        let (why, hint) = unfit(120_022, "12.22", "UTF8").expect("it is too old");
+        assert_eq!((why.as_str(), hint), ("is PostgreSQL 12.22, which is too old", "use PostgreSQL 13 or later"));
+        assert!(unfit(150_000, "15", "SQL_ASCII").is_some_and(|(why, _)| why == "keeps text as SQL_ASCII"));
     }
 }

@@ -157,11 +157,11 @@ fn what_is_typed_wrong_is_told() {
     hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
     --- exit 1
     "#);
-    assert_snapshot!(run(&["--from", "config", "--to", "postgresql://ada:hunter2@db/hermes"]), @r#"
+    assert_snapshot!(run(&["--from", "config", "--to", "mysql://ada:hunter2@db/hermes"]), @r#"
     --- stderr
     warning: others on this machine can see the password in --to
     hint: put the URL into a variable and give --to env:NAME
-    error: store postgresql://ada:***@db/hermes needs PostgreSQL, which this build can't use yet
+    error: store mysql://ada:***@db/hermes needs MySQL, which this build can't use yet
     hint: give a SQLite file, such as sqlite:~/.hermes/state.db
     --- exit 1
     "#);

@@ -63,14 +63,14 @@ fn a_bad_url_is_told() {
 }
 
 #[test]
-fn a_provider_that_is_not_built_says_so_and_hides_passwords() {
+fn a_server_that_cannot_be_used_is_told_and_passwords_are_hidden() {
     let home = Home::empty();
     assert_snapshot!(home.see(&["sessions", "list", "--url", "postgresql://ada:hunter2@db/hermes?sslpassword=x"]), @r#"
     --- stderr
     warning: others on this machine can see the password in --url
     hint: set HERMES_SESSIONDB_URL instead
-    error: store postgresql://ada:***@db/hermes?sslpassword=*** needs PostgreSQL, which this build can't use yet
-    hint: give a SQLite file, such as sqlite:~/.hermes/state.db
+    error: store URL can't be read: unknown option `sslpassword`
+    hint: write postgresql://user@host:port/database, with %3F for a ? and %40 for an @ in the password
     --- exit 1
     "#);
     assert_snapshot!(home.hermes(&LIST).env("HERMES_SESSIONDB_URL", "mysql://ada:hunter2@db/hermes").see(), @r#"
