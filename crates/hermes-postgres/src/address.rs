@@ -37,7 +37,12 @@ pub(crate) enum Trust {
 impl Address {
     /// Reads `postgresql://…`. Unless it says otherwise, a server on another machine has to prove who it is, and take writes.
     pub(crate) fn parse(url: &str) -> Result<Self, Invalid> {
-        let (place, query) = url.split_once('?').unwrap_or((url, ""));
+        // A password may hold a `?`: as the driver reads it, the user ends at the first @.
+        let behind_user = url.find('@').map_or(0, |at| at + 1);
+        let (place, query) = match url[behind_user..].find('?') {
+            Some(at) => (&url[..behind_user + at], &url[behind_user + at + 1..]),
+            None => (url, ""),
+        };
         let (mut mode, mut roots, mut schema, mut rest, mut says_attributes) = (None, None, None, Vec::new(), false);
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
@@ -178,6 +183,8 @@ mod tests {
         assert_eq!(address.location, "postgresql://ada@one:1,two:2/h");
         assert_eq!(address.config.get_password(), Some(&b"p@w"[..]));
         assert_eq!(address.schema.as_deref(), Some("work"));
+        let odd = parsed("postgresql://ada:p?w=1@db/h?sslmode=require");
+        assert_eq!((odd.config.get_password(), odd.trust), (Some(&b"p?w=1"[..]), Trust::Any));
         assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::Any);
         assert_eq!(parsed("postgresql://a@one,two/h").config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
     }
@@ -188,7 +195,7 @@ mod tests {
             ("postgresql://a:secret@h:x/d", "store URL can't be read: invalid value for option `port`"),
             ("postgresql://a:secret@h/d?colour=1", "store URL can't be read: unknown option `colour`"),
             ("postgresql://a:secret@h/d?sslmode=maybe", "store URL has an unknown sslmode"),
-            ("postgresql://a:sec?ret@h/d?sslmode=require", "store URL can't be read"),
+            ("postgresql://a:secret@h/d?sec?ret=1", "store URL can't be read"),
         ] {
             assert_eq!(Address::parse(url).err().map(|error| error.to_string()).as_deref(), Some(expect));
         }
