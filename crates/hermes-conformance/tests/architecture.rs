@@ -11,8 +11,9 @@ use std::process::Command;
 /// The longest source file. One that comes near is looked at for a seam.
 const MAX_LINES: usize = 600;
 
-/// How many packages we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety.
-const MAX_PACKAGES: usize = 260;
+/// How many packages we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety,
+/// that of MySQL sixty, twenty of them for names of hosts in any script.
+const MAX_PACKAGES: usize = 310;
 
 const LICENCES: [&str; 12] = [
     "MIT",
@@ -89,7 +90,8 @@ fn arrows_point_one_way() {
         ("hermes-sql", vec!["hermes-session"]),
         ("hermes-sqlite", vec!["hermes-session", "hermes-sql"]),
         ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
-        ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres"]),
+        ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
+        ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),
         ("hermes-config", vec![]),
         ("hermes-conformance", vec!["hermes-session"]),
     ]);
