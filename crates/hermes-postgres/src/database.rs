@@ -52,6 +52,14 @@ pub(crate) enum Purpose<'w> {
 }
 
 impl<'w> Purpose<'w> {
+    pub(crate) fn write(words: &'w [Written]) -> Self {
+        Self::Write(words)
+    }
+
+    pub(crate) fn write_much(words: &'w [Written]) -> Self {
+        Self::WriteMuch(words)
+    }
+
     /// The words of what is written; nothing if nothing is.
     fn words(self) -> Option<&'w [Written]> {
         match self {

@@ -30,7 +30,7 @@ macro_rules! server_store {
             impl SessionStore for $store {
                 async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
                     let session = session.clone().checked()?;
-                    job!(&self.database, Purpose::Write(&[]), "create a session", |transaction| sessions::create(
+                    job!(&self.database, Purpose::write(&[]), "create a session", |transaction| sessions::create(
                         transaction,
                         &session,
                         request
@@ -39,7 +39,7 @@ macro_rules! server_store {
 
                 async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
                     let session = session.clone().checked()?;
-                    job!(&self.database, Purpose::Write(&[]), "ensure a session", |transaction| sessions::ensure(
+                    job!(&self.database, Purpose::write(&[]), "ensure a session", |transaction| sessions::ensure(
                         transaction,
                         &session,
                         request
@@ -57,7 +57,7 @@ macro_rules! server_store {
                     request: &Request,
                 ) -> Result<(), StoreError> {
                     let patch = patch.clone().checked()?;
-                    job!(&self.database, Purpose::Write(&[]), "change a session", |transaction| sessions::update(
+                    job!(&self.database, Purpose::write(&[]), "change a session", |transaction| sessions::update(
                         transaction,
                         id,
                         &patch,
@@ -66,7 +66,7 @@ macro_rules! server_store {
                 }
 
                 async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::Write(&[]), "end a session", |transaction| sessions::end(
+                    job!(&self.database, Purpose::write(&[]), "end a session", |transaction| sessions::end(
                         transaction,
                         id,
                         reason,
@@ -75,7 +75,7 @@ macro_rules! server_store {
                 }
 
                 async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::Write(&[]), "reopen a session", |transaction| sessions::reopen(
+                    job!(&self.database, Purpose::write(&[]), "reopen a session", |transaction| sessions::reopen(
                         transaction,
                         id,
                         request
@@ -88,7 +88,7 @@ macro_rules! server_store {
                     title: Option<&Title>,
                     request: &Request,
                 ) -> Result<(), StoreError> {
-                    job!(&self.database, Purpose::Write(&[]), "set a title", |transaction| titles::set(
+                    job!(&self.database, Purpose::write(&[]), "set a title", |transaction| titles::set(
                         transaction,
                         id,
                         title,
@@ -102,7 +102,7 @@ macro_rules! server_store {
                     base: &Title,
                     request: &Request,
                 ) -> Result<Title, StoreError> {
-                    job!(&self.database, Purpose::Write(&[]), "allocate a title", |transaction| titles::allocate(
+                    job!(&self.database, Purpose::write(&[]), "allocate a title", |transaction| titles::allocate(
                         transaction,
                         id,
                         base,
@@ -119,7 +119,7 @@ macro_rules! server_store {
                 ) -> Result<Option<Title>, StoreError> {
                     let messages = NewMessage::checked_all(messages)?;
                     let words: Vec<Written> = messages.iter().map(|message| Written::of(&message.body)).collect();
-                    job!(&self.database, Purpose::Write(&words), "carry a session on", |transaction| lineage::split(
+                    job!(&self.database, Purpose::write(&words), "carry a session on", |transaction| lineage::split(
                         transaction,
                         parent,
                         child,
@@ -135,7 +135,7 @@ macro_rules! server_store {
                     child: &NewChild,
                     request: &Request,
                 ) -> Result<Option<Title>, StoreError> {
-                    job!(&self.database, Purpose::WriteMuch(&[]), "branch a session", |transaction| lineage::branch(
+                    job!(&self.database, Purpose::write_much(&[]), "branch a session", |transaction| lineage::branch(
                         transaction,
                         parent,
                         child,
@@ -151,7 +151,7 @@ macro_rules! server_store {
                 ) -> Result<Vec<MessageId>, StoreError> {
                     let messages = NewMessage::checked_all(messages)?;
                     let words: Vec<Written> = messages.iter().map(|message| Written::of(&message.body)).collect();
-                    job!(&self.database, Purpose::Write(&words), "append messages", |transaction| messages::append(
+                    job!(&self.database, Purpose::write(&words), "append messages", |transaction| messages::append(
                         transaction,
                         id,
                         &messages,
@@ -168,7 +168,7 @@ macro_rules! server_store {
                 ) -> Result<Vec<MessageId>, StoreError> {
                     let messages = NewMessage::checked_all(messages)?;
                     let words: Vec<Written> = messages.iter().map(|message| Written::of(&message.body)).collect();
-                    job!(&self.database, Purpose::Write(&words), "replace messages", |transaction| messages::replace(
+                    job!(&self.database, Purpose::write(&words), "replace messages", |transaction| messages::replace(
                         transaction,
                         id,
                         &messages,
@@ -191,7 +191,7 @@ macro_rules! server_store {
                     update: &UsageUpdate,
                     request: &Request,
                 ) -> Result<(), StoreError> {
-                    job!(&self.database, Purpose::Write(&[]), "record usage", |transaction| usage::record(
+                    job!(&self.database, Purpose::write(&[]), "record usage", |transaction| usage::record(
                         transaction,
                         id,
                         update,
@@ -243,7 +243,7 @@ macro_rules! server_store {
 
                 async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
                     let key = checked_meta_key(key)?;
-                    job!(&self.database, Purpose::Write(&[]), "keep a value", |transaction| meta::write(
+                    job!(&self.database, Purpose::write(&[]), "keep a value", |transaction| meta::write(
                         transaction,
                         &key,
                         value
@@ -265,7 +265,7 @@ macro_rules! server_store {
             #[async_trait]
             impl Maintenance for $store {
                 async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-                    job!(&self.database, Purpose::WriteMuch(&[]), "delete a conversation", |transaction| {
+                    job!(&self.database, Purpose::write_much(&[]), "delete a conversation", |transaction| {
                         deletion::delete(transaction, id, request)
                     })
                 }
@@ -276,18 +276,18 @@ macro_rules! server_store {
                     policy: &RetentionPolicy,
                     now: Timestamp,
                 ) -> Result<Pruned, StoreError> {
-                    job!(&self.database, Purpose::WriteMuch(&[]), "prune conversations", |transaction| deletion::prune(
-                        transaction,
-                        conversations,
-                        policy,
-                        now
-                    ))
+                    job!(
+                        &self.database,
+                        Purpose::write_much(&[]),
+                        "prune conversations",
+                        |transaction| deletion::prune(transaction, conversations, policy, now)
+                    )
                 }
 
                 async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
                     let messages = pieces.iter().flat_map(|piece| &piece.messages);
                     let words: Vec<Written> = messages.map(|message| Written::of(&message.body)).collect();
-                    job!(&self.database, Purpose::WriteMuch(&words), "import sessions", |transaction| import::take(
+                    job!(&self.database, Purpose::write_much(&words), "import sessions", |transaction| import::take(
                         transaction,
                         pieces,
                         &words
@@ -301,7 +301,7 @@ macro_rules! server_store {
                     relation: Relation,
                 ) -> Result<bool, StoreError> {
                     let (child, parent) = checked_link(child, parent, relation)?;
-                    job!(&self.database, Purpose::WriteMuch(&[]), "link sessions", |transaction| import::link(
+                    job!(&self.database, Purpose::write_much(&[]), "link sessions", |transaction| import::link(
                         transaction,
                         &child,
                         &parent,
@@ -326,7 +326,7 @@ macro_rules! server_store {
                 }
 
                 async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
-                    job!(&self.database, Purpose::Write(&[]), "import topics", |transaction| topics::import(
+                    job!(&self.database, Purpose::write(&[]), "import topics", |transaction| topics::import(
                         transaction,
                         topics
                     ))
@@ -346,7 +346,7 @@ macro_rules! server_store {
                     const OP: &str = "read messages again";
                     let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
                     let Some(next) = next else { return Ok(Optimizing::Done) };
-                    job!(&self.database, Purpose::WriteMuch(&next.words), OP, |transaction| maintenance::rebuild_step(
+                    job!(&self.database, Purpose::write_much(&next.words), OP, |transaction| maintenance::rebuild_step(
                         transaction,
                         &next
                     ))
@@ -355,7 +355,7 @@ macro_rules! server_store {
                 async fn rebuild_indexes(&self) -> Result<(), StoreError> {
                     job!(
                         &self.database,
-                        Purpose::Write(&[]),
+                        Purpose::write(&[]),
                         "begin to index anew",
                         |transaction| maintenance::rebuild(transaction)
                     )
