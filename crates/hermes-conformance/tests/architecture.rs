@@ -92,6 +92,7 @@ fn arrows_point_one_way() {
         ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
         ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),
+        ("hermes-rpc", vec!["hermes-session"]),
         ("hermes-config", vec![]),
         ("hermes-conformance", vec!["hermes-session"]),
     ]);

@@ -43,6 +43,7 @@ mod time;
 pub mod title;
 mod tool_calls;
 pub mod topics;
+pub mod transcript_file;
 pub mod transfer;
 mod usage;
 mod verify;
