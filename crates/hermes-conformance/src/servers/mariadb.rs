@@ -128,8 +128,12 @@ impl Mariadb {
             // MySQL's server does it itself.
             None => (server, ["--initialize-insecure"].as_slice()),
         };
+        // In a folder that all share a server that starts sweeps away what another one has there.
+        let room = format!("--tmpdir={}", self.folder.path().display());
         let mut command = self.command(&program);
-        output_of(command.args(["--no-defaults", &data]).args(options).arg("--innodb_flush_log_at_trx_commit=0"));
+        output_of(
+            command.args(["--no-defaults", &data, &room]).args(options).arg("--innodb_flush_log_at_trx_commit=0"),
+        );
     }
 
     fn command(&self, program: &Path) -> Command {

@@ -24,7 +24,7 @@ async fn each_reason_is_told_with_what_to_do() {
     let (error, _) = refusal(&server.url(), &reading).await;
     assert!(error.contains("has no session store"), "{error}");
     assert_eq!(server.sql("SHOW TABLES"), "", "nothing was made");
-    for url in ["mysql://", "mysql://127.0.0.1", "mysql://127.0.0.1/", "mysql://127.0.0.1/d?nonsense=1", "http://h/d"] {
+    for url in ["mysql://", "mysql://127.0.0.1", "mysql://127.0.0.1/", "mysql://127.0.0.1/d?nonsense=1"] {
         let error = MysqlStore::open(url, &options()).await.err().expect("it is refused");
         assert!(matches!(error, StoreError::Invalid(_)), "{url}: {error:?}");
     }
@@ -62,7 +62,7 @@ async fn tables_of_others_are_left_alone() {
     let url = database(&server, "shop");
     server.sql("CREATE TABLE shop.sessions (cart TEXT); INSERT INTO shop.sessions VALUES ('milk')");
     let (error, hint) = refusal(&url, &options()).await;
-    assert!(error.contains("has a table sessions that is not ours"), "{error}");
+    assert!(error.contains("has a table sessions in the database shop that is not ours"), "{error}");
     assert!(hint.contains("database of its own"), "{hint}");
     assert_eq!(server.sql("SHOW TABLES FROM shop"), "sessions\n");
     assert_eq!(server.sql("SELECT cart FROM shop.sessions"), "milk\n");
