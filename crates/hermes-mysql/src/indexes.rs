@@ -1,8 +1,10 @@
 //! What a message is found by, and the vocabulary.
 
-use crate::database::{Transaction, values};
+use crate::database::Transaction;
 use crate::error::Failure;
 use hermes_session::{MessageBody, MessageId, SessionId};
+use hermes_sql::server::{Sql as _, Words};
+use hermes_sql::values;
 
 pub(crate) const SHORTEST: u64 = 4;
 pub(crate) const LONGEST: u64 = 60;
@@ -11,8 +13,8 @@ pub(crate) const LONGEST: u64 = 60;
 #[derive(Debug, Clone)]
 pub(crate) struct Written;
 
-impl Written {
-    pub(crate) fn of(_: &MessageBody) -> Self {
+impl Words for Written {
+    fn of(_: &MessageBody) -> Self {
         Self
     }
 }
