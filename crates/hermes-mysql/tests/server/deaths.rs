@@ -63,6 +63,9 @@ async fn killed_again_and_again_under_writers() {
         let before = acknowledged.load(Ordering::Relaxed);
         // Not before the writers are at it again.
         while acknowledged.load(Ordering::Relaxed) < before + WRITERS as u64 {
+            if let Some(ended) = writers.try_join_next() {
+                panic!("no writer ends before it is told to: {ended:?}");
+            }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         tokio::task::block_in_place(|| server.crash());
