@@ -3,6 +3,7 @@
 /// Implements the contract for a store that has a `database` and `notices`, in a crate that has a `database`, `indexes`, `search`, `backup` and the like:
 /// each call is a job of the function that is called as it is.
 #[macro_export]
+#[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
 macro_rules! server_store {
     ($store:ty) => {
         const _: () = {
