@@ -91,8 +91,9 @@ impl Mariadb {
         command.args([&format!("--datadir={here}/data"), &format!("--socket={here}/socket")]);
         command.args([&format!("--tmpdir={here}"), &format!("--pid-file={here}/pid")]);
         command.args([&format!("--init-file={here}/users.sql")]).args(&self.settings);
-        let mut server = command.spawn().unwrap();
-        await_start(&mut server, || self.client("SELECT 1").status().unwrap().success());
+        let log = self.folder.path().join("log");
+        let mut server = command.stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
+        await_start(&mut server, &log, || self.client("SELECT 1").status().unwrap().success());
         self.server = Some(server);
     }
 

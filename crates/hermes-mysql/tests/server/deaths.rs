@@ -1,6 +1,6 @@
 //! The server dies under writers, again and again: nothing that was answered is lost, nothing is there twice.
 
-use crate::fixture::{id, now, options, server, session};
+use crate::fixture::{cut_all, id, now, options, server, session};
 use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_session::search::{Query, SearchRequest, SearchStore as _};
 use hermes_session::{MessageRequest, NewMessage, Request, RequestKey, Role, SessionStore as _, StoreError};
@@ -125,13 +125,7 @@ async fn cut_off_in_every_phase() {
         number
     });
     for _ in 0..60 {
-        tokio::task::block_in_place(|| {
-            // All but the one that asks.
-            let others = "SELECT CONCAT('KILL ', id, ';') FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'hermes'";
-            let kills = server.sql(others);
-            // One that is gone by then is well.
-            _ = server.client(&kills).arg("--force").status();
-        });
+        tokio::task::block_in_place(|| cut_all(&server));
     }
     stop.store(true, Ordering::Relaxed);
     let number = writer.await.expect("no panic");

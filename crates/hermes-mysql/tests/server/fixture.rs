@@ -16,6 +16,15 @@ pub(crate) fn database(server: &Mariadb, name: &str) -> String {
     server.url_of(name)
 }
 
+/// Cuts every connection but the one that asks for it.
+pub(crate) fn cut_all(server: &Mariadb) {
+    let others = "SELECT CONCAT('KILL ', id, ';') FROM information_schema.processlist \
+                  WHERE id <> CONNECTION_ID() AND user = 'hermes'";
+    let kills = server.sql(others);
+    // One that is gone by then is well.
+    _ = server.client(&kills).arg("--force").status();
+}
+
 /// The options of a test: little patience.
 pub(crate) fn options() -> MysqlOptions {
     MysqlOptions { wait: Duration::from_secs(20), connect_timeout: Duration::from_secs(3), ..MysqlOptions::default() }
