@@ -34,7 +34,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 19] = [
+const CASE_MODULES: [&str; 20] = [
     "sessions",
     "titles",
     "topics",
@@ -54,6 +54,7 @@ const CASE_MODULES: [&str; 19] = [
     "text",
     "concurrency",
     "functions",
+    "gateway",
 ];
 
 fn workspace() -> PathBuf {
