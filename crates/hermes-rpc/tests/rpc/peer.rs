@@ -1,6 +1,5 @@
 //! The table of methods beside the agent's own source.
 
-use super::*;
 use std::path::PathBuf;
 use std::process::Command;
 

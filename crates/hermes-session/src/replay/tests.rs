@@ -162,6 +162,15 @@ fn a_continuation_does_not_repeat_what_it_copied() {
 }
 
 #[test]
+fn stored_messages_are_joined_as_they_are() {
+    let root = stored([user("one"), calls("[]"), user("yes"), user("yes"), says(" end ")]);
+    let tip = stored([says("end"), result("x", "answers nobody"), user("yes")]);
+    let joined = without_repeats([root.clone(), Vec::new(), tip.clone()]);
+    let expect: Vec<Message> = root.into_iter().chain(tip.into_iter().skip(1)).collect();
+    assert_eq!(joined, expect);
+}
+
+#[test]
 fn what_was_said_again_after_a_compression_stays() {
     let first = [user("go"), says("done"), user("go"), says("done")];
     let copy_and_more = [&first[..], &[user("go"), says("done")]].concat();
