@@ -1,6 +1,7 @@
 //! `hermes sessiondb rpc`: the store served to another program.
 
 use super::*;
+use hermes_conformance::servers::{Postgres, is_skipped};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
@@ -151,4 +152,34 @@ fn it_ends_with_the_program_that_started_it() {
     served.child.kill().unwrap();
     // Its input is still open here; its output ends only when it does.
     assert!(served.stdin.is_some() && served.line().is_none());
+}
+
+#[test]
+fn a_server_is_served_as_a_file_is() {
+    if is_skipped("postgres") {
+        return;
+    }
+    let server = Postgres::start(&[]);
+    let home = Home::empty();
+    let mut served = Served::run(home.hermes(&["sessiondb", "rpc"]).env("HERMES_SESSIONDB_URL", &server.url()));
+    assert_eq!(served.line().unwrap()["hello"]["provider"], "postgresql");
+    served.call(r#"{"m": "create_session", "a": ["s", "cli"]}"#);
+    for number in 0..100 {
+        served.send(&format!("{{\"m\": \"append_message\", \"a\": [\"s\", \"user\", \"word{number} \\ud800\"]}}"));
+    }
+    for _ in 0..100 {
+        assert!(served.line().unwrap()["r"].is_i64());
+    }
+    served.send(r#"{"m": "search_messages", "a": ["word42"]}"#);
+    let mut answer = String::new();
+    served.stdout.read_line(&mut answer).unwrap();
+    assert!(answer.contains(">>>word42<<<"), "{answer}");
+    served.send(r#"{"m": "get_messages_as_conversation", "a": ["s"]}"#);
+    answer.clear();
+    served.stdout.read_line(&mut answer).unwrap();
+    assert!(answer.starts_with(
+        r#"{"r": [{"role": "user", "content": "word0 \ud800"}, {"role": "user", "content": "word1 \ud800"}"#
+    ));
+    drop(served.stdin.take());
+    assert_eq!(served.end(), (vec![], Some(0)));
 }

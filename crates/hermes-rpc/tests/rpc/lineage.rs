@@ -66,6 +66,9 @@ async fn resuming_leads_to_where_something_was_said() {
         for (asked, found) in [("root", "older"), ("older", "older"), ("newer", "newer"), ("gone", "gone"), ("", "")] {
             assert_eq!(client.call("resolve_resume_session_id", json!([asked])).await, json!(found));
         }
+        client.call("append_message", json!(["newer", "user", "a branch"])).await;
+        let resumed = client.call("resolve_resume_session_id", json!(["root"])).await;
+        assert_eq!(resumed, json!("older"), "what carries it on comes first");
     }
 }
 
