@@ -32,6 +32,7 @@ mod store;
 mod titles;
 mod tls;
 mod topics;
+mod tsvector;
 mod usage;
 mod verify;
 
