@@ -29,7 +29,7 @@ pub(crate) struct PlaceArgs {
     /// The folder of state.db and config.yaml [default: $HERMES_HOME, or ~/.hermes]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Where sessions are")]
     home: Option<PathBuf>,
-    /// The store: sqlite:PATH, postgresql://…, or a path [default: $HERMES_SESSIONDB_URL, or what config.yaml says]
+    /// The store: sqlite:PATH, postgresql://…, mysql://…, or a path [default: $HERMES_SESSIONDB_URL, or what config.yaml says]
     #[arg(long, global = true, value_name = "URL", help_heading = "Where sessions are")]
     url: Option<String>,
 }

@@ -6,7 +6,7 @@ use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
 use hermes_session::Store;
-use hermes_store::{OpenOptions, PostgresSettings, StoreUrl, Synchronous};
+use hermes_store::{MysqlSettings, OpenOptions, PostgresSettings, StoreUrl, Synchronous};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,7 +85,8 @@ impl Context {
 
     /// How the settings say that a store is opened, whichever it is. One that is not there is made.
     pub(crate) fn open_options(&self, settings: &Settings) -> Result<OpenOptions, CliError> {
-        let (sqlite, postgresql) = (&settings.sessiondb.sqlite, &settings.sessiondb.postgresql);
+        let db = &settings.sessiondb;
+        let (sqlite, postgresql) = (&db.sqlite, &db.postgresql);
         let connections = postgresql.pool_size.value.saturating_add(postgresql.max_overflow.value);
         let replica = match &postgresql.replica_dsn {
             Some(dsn) => match self.read_url(dsn.value.reveal(), &dsn.origin)? {
@@ -108,6 +109,10 @@ impl Context {
                 schema: postgresql.schema.as_ref().map(|schema| schema.value.clone()),
                 replica,
                 ..PostgresSettings::default()
+            },
+            mysql: MysqlSettings {
+                most_connections: u32::try_from(db.mysql.pool_size.value).unwrap_or(u32::MAX),
+                ..MysqlSettings::default()
             },
             ..OpenOptions::default()
         })

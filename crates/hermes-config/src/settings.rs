@@ -290,18 +290,14 @@ impl Settings {
             Provider::Mysql => {
                 let host = self.needed("sessiondb.mysql.host", db.mysql.host.as_ref())?;
                 let database = self.needed("sessiondb.mysql.database", db.mysql.database.as_ref())?;
-                let mut url = String::from("mysql://");
-                if let Some(user) = &db.mysql.user {
-                    url.push_str(&percent_encoded(&user.value));
-                    if let Some(password) = &db.mysql.password {
-                        url.push(':');
-                        url.push_str(&percent_encoded(password.value.reveal()));
-                    }
-                    url.push('@');
+                // What does not belong into a host may be a password.
+                if !is_host(host.value.trim()) {
+                    let (value, origin) = ("***".to_owned(), host.origin.clone());
+                    let hint = "give the name or the address of a server, or the path of its socket";
+                    return Err(ConfigError::Value { key: "sessiondb.mysql.host", value, origin, hint });
                 }
-                url.push_str(&host.value);
-                url.push_str(&format!(":{}/{}", db.mysql.port.value, percent_encoded(&database.value)));
-                Ok(host.clone().map(|_| StoreLocation::Url(Secret::new(url))))
+                let url = mysql_url(&db.mysql, host.value.trim(), &database.value);
+                Ok(host.clone().map(|_| StoreLocation::Url(url)))
             }
         }
     }
@@ -309,6 +305,31 @@ impl Settings {
     fn needed<'a, T>(&self, key: &'static str, setting: Option<&'a Setting<T>>) -> Result<&'a Setting<T>, ConfigError> {
         setting.ok_or_else(|| ConfigError::Missing { key, origin: self.sessiondb.provider.origin.clone() })
     }
+}
+
+/// Whether a text can stand where a URL has its host: a name, an address, or the path of a socket.
+fn is_host(text: &str) -> bool {
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let is_name =
+        |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "/@?#:[]%\\".contains(c));
+    text.starts_with('/') || inner.parse::<std::net::Ipv6Addr>().is_ok() || is_name(text)
+}
+
+/// The URL that the keys of MySQL make. A host that is a path is a socket.
+fn mysql_url(mysql: &Mysql, host: &str, database: &str) -> Secret {
+    let password = mysql.password.as_ref().map(|password| format!(":{}", percent_encoded(password.value.reveal())));
+    let user = mysql.user.as_ref().map(|user| percent_encoded(&user.value));
+    let account = match (user, password) {
+        (None, None) => String::new(),
+        (user, password) => format!("{}{}@", user.unwrap_or_default(), password.unwrap_or_default()),
+    };
+    let (host, socket) = match host {
+        path if path.starts_with('/') => ("localhost".to_owned(), format!("?socket={}", percent_encoded(path))),
+        address if address.parse::<std::net::Ipv6Addr>().is_ok() => (format!("[{address}]"), String::new()),
+        name => (name.to_owned(), String::new()),
+    };
+    let (port, database) = (mysql.port.value, percent_encoded(database));
+    Secret::new(format!("mysql://{account}{host}:{port}/{database}{socket}"))
 }
 
 /// A text as it may stand inside a URL.

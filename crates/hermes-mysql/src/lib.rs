@@ -5,6 +5,36 @@
 
 #![warn(missing_docs)]
 
+mod address;
+mod backup;
+mod bulk;
+mod connection;
+mod database;
+mod deletion;
+mod error;
+mod foreign;
+mod hints;
+mod import;
+mod indexes;
+mod lineage;
+mod listing;
+mod maintenance;
+mod marks;
+mod messages;
+mod meta;
 mod options;
+mod requests;
+mod row;
+mod schema;
+mod search;
+mod sessions;
+mod statistics;
+mod store;
+mod titles;
+mod tls;
+mod topics;
+mod usage;
+mod verify;
 
 pub use options::MysqlOptions;
+pub use store::MysqlStore;

@@ -3,8 +3,10 @@
 use crate::connection::quoted;
 use crate::error::Failure;
 use crate::indexes::{Vocabulary, Written};
-use crate::marks::{Mark, Marks};
+use crate::marks;
 use deadpool_postgres::{ClientWrapper, Object, Pool};
+use hermes_session::StoreError;
+use hermes_sql::server::{Lost, Mark, Marks, Server};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +52,14 @@ pub(crate) enum Purpose<'w> {
 }
 
 impl<'w> Purpose<'w> {
+    pub(crate) fn write(words: &'w [Written]) -> Self {
+        Self::Write(words)
+    }
+
+    pub(crate) fn write_much(words: &'w [Written]) -> Self {
+        Self::WriteMuch(words)
+    }
+
     /// The words of what is written; nothing if nothing is.
     fn words(self) -> Option<&'w [Written]> {
         match self {
@@ -93,8 +103,11 @@ impl Database {
         self.schema.bytes().fold(5_381_i32, |hash, byte| hash.wrapping_mul(33) ^ i32::from(byte))
     }
 
-    /// Begins a transaction.
-    pub(crate) async fn begin(&self, purpose: Purpose<'_>) -> Result<Transaction, Failure> {
+    /// Begins a transaction for a call.
+    pub(crate) async fn begin(&self, purpose: Purpose<'_>, op: &'static str) -> Result<Transaction, Failure> {
+        if purpose.is_write() && self.read_only {
+            return Err(StoreError::ReadOnly { op, location: self.location.clone() }.into());
+        }
         let pool = match (purpose, &self.replica) {
             (Purpose::ReadBehind, Some(replica)) => replica,
             _ => &self.pool,
@@ -103,7 +116,7 @@ impl Database {
         let mark = match purpose.words() {
             Some(words) => {
                 self.vocabulary.learn(&client, &self.schema, words).await?;
-                Some(self.marks.take(&client, &self.marks_table()).await?)
+                Some(marks::take(&self.marks, &client, &self.marks_table()).await?)
             }
             None => None,
         };
@@ -114,8 +127,33 @@ impl Database {
     }
 
     /// The table of marks, as it is called from anywhere.
-    pub(crate) fn marks_table(&self) -> String {
+    fn marks_table(&self) -> String {
         format!("{}.hx_mark", quoted(&self.schema))
+    }
+}
+
+impl Server for Database {
+    type Transaction = Transaction;
+    type Failure = Failure;
+
+    fn wait(&self) -> Duration {
+        self.wait
+    }
+
+    fn location(&self) -> &str {
+        &self.location
+    }
+
+    async fn commit(&self, transaction: Transaction) -> Result<(), Lost<Failure>> {
+        transaction.commit(&self.marks).await
+    }
+
+    async fn roll_back(&self, transaction: Transaction) {
+        transaction.roll_back(&self.marks).await;
+    }
+
+    async fn is_reached(&self, mark: &Mark) -> Result<bool, Failure> {
+        marks::is_reached(mark, &self.pool.get().await?, &self.marks_table()).await
     }
 }
 
@@ -178,7 +216,7 @@ impl Transaction {
     }
 
     /// Ends it as done.
-    pub(crate) async fn commit(mut self, marks: &Marks) -> Result<(), Lost> {
+    async fn commit(mut self, marks: &Marks) -> Result<(), Lost<Failure>> {
         let mark = self.mark.take();
         let next = mark.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Mark::next);
         let Some(next) = next else {
@@ -188,7 +226,7 @@ impl Transaction {
             mark.into_iter().for_each(|mark| marks.give_back(mark));
             return Ok(());
         };
-        let committed = next.commit(&self).await;
+        let committed = marks::commit(&next, &self).await;
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
@@ -200,7 +238,7 @@ impl Transaction {
     }
 
     /// Ends it as if it had not been.
-    pub(crate) async fn roll_back(mut self, marks: &Marks) {
+    async fn roll_back(mut self, marks: &Marks) {
         let is_over = !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
         self.give_back(is_over);
         // Nothing was sent that would have counted on.
@@ -215,13 +253,6 @@ impl Transaction {
             drop(Object::take(client));
         }
     }
-}
-
-/// A commit that was not answered as it should have been.
-pub(crate) struct Lost {
-    pub(crate) failure: Failure,
-    /// Where the writer stands if it happened.
-    pub(crate) mark: Mark,
 }
 
 /// What the locks of lineages and of imports are called beside those of others.

@@ -2,6 +2,7 @@
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use hermes_session::{Cause, Conflict, Invalid, StoreError, Unreadable};
+use hermes_sql::server::{Failing, Remedy};
 use std::time::Duration;
 use tokio_postgres::error::{Severity, SqlState};
 
@@ -58,20 +59,8 @@ impl From<PoolError> for Failure {
     }
 }
 
-/// What a failed attempt leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Remedy {
-    /// Nothing happened, and another attempt may go through at once: others were in the way.
-    Again,
-    /// The same, once the server is back.
-    Reconnect,
-    /// Another attempt would end the same.
-    Tell,
-}
-
-impl Failure {
-    /// What to do about it, as long as nothing was committed.
-    pub(crate) fn remedy(&self) -> Remedy {
+impl Failing for Failure {
+    fn remedy(&self) -> Remedy {
         match self {
             Self::Postgres(error) => remedy(error),
             Self::Undone(_) => Remedy::Again,
@@ -80,8 +69,7 @@ impl Failure {
         }
     }
 
-    /// Whether the server did not do what it was asked, and lives to say so. One that says so with its last breath may have done it.
-    pub(crate) fn is_refusal(&self) -> bool {
+    fn is_refusal(&self) -> bool {
         match self {
             Self::Postgres(error) => {
                 error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
@@ -91,8 +79,7 @@ impl Failure {
         }
     }
 
-    /// What the driver said.
-    pub(crate) fn into_cause(self) -> Cause {
+    fn into_cause(self) -> Cause {
         match self {
             Self::Postgres(error) => error.into(),
             Self::Pool(error) => error.into(),
@@ -102,8 +89,15 @@ impl Failure {
         }
     }
 
-    /// The domain's error.
-    pub(crate) fn into_store_error(self, op: &'static str, waited: Duration, location: &str) -> StoreError {
+    fn undone(cause: Cause) -> Self {
+        Self::Undone(cause)
+    }
+
+    fn in_doubt(cause: Cause) -> Self {
+        Self::InDoubt(cause)
+    }
+
+    fn into_store_error(self, op: &'static str, waited: Duration, location: &str) -> StoreError {
         let location = location.to_owned();
         match self {
             Self::Store(error) => error,

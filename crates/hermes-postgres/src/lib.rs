@@ -6,7 +6,6 @@
 #![warn(missing_docs)]
 
 mod address;
-mod attempt;
 mod backup;
 mod connection;
 mod database;

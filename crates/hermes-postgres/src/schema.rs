@@ -5,6 +5,7 @@ use crate::database::Database;
 use crate::error::Failure;
 use deadpool_postgres::{Object, PoolError, TimeoutType};
 use hermes_session::StoreError;
+use hermes_sql::server::Failing as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_postgres::IsolationLevel;

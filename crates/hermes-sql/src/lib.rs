@@ -1,7 +1,7 @@
-//! What the SQL providers share: column lists, statement text, stored forms, kept answers, decoding of rows, and the search of the servers.
+//! What the SQL providers share: column lists, statement text, stored forms, kept answers, decoding of rows; and what the servers share: how a call is
+//! sent again, and the search.
 //!
-//! Text and decoding only. Control flow (transactions, waiting, retries) stays in each provider, because
-//! that is where the servers differ. Search is read-only, and its order is the same on every server: it is written once.
+//! Statements, locks and what errors mean stay in each provider, because that is where the servers differ.
 
 #![warn(missing_docs)]
 
@@ -10,6 +10,7 @@ pub mod columns;
 pub mod decode;
 mod prefix;
 pub mod search;
+pub mod server;
 pub mod statements;
 pub mod stored;
 

@@ -7,7 +7,7 @@ mod redact;
 mod url;
 
 pub use hermes_sqlite::{Shrunk, Synchronous};
-pub use open::{OpenOptions, PostgresSettings, open, shrink};
+pub use open::{MysqlSettings, OpenOptions, PostgresSettings, open, shrink};
 pub use url::{ServerUrl, StoreUrl};
 
 /// The README's example compiles.

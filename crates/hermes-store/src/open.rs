@@ -1,8 +1,9 @@
 //! From a URL to a store.
 
 use crate::{ServerUrl, StoreUrl};
+use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_postgres::{PostgresOptions, PostgresStore};
-use hermes_session::{Invalid, Store, StoreError};
+use hermes_session::{Store, StoreError};
 use hermes_sqlite::{Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,8 @@ pub struct OpenOptions {
     pub synchronous: Synchronous,
     /// What PostgreSQL is told.
     pub postgresql: PostgresSettings,
+    /// What MySQL or MariaDB is told.
+    pub mysql: MysqlSettings,
 }
 
 /// What PostgreSQL is told besides its URL.
@@ -49,6 +52,27 @@ impl Default for PostgresSettings {
     }
 }
 
+/// What MySQL or MariaDB is told besides its URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MysqlSettings {
+    /// How many connections there are at most.
+    pub most_connections: u32,
+    /// The longest a statement may run; nothing for as long as it takes.
+    pub statement_timeout: Option<Duration>,
+    /// How long a connection may take to be made.
+    pub connect_timeout: Duration,
+}
+
+impl Default for MysqlSettings {
+    fn default() -> Self {
+        Self {
+            most_connections: 10,
+            statement_timeout: Some(Duration::from_secs(30)),
+            connect_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
 impl Default for OpenOptions {
     fn default() -> Self {
         Self {
@@ -57,6 +81,7 @@ impl Default for OpenOptions {
             read_only: false,
             synchronous: Synchronous::Full,
             postgresql: PostgresSettings::default(),
+            mysql: MysqlSettings::default(),
         }
     }
 }
@@ -64,7 +89,7 @@ impl Default for OpenOptions {
 /// Opens a store.
 ///
 /// # Errors
-/// Whatever the provider says. A provider that is not part of this build is `Invalid`; no other takes its place.
+/// Whatever the provider says. A store that can't be used is an error; no other takes its place.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
@@ -86,7 +111,18 @@ pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store
             };
             Ok(Arc::new(PostgresStore::open(server.reveal(), &options).await?))
         }
-        StoreUrl::Mysql(server) => Err(not_built("MySQL", server)),
+        StoreUrl::Mysql(server) => {
+            let settings = &options.mysql;
+            let options = MysqlOptions {
+                wait: options.wait,
+                connect_timeout: settings.connect_timeout,
+                max_connections: settings.most_connections as usize,
+                statement_timeout: settings.statement_timeout.unwrap_or(Duration::ZERO),
+                create: options.create,
+                read_only: options.read_only,
+            };
+            Ok(Arc::new(MysqlStore::open(server.reveal(), &options).await?))
+        }
     }
 }
 
@@ -98,14 +134,8 @@ pub async fn shrink(url: &StoreUrl) -> Result<Shrunk, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => hermes_sqlite::shrink(path),
         // A server gives room back by itself.
-        StoreUrl::Postgresql(_) => Ok(Shrunk::NotNeeded),
-        StoreUrl::Mysql(server) => Err(not_built("MySQL", server)),
+        StoreUrl::Postgresql(_) | StoreUrl::Mysql(_) => Ok(Shrunk::NotNeeded),
     }
-}
-
-fn not_built(provider: &str, server: &ServerUrl) -> StoreError {
-    let why = format!("{server} needs {provider}, which this build can't use yet");
-    Invalid::new("store", why, "give a SQLite file, such as sqlite:~/.hermes/state.db").into()
 }
 
 #[cfg(test)]
@@ -124,10 +154,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_provider_that_is_not_built_says_so_and_nothing_takes_its_place() {
-        let url = StoreUrl::parse("mysql://ada:pw@db/hermes", None).unwrap();
-        let error = open(&url, &OpenOptions::default()).await.err().unwrap();
-        assert!(matches!(error, StoreError::Invalid(_)));
-        assert_eq!(error.to_string(), "store mysql://ada:***@db/hermes needs MySQL, which this build can't use yet");
+    async fn a_server_that_cannot_be_used_is_told_and_nothing_takes_its_place() {
+        let options = OpenOptions {
+            wait: Duration::ZERO,
+            mysql: MysqlSettings { connect_timeout: Duration::from_secs(2), ..MysqlSettings::default() },
+            ..OpenOptions::default()
+        };
+        // Nobody listens at the first port.
+        for scheme in ["mysql", "mariadb"] {
+            let url = StoreUrl::parse(&format!("{scheme}://ada:hunter2@127.0.0.1:1/hermes"), None).unwrap();
+            let error = open(&url, &options).await.err().unwrap();
+            assert!(matches!(error, StoreError::Refused { .. }), "{error:?}");
+            assert!(error.to_string().contains("127.0.0.1:1/hermes can't be used"), "{error}");
+            assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_needs_no_room_back() {
+        for url in ["postgresql://h/d", "mysql://h/d"] {
+            assert_eq!(shrink(&StoreUrl::parse(url, None).unwrap()).await.unwrap(), Shrunk::NotNeeded);
+        }
     }
 }

@@ -92,7 +92,7 @@ impl ServerUrl {
         if text.contains(['\0', '\n', '\r']) {
             return Err(invalid("of a server holds a control character", shape));
         }
-        if place.is_empty() || (!local_by_default && place.starts_with('/')) {
+        if place.is_empty() || (!local_by_default && place.starts_with('/') && !place.contains("socket=")) {
             return Err(invalid("names no server", shape));
         }
         Ok(Self(text.to_owned()))
@@ -208,7 +208,7 @@ mod tests {
         for text in ["postgresql://a@h,i:2/d", "postgres:///d?host=/run", "POSTGRES://h"] {
             assert!(matches!(StoreUrl::parse(text, None), Ok(StoreUrl::Postgresql(_))), "{text}");
         }
-        for text in ["mysql://h/d", "mariadb://a:b@h:3306/d"] {
+        for text in ["mysql://h/d", "mariadb://a:b@h:3306/d", "mysql:///d?socket=/run/s"] {
             let Ok(StoreUrl::Mysql(server)) = StoreUrl::parse(text, None) else { panic!("{text}") };
             assert_eq!(server.reveal(), text);
         }

@@ -371,7 +371,7 @@ fn what_can_be_typed() {
               ~/.hermes]
 
           --url <URL>
-              The store: sqlite:PATH, postgresql://…, or a path [default:
+              The store: sqlite:PATH, postgresql://…, mysql://…, or a path [default:
               $HERMES_SESSIONDB_URL, or what config.yaml says]
     --- exit 0
     "#);

@@ -264,8 +264,8 @@ fn nothing_asked_is_help() {
     Where sessions are:
           --home <DIR>  The folder of state.db and config.yaml [default:
                         $HERMES_HOME, or ~/.hermes]
-          --url <URL>   The store: sqlite:PATH, postgresql://…, or a path [default:
-                        $HERMES_SESSIONDB_URL, or what config.yaml says]
+          --url <URL>   The store: sqlite:PATH, postgresql://…, mysql://…, or a path
+                        [default: $HERMES_SESSIONDB_URL, or what config.yaml says]
     --- exit 0
     "#);
 }

@@ -157,12 +157,14 @@ fn what_is_typed_wrong_is_told() {
     hint: `hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look
     --- exit 1
     "#);
-    assert_snapshot!(run(&["--from", "config", "--to", "mysql://ada:hunter2@db/hermes"]), @r#"
+    assert_snapshot!(run(&["--from", "mysql://ada:hunter2@db/hermes", "--to", "mariadb://ada:hunter2@db/hermes"]), @r#"
     --- stderr
+    warning: others on this machine can see the password in --from
+    hint: put the URL into a variable and give --from env:NAME
     warning: others on this machine can see the password in --to
     hint: put the URL into a variable and give --to env:NAME
-    error: store mysql://ada:***@db/hermes needs MySQL, which this build can't use yet
-    hint: give a SQLite file, such as sqlite:~/.hermes/state.db
+    error: --from and --to name the same store, mysql://ada:***@db/hermes
+    hint: name another store to copy to
     --- exit 1
     "#);
     let seen = run(&["--from", "config", "--to", "x.db", "--batch", "0"]);

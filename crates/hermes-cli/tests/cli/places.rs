@@ -73,10 +73,24 @@ fn a_server_that_cannot_be_used_is_told_and_passwords_are_hidden() {
     hint: write postgresql://user@host:port/database, with %3F for a ? and %40 for an @ in the password
     --- exit 1
     "#);
-    assert_snapshot!(home.hermes(&LIST).env("HERMES_SESSIONDB_URL", "mysql://ada:hunter2@db/hermes").see(), @r#"
+    assert_snapshot!(home.hermes(&LIST).env("HERMES_SESSIONDB_URL", "mysql:///hermes?password=hunter2").see(), @r#"
     --- stderr
-    error: store mysql://ada:***@db/hermes needs MySQL, which this build can't use yet
-    hint: give a SQLite file, such as sqlite:~/.hermes/state.db
+    error: store URL names no server
+    hint: write it as scheme://user@host:port/database (the URL is from $HERMES_SESSIONDB_URL)
+    --- exit 1
+    "#);
+    home.config("sessiondb: {provider: mysql, mysql: {host: 'ada:hunter2@db', database: hermes}}");
+    assert_snapshot!(home.see(&LIST), @r#"
+    --- stderr
+    error: sessiondb.mysql.host is ***, set by [HOME]/config.yaml (sessiondb.mysql.host)
+    hint: give the name or the address of a server, or the path of its socket
+    --- exit 1
+    "#);
+    home.config("sessiondb: {provider: mysql, mysql: {host: db}}");
+    assert_snapshot!(home.see(&LIST), @r#"
+    --- stderr
+    error: sessiondb.mysql.database is missing, which sessiondb.provider asks for ([HOME]/config.yaml (sessiondb.provider))
+    hint: set sessiondb.mysql.database in config.yaml, or give the store with --url
     --- exit 1
     "#);
     home.config("sessiondb: {provider: postgresql}");

@@ -1,14 +1,48 @@
-//! The commands on a PostgreSQL server, and the way there and back.
+//! The commands on servers, and the way there and back.
 
 use super::import::{rich, rows};
 use super::migrate::long_work;
 use super::*;
-use hermes_conformance::servers::{Postgres, is_skipped};
+use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
 use std::time::{Duration, Instant};
 
-/// A server of the test's own; nothing if it is not to be tested here.
-fn server() -> Option<Postgres> {
-    (!is_skipped("postgres")).then(|| Postgres::start(&[]))
+/// A server of the test's own.
+enum Server {
+    Postgresql(Postgres),
+    Mysql(Mariadb),
+}
+
+impl Server {
+    /// Nothing if it is not to be tested here.
+    fn postgresql() -> Option<Self> {
+        (!is_skipped("postgres")).then(|| Self::Postgresql(Postgres::start(&[])))
+    }
+
+    /// Nothing if it is not to be tested here.
+    fn mysql() -> Option<Self> {
+        (!is_skipped("mysql")).then(|| Self::Mysql(Mariadb::start(&[])))
+    }
+
+    /// A store of this name on it: a schema, or a database.
+    fn store(&self, name: &str) -> String {
+        match self {
+            Self::Postgresql(server) => format!("{}?schema={name}", server.url()),
+            Self::Mysql(server) => {
+                server.sql(&format!("CREATE DATABASE IF NOT EXISTS {name}"));
+                server.url_of(name)
+            }
+        }
+    }
+
+    /// How many messages a store holds, and something that depends on every byte of them.
+    fn sum(&self, name: &str) -> String {
+        match self {
+            Self::Postgresql(server) => {
+                server.sql(&format!("SELECT count(*), sum(hashtext(content)::int8) FROM {name}.messages"))
+            }
+            Self::Mysql(server) => server.sql(&format!("SELECT count(*), sum(crc32(content)) FROM {name}.messages")),
+        }
+    }
 }
 
 /// Runs a command on a store of the server; what it prints. Errors and other exit codes than 0 fail.
@@ -20,9 +54,24 @@ fn done(home: &Home, url: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn every_command_works_on_a_server() {
-    let Some(server) = server() else { return };
-    let (home, url) = (Home::empty(), format!("{}?schema=work", server.url()));
+fn every_command_works_on_postgresql() {
+    let Some(server) = Server::postgresql() else { return };
+    let status = every_command_works(&server);
+    assert!(status.contains("postgresql 1") && status.contains("11 in work"), "{status}");
+    assert!(status.contains("in use, at most 15"), "{status}");
+}
+
+#[test]
+fn every_command_works_on_mysql() {
+    let Some(server) = Server::mysql() else { return };
+    let status = every_command_works(&server);
+    assert!(status.contains("mysql ") && status.contains("MariaDB") && status.contains("11 in work"), "{status}");
+    assert!(status.contains("in use, at most 10"), "{status}");
+}
+
+/// Runs all that changes or shows something; what the status says at the end.
+fn every_command_works(server: &Server) -> String {
+    let (home, url) = (Home::empty(), server.store("work"));
     let run = |args: &[&str]| done(&home, &url, args);
     let toured = run(&["demo", "--url", &url]);
     assert!(toured.contains("大别山徒步计划"), "{toured}");
@@ -46,48 +95,91 @@ fn every_command_works_on_a_server() {
     run(&["sessions", "delete", "Steady login test", "--yes"]);
     run(&["sessions", "prune", "--older-than", "0d", "--yes"]);
     assert!(run(&["sessions", "verify"]).contains("The store is sound."));
-    let status = run(&["sessiondb", "status"]);
-    assert!(status.contains("postgresql 1") && status.contains("11 in work"), "{status}");
-    assert!(run(&["config", "show"]).contains("postgresql://"));
+    assert!(run(&["config", "show"]).contains(url.split('?').next().unwrap()));
+    run(&["sessiondb", "status"])
 }
 
 #[test]
 fn what_a_server_refuses_is_told_and_nothing_takes_its_place() {
     let home = Home::with_store();
-    let url = "postgresql://ada:hunter2@127.0.0.1:1/hermes";
-    let seen = home.hermes(&["sessions", "list"]).env("HERMES_SESSIONDB_URL", url).see();
-    assert!(seen.contains("error: postgresql://ada@127.0.0.1:1/hermes can't be used:"), "{seen}");
-    assert!(seen.contains("hint: see that the server runs") && seen.ends_with("--- exit 3"), "{seen}");
-    assert!(!seen.contains("hunter2"), "{seen}");
+    for scheme in ["postgresql", "mysql"] {
+        let url = format!("{scheme}://ada:hunter2@127.0.0.1:1/hermes");
+        let seen = home.hermes(&["sessions", "list"]).env("HERMES_SESSIONDB_URL", &url).see();
+        assert!(seen.contains(&format!("error: {scheme}://ada@127.0.0.1:1/hermes can't be used:")), "{seen}");
+        assert!(seen.contains("hint: see that the server runs") && seen.ends_with("--- exit 3"), "{seen}");
+        assert!(!seen.contains("hunter2"), "{seen}");
+    }
+}
+
+#[test]
+fn what_mysql_refuses_is_told_by_the_keys_of_the_configuration_too() {
+    let Some(Server::Mysql(server)) = Server::mysql() else { return };
+    server.sql("CREATE USER ada@'127.0.0.1' IDENTIFIED BY 'ri:ght@'; GRANT ALL ON hermes.* TO ada@'127.0.0.1'");
+    let home = Home::empty();
+    let see = |database: &str, password: &str| {
+        home.config(&format!(
+            "sessiondb:\n  provider: mysql\n  mysql:\n    host: 127.0.0.1\n    port: {}\n    database: {database}\n    \
+             user: ada\n    password: '{{{{ env.PASSWORD }}}}'\n    pool_size: 3\n",
+            server.port()
+        ));
+        home.hermes(&["sessiondb", "status"]).env("PASSWORD", password).see()
+    };
+    let seen = see("hermes", "hunter2");
+    assert!(seen.contains("can't be used: Access denied for user 'ada'") && seen.ends_with("--- exit 3"), "{seen}");
+    assert!(seen.contains("hint: ") && !seen.contains("hunter2"), "{seen}");
+    let seen = see("nowhere", "ri:ght@");
+    assert!(seen.contains("can't be used: ") && seen.contains("nowhere") && seen.ends_with("--- exit 3"), "{seen}");
+    let seen = see("hermes", "ri:ght@");
+    assert!(seen.contains("at most 3") && seen.ends_with("--- exit 0"), "{seen}");
+    assert!(!seen.contains("ri:ght@"), "{seen}");
 }
 
 #[test]
 fn there_and_back_every_byte_is_the_same() {
-    let Some(server) = server() else { return };
+    let (postgresql, mysql) = (Server::postgresql(), Server::mysql());
     let (from, back) = (rich(), Home::empty());
     from.write(async |store| store.set_meta("goal:first", Some("a\0b")).await.unwrap());
-    let (source, target) = (from.database(), back.database());
-    let (source, target) = (source.to_str().unwrap(), target.to_str().unwrap());
-    let there = from.see(&["sessiondb", "migrate", "--from", source, "--to", &server.url()]);
-    assert!(
-        there.contains("proof       4 of 4 sessions with 5 messages are the same") && there.ends_with("exit 0"),
-        "{there}"
-    );
-    let again = back.see(&["sessiondb", "migrate", "--from", &server.url(), "--to", target]);
-    assert!(
-        again.contains("proof       4 of 4 sessions with 5 messages are the same") && again.ends_with("exit 0"),
-        "{again}"
-    );
+    let path = |home: &Home| home.database().to_str().unwrap().to_owned();
+    // Over every pair of providers: the file, PostgreSQL, MySQL, PostgreSQL, the file, MySQL, the file.
+    let stations: Vec<Option<String>> = vec![
+        Some(path(&from)),
+        postgresql.as_ref().map(|server| server.store("one")),
+        mysql.as_ref().map(|server| server.store("two")),
+        postgresql.as_ref().map(|server| server.store("three")),
+        Some(from.path().join("four.db").to_str().unwrap().to_owned()),
+        mysql.as_ref().map(|server| server.store("five")),
+        Some(path(&back)),
+    ];
+    let stations: Vec<String> = stations.into_iter().flatten().collect();
+    let mut hashes = Vec::new();
+    for way in stations.windows(2) {
+        let seen = from.see(&["sessiondb", "migrate", "--from", &way[0], "--to", &way[1]]);
+        let proof = "proof       4 of 4 sessions with 5 messages are the same";
+        assert!(seen.contains(proof) && seen.ends_with("exit 0"), "{way:?}: {seen}");
+        hashes.extend(seen.lines().find(|line| line.starts_with("sha256")).map(str::to_owned));
+    }
     assert_eq!(rows(&back), rows(&from));
+    assert_eq!(hashes.len(), stations.len() - 1);
+    assert!(hashes.windows(2).all(|pair| pair[0] == pair[1]), "{hashes:?}");
 }
 
 #[test]
-fn killed_on_the_way_it_loses_and_doubles_nothing() {
-    let Some(server) = server() else { return };
+fn killed_on_the_way_to_postgresql_it_loses_and_doubles_nothing() {
+    let Some(server) = Server::postgresql() else { return };
+    killed_on_the_way(&server);
+}
+
+#[test]
+fn killed_on_the_way_to_mysql_it_loses_and_doubles_nothing() {
+    let Some(server) = Server::mysql() else { return };
+    killed_on_the_way(&server);
+}
+
+fn killed_on_the_way(server: &Server) {
     let from = long_work();
     let source = from.database();
-    let to = |schema: &str, more: &[&str]| {
-        let url = format!("{}?schema={schema}", server.url());
+    let to = |name: &str, more: &[&str]| {
+        let url = server.store(name);
         let args = ["sessiondb", "migrate", "--from", source.to_str().unwrap(), "--to", &url];
         from.hermes(&[&args[..], more].concat())
     };
@@ -106,9 +198,7 @@ fn killed_on_the_way_it_loses_and_doubles_nothing() {
     }
     let seen = to("work", &["--resume"]).see();
     assert!(seen.contains("254 of 254 sessions") && seen.ends_with("exit 0"), "{seen}");
-    let count =
-        |schema: &str| server.sql(&format!("SELECT count(*), sum(hashtext(content)::int8) FROM {schema}.messages"));
-    assert_eq!(count("work"), count("trial"));
-    let verified = from.see(&["sessions", "verify", "--url", &format!("{}?schema=work", server.url())]);
+    assert_eq!(server.sum("work"), server.sum("trial"));
+    let verified = from.see(&["sessions", "verify", "--url", &server.store("work")]);
     assert!(verified.contains("The store is sound."), "{verified}");
 }

@@ -165,6 +165,29 @@ fn server_providers_need_their_keys() {
 }
 
 #[test]
+fn the_keys_of_mysql_make_a_url() {
+    for (keys, expect) in [
+        ("host: db, database: hermes", "mysql://db:3306/hermes"),
+        ("host: db, database: 'a b?c', user: 'a:b@c'", "mysql://a%3Ab%40c@db:3306/a%20b%3Fc"),
+        ("host: db, database: d, user: ä, password: '%?#'", "mysql://%C3%A4:%25%3F%23@db:3306/d"),
+        ("host: db, database: d, password: x", "mysql://:x@db:3306/d"),
+        ("host: '::1', database: d", "mysql://[::1]:3306/d"),
+        ("host: '[::1]', database: d", "mysql://[::1]:3306/d"),
+        ("host: /run/a b.sock, database: d, user: ada", "mysql://ada@localhost:3306/d?socket=%2Frun%2Fa%20b.sock"),
+    ] {
+        let yaml = format!("sessiondb: {{provider: mariadb, mysql: {{{keys}}}}}");
+        let StoreLocation::Url(url) = settings(&[], &yaml).unwrap().store().unwrap().value else { panic!("{keys}") };
+        assert_eq!(url.reveal(), expect, "{keys}");
+    }
+    // What would end the host is no host.
+    for host in ["db/x", "ada@db", "db?ssl-mode=DISABLED", "a b", "db:3306", ""] {
+        let yaml = format!("sessiondb: {{provider: mysql, mysql: {{host: '{host}', database: d}}}}");
+        let error = settings(&[], &yaml).unwrap().store().unwrap_err();
+        assert!(matches!(error, ConfigError::Value { key: "sessiondb.mysql.host", .. }), "{host}: {error}");
+    }
+}
+
+#[test]
 fn no_color_is_any_value_but_an_empty_one() {
     for (value, color) in [("1", false), ("0", false), ("", true)] {
         assert_eq!(settings(&[("NO_COLOR", value)], "").unwrap().color.value, color);

@@ -102,6 +102,17 @@ fn is_same(one: &StoreUrl, other: &StoreUrl) -> bool {
     };
     match (one.file(), other.file()) {
         (Some(one), Some(other)) => real(one) == real(other),
-        _ => one == other,
+        (None, None) => place_of(one) == place_of(other),
+        _ => false,
     }
+}
+
+/// A server's URL, whichever of the two names of its scheme it has.
+fn place_of(url: &StoreUrl) -> Option<(u8, &str)> {
+    let (kind, server) = match url {
+        StoreUrl::Postgresql(server) => (0, server),
+        StoreUrl::Mysql(server) => (1, server),
+        StoreUrl::Sqlite(_) => return None,
+    };
+    server.reveal().split_once("://").map(|(_, place)| (kind, place))
 }

@@ -1,0 +1,154 @@
+//! A MariaDB to be thrown away; a MySQL where that is what is installed.
+
+use super::{await_start, command_in, folder, free_port, output_of, path};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use tempfile::TempDir;
+
+/// A MariaDB server with a user `hermes` with every right, whom it believes without a password from this machine, and a database of that
+/// name.
+pub struct Mariadb {
+    folder: TempDir,
+    port: u16,
+    settings: Vec<String>,
+    server: Option<Child>,
+}
+
+impl Mariadb {
+    /// Makes and starts one, with settings such as `innodb_flush_log_at_trx_commit=1` beside those that make it quick.
+    ///
+    /// # Panics
+    /// If there is none to be had here; the message says what to install.
+    pub fn start(settings: &[&str]) -> Self {
+        let quick = [
+            "innodb_flush_log_at_trx_commit=0",
+            "innodb_buffer_pool_size=64M",
+            "innodb_log_file_size=48M",
+            "max_connections=200",
+            "skip-log-bin",
+            "skip-name-resolve",
+        ];
+        let settings = quick.iter().chain(settings).map(|setting| format!("--{setting}")).collect();
+        let mut server = Self { folder: folder("hermes-mariadb"), port: free_port(), settings, server: None };
+        let users = "CREATE USER IF NOT EXISTS hermes@'127.0.0.1';\n\
+                     GRANT ALL PRIVILEGES ON *.* TO hermes@'127.0.0.1' WITH GRANT OPTION;\n\
+                     CREATE DATABASE IF NOT EXISTS hermes;\n";
+        fs::write(server.folder.path().join("users.sql"), users).unwrap();
+        server.install();
+        server.launch();
+        server
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        self.url_of("hermes")
+    }
+
+    /// Where one of its databases is.
+    pub fn url_of(&self, database: &str) -> String {
+        format!("mysql://hermes@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Its port.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where its data is.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Its socket, which is beside its data.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    /// Ends it at once, as if the machine had failed, and starts it again.
+    pub fn crash(&mut self) {
+        self.stop("immediate");
+        self.launch();
+    }
+
+    /// Stops it and leaves it off: `immediate` kills it, anything else lets it end its work.
+    pub fn stop(&mut self, mode: &str) {
+        if let Some(mut server) = self.server.take() {
+            // It ends its work, then answers and goes.
+            let is_asked = mode != "immediate" && self.client("SHUTDOWN").status().is_ok_and(|it| it.success());
+            if !is_asked {
+                _ = server.kill();
+            }
+            _ = server.wait();
+        }
+    }
+
+    /// Starts it again.
+    pub fn launch(&mut self) {
+        let here = self.folder.path().display();
+        let mut command = self.command(&program(&SERVERS).unwrap());
+        command.args(["--no-defaults", "--bind-address=127.0.0.1", &format!("--port={}", self.port)]);
+        command.args([&format!("--datadir={here}/data"), &format!("--socket={here}/socket")]);
+        command.args([&format!("--tmpdir={here}"), &format!("--pid-file={here}/pid")]);
+        command.args([&format!("--init-file={here}/users.sql")]).args(&self.settings);
+        let mut server = command.spawn().unwrap();
+        await_start(&mut server, || self.client("SELECT 1").status().unwrap().success());
+        self.server = Some(server);
+    }
+
+    /// Gives it settings from its next start on.
+    pub fn set(&mut self, settings: &[&str]) {
+        self.settings.extend(settings.iter().map(|setting| format!("--{setting}")));
+    }
+
+    /// Runs statements as `hermes`, in the database of that name; what they print.
+    ///
+    /// # Panics
+    /// If one fails.
+    pub fn sql(&self, statements: &str) -> String {
+        output_of(&mut self.client(statements))
+    }
+
+    /// The client, told to run statements and to print nothing but what they answer.
+    pub fn client(&self, statements: &str) -> Command {
+        let mut command = self.command(&program(&["mariadb", "mysql"]).unwrap());
+        command.args(["--no-defaults", "--protocol=tcp", "-h", "127.0.0.1", "-P", &self.port.to_string()]);
+        command.args(["-u", "hermes", "--default-character-set=utf8mb4", "-N", "-B", "-r", "-e", statements, "hermes"]);
+        command.env_remove("MYSQL_PWD");
+        command
+    }
+
+    /// Makes the tables that the server needs itself.
+    fn install(&self) {
+        let data = format!("--datadir={}", self.data().display());
+        let missing = "MariaDB is not installed: install the package mariadb-server, or set HERMES_TEST_SKIP=mysql";
+        let server = program(&SERVERS).unwrap_or_else(|| panic!("{missing}"));
+        let (program, options) = match program(&["mariadb-install-db"]) {
+            Some(install) => (install, ["--auth-root-authentication-method=normal", "--skip-test-db"].as_slice()),
+            // MySQL's server does it itself.
+            None => (server, ["--initialize-insecure"].as_slice()),
+        };
+        let mut command = self.command(&program);
+        output_of(command.args(["--no-defaults", &data]).args(options).arg("--innodb_flush_log_at_trx_commit=0"));
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        command_in(self.folder.path(), program)
+    }
+}
+
+impl Drop for Mariadb {
+    fn drop(&mut self) {
+        self.stop("immediate");
+    }
+}
+
+/// What the program of the server is called.
+const SERVERS: [&str; 2] = ["mariadbd", "mysqld"];
+
+/// The first of these programs that is installed.
+fn program(names: &[&str]) -> Option<PathBuf> {
+    // Debian keeps servers where the path of most users does not lead.
+    let folders: Vec<PathBuf> = path().into_iter().chain(["/usr/sbin", "/usr/libexec"].map(PathBuf::from)).collect();
+    names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|program| program.exists()))
+}

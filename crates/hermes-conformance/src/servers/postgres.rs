@@ -1,0 +1,138 @@
+//! A PostgreSQL to be thrown away.
+
+use super::{await_start, command_in, folder, free_port, output_of, path};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use tempfile::TempDir;
+
+/// A PostgreSQL server with a superuser `hermes`, whom it believes without a password from this machine, and a database of that name.
+pub struct Postgres {
+    folder: TempDir,
+    programs: PathBuf,
+    port: u16,
+    settings: Vec<String>,
+    server: Option<Child>,
+}
+
+impl Postgres {
+    /// Makes and starts one, with settings such as `fsync=on` beside those that make it quick.
+    ///
+    /// # Panics
+    /// If there is none to be had here; the message says what to install.
+    pub fn start(settings: &[&str]) -> Self {
+        let programs = programs().unwrap_or_else(|| {
+            panic!("PostgreSQL is not installed: install the package postgresql-15, or set HERMES_TEST_SKIP=postgres")
+        });
+        let folder = folder("hermes-postgres");
+        let quick = ["fsync=off", "max_connections=200", "unix_socket_directories=", "log_min_messages=fatal"];
+        let settings = quick.iter().chain(settings).map(ToString::to_string).collect();
+        let mut server = Self { folder, programs, port: free_port(), settings, server: None };
+        server.run("initdb", &["-D", "data", "-U", "hermes", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+        server.launch();
+        server.run("createdb", &["-h", "127.0.0.1", "-p", &server.port.to_string(), "-U", "hermes", "hermes"]);
+        server
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("postgresql://hermes@127.0.0.1:{}/hermes", self.port)
+    }
+
+    /// Its port.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where its data is.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Ends every process of it at once, as if the machine had failed, and starts it again.
+    pub fn crash(&mut self) {
+        self.stop("immediate");
+        self.launch();
+    }
+
+    /// Stops it, in the way that `pg_ctl` calls so, and leaves it off.
+    pub fn stop(&mut self, mode: &str) {
+        if let Some(mut server) = self.server.take() {
+            _ = self.command("pg_ctl").args(["-D", "data", "-m", mode, "-w", "stop"]).status();
+            _ = server.kill();
+            _ = server.wait();
+        }
+    }
+
+    /// Starts it again.
+    pub fn launch(&mut self) {
+        let mut command = self.command("postgres");
+        command.args(["-D", "data", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        for setting in &self.settings {
+            command.args(["-c", setting]);
+        }
+        let mut server = command.spawn().unwrap();
+        let port = self.port.to_string();
+        let is_ready =
+            || self.command("pg_isready").args(["-q", "-h", "127.0.0.1", "-p", &port]).status().unwrap().success();
+        await_start(&mut server, is_ready);
+        self.server = Some(server);
+    }
+
+    /// Runs a program of the server's to its end.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+        output_of(self.command(program).args(arguments))
+    }
+
+    /// Runs statements as the superuser; what they print.
+    ///
+    /// # Panics
+    /// If one fails.
+    pub fn sql(&self, statements: &str) -> String {
+        let port = self.port.to_string();
+        self.run(
+            "psql",
+            &[
+                "-h",
+                "127.0.0.1",
+                "-p",
+                &port,
+                "-U",
+                "hermes",
+                "-d",
+                "hermes",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-qAtc",
+                statements,
+            ],
+        )
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = command_in(self.folder.path(), &self.programs.join(program));
+        command.env_remove("PGPASSWORD");
+        command
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.stop("immediate");
+    }
+}
+
+/// The folder with the programs of the newest server.
+fn programs() -> Option<PathBuf> {
+    let is_whole = |folder: &Path| ["initdb", "postgres", "pg_ctl"].iter().all(|program| folder.join(program).exists());
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<(u32, PathBuf)> = versions
+        .filter_map(|version| Some((version.file_name().to_str()?.parse().ok()?, version.path().join("bin"))))
+        .filter(|(_, folder)| is_whole(folder))
+        .collect();
+    folders.sort_unstable();
+    folders.pop().map(|(_, folder)| folder).or_else(|| path().into_iter().find(|folder| is_whole(folder)))
+}

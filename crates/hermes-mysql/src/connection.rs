@@ -1,0 +1,136 @@
+//! From a URL to a pool.
+
+use crate::address::{Address, Trust};
+use crate::error::code;
+use crate::{MysqlOptions, tls};
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
+use hermes_session::StoreError;
+use mysql_async::prelude::Queryable as _;
+use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, ServerError};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A pool of connections.
+pub(crate) type Pool = managed::Pool<Manager>;
+
+/// A connection of it.
+pub(crate) type Object = managed::Object<Manager>;
+
+/// How long a connection is kept that nobody uses. The server closes it a little later, see [`SETTINGS`].
+const IDLE: Duration = Duration::from_secs(45);
+
+/// What is set on every connection, whatever the server's own settings are. A connection whose client vanished is closed before long, and its locks
+/// with it; a lock is waited for in short turns, because others may be waited for meanwhile. Each kind of server has its own word for how far
+/// a lineage is followed, and reads the other's as a comment.
+const SETTINGS: &str = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION', autocommit = 1, \
+     time_zone = '+00:00', wait_timeout = 60, innodb_lock_wait_timeout = 5, foreign_key_checks = 1, unique_checks = 1; \
+     SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; SET NAMES utf8mb4 COLLATE utf8mb4_bin; \
+     /*!80003 SET SESSION cte_max_recursion_depth = 4294967295 */; /*M!100200 SET SESSION max_recursive_iterations = 4294967295 */";
+
+/// How many statements a connection remembers.
+const STATEMENTS: usize = 256;
+
+/// What makes connections.
+#[derive(Debug)]
+pub(crate) struct Manager {
+    options: Opts,
+    /// The same without encryption, if that will do.
+    plain: Option<Opts>,
+}
+
+impl managed::Manager for Manager {
+    type Type = Conn;
+    type Error = Error;
+
+    async fn create(&self) -> Result<Conn, Error> {
+        let conn = match (Conn::new(self.options.clone()).await, &self.plain) {
+            (Err(Error::Driver(DriverError::NoClientSslFlagFromServer)), Some(plain)) => Conn::new(plain.clone()).await,
+            (made, _) => made,
+        };
+        let mut conn = conn?;
+        conn.query_drop(SETTINGS).await?;
+        Ok(conn)
+    }
+
+    async fn recycle(&self, conn: &mut Conn, metrics: &Metrics) -> RecycleResult<Error> {
+        if conn.is_disconnected() || metrics.last_used() > IDLE {
+            return Err(RecycleError::message("it was not used for long"));
+        }
+        Ok(())
+    }
+}
+
+/// A pool of connections. Nothing is connected to yet.
+pub(crate) fn pool(address: &Address, options: &MysqlOptions) -> Result<Pool, StoreError> {
+    let base = OptsBuilder::from_opts(address.options.clone())
+        .stmt_cache_size(STATEMENTS)
+        .tcp_keepalive(Some(Duration::from_secs(20)))
+        .client_found_rows(true);
+    let encrypted: Opts = base.clone().ssl_opts(tls::options(&address.trust)?).into();
+    let plain = (address.trust == Trust::Preferred).then(|| base.into());
+    let once = address.connect_timeout.unwrap_or(options.connect_timeout);
+    let timeouts = Timeouts { wait: Some(options.wait), create: Some(once), recycle: Some(once) };
+    Pool::builder(Manager { options: encrypted, plain })
+        .max_size(options.max_connections.max(1))
+        .timeouts(timeouts)
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|error| StoreError::Backend {
+            location: address.location.clone(),
+            op: "make a pool of connections",
+            source: error.into(),
+        })
+}
+
+const REACHABLE: &str =
+    "see that the server runs, that its address is right, and that it is asked for the right kind of TLS (ssl-mode)";
+
+/// The error of a server that does not answer.
+pub(crate) fn silence(location: &str) -> StoreError {
+    StoreError::Refused {
+        path: PathBuf::from(location),
+        why: "can't be used: nothing came back within the time-out".into(),
+        hint: REACHABLE.into(),
+    }
+}
+
+/// The error of a server that can't be used, with what to do about it.
+pub(crate) fn refusal(location: &str, error: Error) -> StoreError {
+    let hint = match &error {
+        Error::Server(ServerError { code, .. }) => match *code {
+            code::WRONG_PASSWORD => "check the user and the password in sessiondb.mysql or HERMES_SESSIONDB_URL",
+            code::NO_SUCH_DATABASE => "make the database first (CREATE DATABASE …), or name another one in the URL",
+            code::NO_ACCESS_TO_DATABASE => "let the user use the database (GRANT ALL ON … TO …), or name another one",
+            code if code::NOT_ALLOWED.contains(&code) => {
+                "let the user make tables there (GRANT ALL ON … TO …), or name a database of its own"
+            }
+            _ => {
+                let location = location.to_owned();
+                return StoreError::Backend { location, op: "open the store", source: error.into() };
+            }
+        },
+        _ => REACHABLE,
+    };
+    StoreError::Refused {
+        path: PathBuf::from(location),
+        why: format!("can't be used: {}", told(&error)),
+        hint: hint.into(),
+    }
+}
+
+/// What the driver says, down to the cause that tells.
+fn told(error: &Error) -> String {
+    match error {
+        Error::Server(error) => error.message.clone(),
+        Error::Driver(error) => error.to_string(),
+        Error::Io(IoError::Io(error)) => error.to_string(),
+        Error::Io(IoError::Tls(error)) => format!("TLS: {error}"),
+        other => other.to_string(),
+    }
+}
+
+/// A name as it stands in SQL.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}

@@ -1,0 +1,123 @@
+//! Deleting conversations. Each goes in one transaction: whoever reads sees all of it or nothing, and nobody waits but writers to it.
+
+use crate::database::{LIST, Transaction, among, values};
+use crate::error::Failure;
+use crate::requests::once;
+use crate::row::{self, Get as _};
+use crate::{lineage, messages};
+use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::{Deleted, Lineage, Link, Request, SessionId, StoreError, Timestamp, change};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// How long a step of pruning works: whoever links or titles sessions waits for it.
+const STEP: Duration = Duration::from_millis(50);
+
+pub(crate) async fn delete(transaction: &Transaction, id: &SessionId, request: &Request) -> Result<Deleted, Failure> {
+    once(transaction, request, id, || change::delete_conversation(id), async {
+        transaction.lock_kin().await?;
+        let lineage = lineage::read(transaction, id).await?;
+        remove(transaction, &lineage, &lineage.conversation(id)).await
+    })
+    .await
+}
+
+/// Deletes the first of these conversations that may still go, as many as a step takes.
+pub(crate) async fn prune(
+    transaction: &Transaction,
+    conversations: &[SessionId],
+    policy: &RetentionPolicy,
+    now: Timestamp,
+) -> Result<Pruned, Failure> {
+    let start = Instant::now();
+    let mut pruned = Pruned::default();
+    transaction.lock_kin().await?;
+    for id in conversations {
+        if pruned.looked_at > 0 && start.elapsed() > STEP {
+            break;
+        }
+        pruned.looked_at += 1;
+        let lineage = match lineage::read(transaction, id).await {
+            // It is not there any more.
+            Err(Failure::Store(StoreError::NotFound(_))) => continue,
+            lineage => lineage?,
+        };
+        let members = lineage.conversation(id);
+        if lineage.conversation_root(id) != *id || !may_go(transaction, &members, policy, now).await? {
+            pruned.kept += 1;
+            continue;
+        }
+        let deleted = remove(transaction, &lineage, &members).await?;
+        pruned.conversations += 1;
+        pruned.sessions += deleted.sessions;
+        pruned.messages += deleted.messages;
+    }
+    Ok(pruned)
+}
+
+/// Whether nothing happened in a conversation that keeps it. It starts with the first of its members, and none of them changes from here on.
+async fn may_go(
+    transaction: &Transaction,
+    members: &[SessionId],
+    policy: &RetentionPolicy,
+    now: Timestamp,
+) -> Result<bool, Failure> {
+    lock_all(transaction, members).await?;
+    let mut there = 0;
+    for some in members.chunks(LIST) {
+        let (condition, values) = among("s.id", 1, some.iter().map(SessionId::as_str));
+        let sql = format!(
+            "SELECT s.id, s.source, s.ended_at IS NOT NULL, h.last_active FROM sessions s JOIN hx_session h ON h.session_id = s.id \
+             WHERE {condition}"
+        );
+        for row in &transaction.rows(&sql, values).await? {
+            let (id, source) = (row::id(row, 0)?, row.try_get::<String>(1)?);
+            let last_active = Timestamp::from_seconds(row.try_get(3)?)?;
+            let is_first = members.first() == Some(&id);
+            let is_meant = !is_first || policy.source().is_none_or(|only| only.as_str() == source);
+            if !is_meant || !row.try_get::<bool>(2)? || !policy.admits(last_active, now) {
+                return Ok(false);
+            }
+            there += 1;
+        }
+    }
+    Ok(there == members.len())
+}
+
+/// Waits until nobody else changes these sessions, and keeps it so.
+async fn lock_all(transaction: &Transaction, members: &[SessionId]) -> Result<(), Failure> {
+    let mut names: Vec<&str> = members.iter().map(SessionId::as_str).collect();
+    names.sort_unstable();
+    for some in names.chunks(LIST) {
+        let (condition, values) = among("id", 1, some.iter().copied());
+        transaction.rows(&format!("SELECT 1 FROM sessions WHERE {condition} ORDER BY id FOR UPDATE"), values).await?;
+    }
+    Ok(())
+}
+
+/// Removes sessions with all that hangs on them. What comes from them is cut loose.
+async fn remove(transaction: &Transaction, lineage: &Lineage, members: &[SessionId]) -> Result<Deleted, Failure> {
+    lock_all(transaction, members).await?;
+    let messages = messages::remove(transaction, members).await?;
+    // What is left below is a conversation of its own: a branch. It stays, without a parent, and so do its places.
+    let gone: HashSet<&SessionId> = members.iter().collect();
+    let is_left =
+        |link: &&Link| !gone.contains(&link.id) && link.parent.as_ref().is_some_and(|parent| gone.contains(parent));
+    for branch in lineage.links().filter(is_left) {
+        let id = branch.id.as_str();
+        transaction.run("UPDATE sessions SET parent_session_id = NULL WHERE id = $1", values![id]).await?;
+        transaction.run("UPDATE hx_session SET relation = 'root' WHERE session_id = $1", values![id]).await?;
+    }
+    for some in members.chunks(LIST) {
+        for (table, column) in [
+            ("hx_request", "session_id"),
+            ("telegram_dm_topic_bindings", "session_id"),
+            ("hx_session", "session_id"),
+            ("sessions", "id"),
+        ] {
+            let (condition, values) = among(column, 1, some.iter().map(SessionId::as_str));
+            transaction.run(&format!("DELETE FROM {table} WHERE {condition}"), values).await?;
+        }
+    }
+    Ok(Deleted { sessions: members.len() as u64, messages })
+}

@@ -1,0 +1,189 @@
+//! What MySQL and MariaDB say → what the domain says.
+
+use deadpool::managed::{PoolError, TimeoutType};
+use hermes_session::{Cause, Conflict, Invalid, StoreError, Unreadable};
+use hermes_sql::server::{Failing, Remedy};
+use mysql_async::{DriverError, Error, IoError, ServerError};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a job failed: for a reason of the domain, or of the server's.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Store(StoreError),
+    Mysql(Error),
+    Pool(PoolError<Error>),
+    /// Something stored can't be read as what it should be.
+    Damaged(String),
+    /// The transaction did not happen, and can be tried again.
+    Undone(Cause),
+    /// The answer to a commit was lost, and nobody can tell any more whether it happened.
+    InDoubt(Cause),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Conflict> for Failure {
+    fn from(conflict: Conflict) -> Self {
+        Self::Store(conflict.into())
+    }
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::Store(invalid.into())
+    }
+}
+
+impl From<Unreadable> for Failure {
+    fn from(row: Unreadable) -> Self {
+        Self::Damaged(format!("{} {}: {}", row.table, row.id, row.why))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Mysql(error)
+    }
+}
+
+impl From<PoolError<Error>> for Failure {
+    fn from(error: PoolError<Error>) -> Self {
+        match error {
+            PoolError::Backend(error) => Self::Mysql(error),
+            other => Self::Pool(other),
+        }
+    }
+}
+
+impl Failing for Failure {
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::Mysql(error) => remedy(error),
+            Self::Undone(_) => Remedy::Again,
+            Self::Pool(PoolError::Timeout(TimeoutType::Create)) => Remedy::Reconnect,
+            Self::Pool(_) | Self::Store(_) | Self::Damaged(_) | Self::InDoubt(_) => Remedy::Tell,
+        }
+    }
+
+    fn is_refusal(&self) -> bool {
+        match self {
+            Self::Mysql(Error::Server(error)) => !code::LAST_BREATHS.contains(&error.code),
+            Self::Store(_) | Self::Damaged(_) => true,
+            Self::Mysql(_) | Self::Pool(_) | Self::Undone(_) | Self::InDoubt(_) => false,
+        }
+    }
+
+    fn into_cause(self) -> Cause {
+        match self {
+            Self::Mysql(error) => error.into(),
+            Self::Pool(error) => error.into(),
+            Self::Undone(cause) | Self::InDoubt(cause) => cause,
+            Self::Store(error) => error.into(),
+            Self::Damaged(what) => what.into(),
+        }
+    }
+
+    fn undone(cause: Cause) -> Self {
+        Self::Undone(cause)
+    }
+
+    fn in_doubt(cause: Cause) -> Self {
+        Self::InDoubt(cause)
+    }
+
+    fn into_store_error(self, op: &'static str, waited: Duration, location: &str) -> StoreError {
+        let location = location.to_owned();
+        match self {
+            Self::Store(error) => error,
+            Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
+            Self::InDoubt(source) => StoreError::InDoubt { location, op, source },
+            Self::Undone(source) => StoreError::Busy { location, op, waited, holder: None, source },
+            Self::Pool(error @ PoolError::Timeout(TimeoutType::Wait)) => {
+                let holder = Some("calls of this process that use every connection".to_owned());
+                StoreError::Busy { location, op, waited, holder, source: error.into() }
+            }
+            Self::Pool(error) => StoreError::Backend { location, op, source: error.into() },
+            Self::Mysql(error) => server_error(error, op, waited, location),
+        }
+    }
+}
+
+/// The numbers of the server's errors, which are the same on both kinds.
+pub(crate) mod code {
+    pub(crate) const TOO_MANY_CONNECTIONS: u16 = 1040;
+    pub(crate) const NO_SUCH_DATABASE: u16 = 1049;
+    pub(crate) const NO_ACCESS_TO_DATABASE: u16 = 1044;
+    pub(crate) const WRONG_PASSWORD: u16 = 1045;
+    pub(crate) const NOT_ALLOWED: [u16; 3] = [1142, 1143, 1227];
+    pub(crate) const DISK_FULL: [u16; 3] = [1021, 1114, 3675];
+    pub(crate) const DEADLOCK: u16 = 1213;
+    pub(crate) const LOCK_WAIT: u16 = 1205;
+    pub(crate) const DUPLICATE: u16 = 1062;
+    pub(crate) const CHANGED_SINCE: u16 = 1020;
+    pub(crate) const OUT_OF_RANGE: u16 = 1690;
+    pub(crate) const PACKET: u16 = 1153;
+    pub(crate) const SHUTDOWN: u16 = 1053;
+    pub(crate) const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
+    pub(crate) const DAMAGED: [u16; 4] = [1034, 1194, 1712, 1877];
+    /// The statement took too long, or somebody ended it.
+    pub(crate) const TIMED_OUT: [u16; 3] = [1317, 1969, 3024];
+    /// The server goes, or the connection does; and what a commit says that may have happened.
+    pub(crate) const LAST_BREATHS: [u16; 6] = [SHUTDOWN, 1080, 1180, 1196, 1927, 4031];
+}
+
+/// The domain's error for one of the server's, which stays its source.
+fn server_error(error: Error, op: &'static str, waited: Duration, location: String) -> StoreError {
+    if is_too_large(&error) {
+        return StoreError::Refused {
+            path: PathBuf::from(location),
+            why: "does not take so much in one packet".into(),
+            hint: "raise max_allowed_packet of the server above twice the size of the largest message".into(),
+        };
+    }
+    let Error::Server(ServerError { code, .. }) = &error else {
+        return StoreError::Backend { location, op, source: error.into() };
+    };
+    match *code {
+        code if code::DISK_FULL.contains(&code) => StoreError::NoRoom { location, op, source: error.into() },
+        code if code::READ_ONLY.contains(&code) => StoreError::ReadOnly { op, location },
+        code if code::DAMAGED.contains(&code) => {
+            StoreError::Corrupt { location, what: error.to_string(), source: Some(error.into()) }
+        }
+        _ if remedy(&error) == Remedy::Again => {
+            StoreError::Busy { location, op, waited, holder: None, source: error.into() }
+        }
+        _ => StoreError::Backend { location, op, source: error.into() },
+    }
+}
+
+/// Whether a statement or a row does not fit into what the server takes at once.
+fn is_too_large(error: &Error) -> bool {
+    match error {
+        Error::Server(error) => error.code == code::PACKET,
+        Error::Driver(DriverError::PacketTooLarge) => true,
+        _ => false,
+    }
+}
+
+fn remedy(error: &Error) -> Remedy {
+    match error {
+        Error::Server(ServerError { code, .. }) => match *code {
+            // Others were in the way. A key, a title or an id that came up meanwhile is seen by the next attempt, which tells what that means. And out of
+            // range is the row of a mark that is not where this writer left it: it gets another one.
+            code::DEADLOCK | code::LOCK_WAIT | code::DUPLICATE | code::CHANGED_SINCE | code::OUT_OF_RANGE => {
+                Remedy::Again
+            }
+            code::TOO_MANY_CONNECTIONS => Remedy::Reconnect,
+            code if code::LAST_BREATHS.contains(&code) || code::READ_ONLY.contains(&code) => Remedy::Reconnect,
+            _ => Remedy::Tell,
+        },
+        // No answer came: the connection was refused, cut, or took too long.
+        Error::Io(IoError::Io(_)) | Error::Driver(DriverError::ConnectionClosed) => Remedy::Reconnect,
+        _ => Remedy::Tell,
+    }
+}

@@ -1,0 +1,37 @@
+//! What somebody added to our tables, and that no call tells of.
+
+use crate::connection::quoted;
+use crate::database::{Transaction, values};
+use crate::error::Failure;
+use crate::row::Get as _;
+use hermes_session::Foreign;
+
+/// The columns that the migrations made, by table.
+const KNOWN: [(&str, &str); 2] =
+    [("messages", hermes_sql::columns::MESSAGE), ("sessions", hermes_sql::columns::SESSION)];
+
+pub(crate) async fn read(transaction: &Transaction) -> Result<Vec<Foreign>, Failure> {
+    let mut found = Vec::new();
+    for (table, known) in KNOWN {
+        let known: Vec<&str> =
+            known.split(", ").map(|column| column.trim().trim_start_matches("s.")).chain(["content_kind"]).collect();
+        let columns = transaction
+            .rows(
+                "SELECT CAST(column_name AS CHAR) FROM information_schema.columns WHERE table_schema = database() AND table_name = $1 ORDER BY 1",
+                values![table],
+            )
+            .await?;
+        for row in &columns {
+            let column: String = row.try_get(0)?;
+            if known.contains(&column.as_str()) {
+                continue;
+            }
+            let sql = format!("SELECT count({}) FROM {table}", quoted(&column));
+            let rows = transaction.one(&sql, values![]).await?.try_get::<i64>(0)?.unsigned_abs();
+            if rows > 0 {
+                found.push(Foreign { table: table.to_owned(), column: Some(column), rows });
+            }
+        }
+    }
+    Ok(found)
+}

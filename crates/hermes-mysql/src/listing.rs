@@ -1,0 +1,224 @@
+//! Lists and counts.
+
+use crate::database::{LIST, Transaction, among, list as places};
+use crate::error::Failure;
+use crate::row::{Get as _, Row, id};
+use hermes_session::{
+    Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, View,
+};
+use hermes_sql::{columns, decode};
+use mysql_async::Value;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+pub(crate) async fn list(transaction: &Transaction, request: &ListRequest) -> Result<Listing, Failure> {
+    let is_by_size = matches!(request.order, Order::Messages | Order::Cost);
+    // A title is compared as the domain compares it, and size is no column: such rows are told from all of them.
+    let is_sifted = is_by_size || request.filter.title.is_some();
+    let mut rows = rows(transaction, request, !is_sifted).await?;
+    if request.order == Order::Cost || !is_sifted {
+        add_usage(transaction, request.view, &mut rows).await?;
+    }
+    if is_sifted {
+        rows.retain(|row| request.filter.admits(&row.summary));
+    }
+    if is_by_size {
+        let key = |row: &Placed| request.order.key(&row.summary) + 0.0;
+        let compare = |one: (f64, &SessionId), other: (f64, &SessionId)| {
+            other.0.total_cmp(&one.0).then_with(|| other.1.cmp(one.1))
+        };
+        rows.sort_by(|one, other| compare((key(one), &one.place.id), (key(other), &other.place.id)));
+        rows.iter_mut().for_each(|row| row.place.key = request.order.key(&row.summary) + 0.0);
+        if let Some(after) = &request.after {
+            rows.retain(|row| compare((row.place.key, &row.place.id), (after.key + 0.0, &after.id)).is_gt());
+        }
+    }
+    let limit = request.page.limit() as usize;
+    if is_sifted {
+        let offset = usize::try_from(request.page.offset()).unwrap_or(usize::MAX);
+        rows = rows.into_iter().skip(offset).take(limit).collect();
+        if request.order != Order::Cost {
+            add_usage(transaction, request.view, &mut rows).await?;
+        }
+    }
+    let next = rows.last().filter(|_| limit > 0 && rows.len() == limit).map(|row| row.place.clone());
+    Ok(Listing { rows: rows.into_iter().map(|row| row.summary).collect(), unreadable: Vec::new(), next })
+}
+
+/// A row and its place in the list.
+struct Placed {
+    summary: SessionSummary,
+    place: ListCursor,
+}
+
+/// Behind the columns of the summary: activity, preview, segments; then the first session and the time of the order.
+const MARKS: usize = 30;
+
+/// The rows of a page, or all that the filter may admit; usage that of the first session alone.
+async fn rows(transaction: &Transaction, request: &ListRequest, is_page: bool) -> Result<Vec<Placed>, Failure> {
+    let (sql, values) = page(request, is_page);
+    let mut placed = Vec::new();
+    for row in transaction.rows(&sql, values).await? {
+        let place = ListCursor { id: id(&row, MARKS)?, key: row.try_get(MARKS + 1)? };
+        placed.push(Placed { summary: decode::summary(&Row::new(&row))?, place });
+    }
+    Ok(placed)
+}
+
+fn page(request: &ListRequest, is_page: bool) -> (String, Vec<Value>) {
+    let (active, preview, segments, tip) = match request.view {
+        View::Conversations => (
+            "h.active",
+            "CASE WHEN h.preview <> '' THEN h.preview ELSE u.preview END",
+            "(SELECT count(*) FROM hx_session x WHERE x.root = h.session_id)",
+            "h.tip",
+        ),
+        View::Sessions => ("h.last_active", "h.preview", "1", "h.session_id"),
+    };
+    let (key, direction, after) = match request.order {
+        Order::Active => (active, "DESC", "<"),
+        Order::Started => ("h.started_at", "DESC", "<"),
+        Order::Id | Order::Messages | Order::Cost => (active, "ASC", ">"),
+    };
+    let mut sql = format!(
+        "SELECT {}, {active}, {preview}, {segments}, h.session_id, {key} FROM hx_session h JOIN sessions r ON r.id = h.session_id \
+         JOIN sessions t ON t.id = {tip} JOIN hx_session u ON u.session_id = {tip} WHERE true",
+        columns::SUMMARY
+    );
+    let mut values = Vec::new();
+    if request.view == View::Conversations {
+        sql.push_str(" AND h.is_root = 1");
+    }
+    condition(&request.filter, active, &mut sql, &mut values);
+    if let Some(cursor) = request.after.as_ref().filter(|_| !matches!(request.order, Order::Messages | Order::Cost)) {
+        if request.order == Order::Id {
+            _ = write!(sql, " AND h.session_id > ${}", values.len() + 1);
+        } else {
+            // Two servers, and neither looks up pairs.
+            let (time, id) = (values.len() + 1, values.len() + 2);
+            _ = write!(sql, " AND {key} {after}= ${time} AND ({key} {after} ${time} OR h.session_id {after} ${id})");
+            values.push(cursor.key.into());
+        }
+        values.push(cursor.id.as_str().into());
+    }
+    if request.order == Order::Id {
+        sql.push_str(" ORDER BY h.session_id");
+    } else {
+        _ = write!(sql, " ORDER BY {key} {direction}, h.session_id {direction}");
+    }
+    if is_page {
+        _ = write!(sql, " LIMIT ${} OFFSET ${}", values.len() + 1, values.len() + 2);
+        values.push(request.page.limit().into());
+        values.push(i64::try_from(request.page.offset()).unwrap_or(i64::MAX).into());
+    }
+    (sql, values)
+}
+
+/// Adds what a filter asks of the first session `r`, of the tip `t` and of the activity.
+fn condition(filter: &SessionFilter, active: &str, sql: &mut String, values: &mut Vec<Value>) {
+    for (sources, is_in) in [(filter.sources.as_deref(), "IN"), (Some(&*filter.exclude_sources), "NOT IN")] {
+        match sources {
+            None => {}
+            Some([]) if is_in == "IN" => sql.push_str(" AND FALSE"),
+            Some([]) => {}
+            Some(sources) => {
+                // As bytes: as texts, blanks at the end count for nothing.
+                let list = places(values.len() + 1, sources.len());
+                _ = write!(sql, " AND CAST(r.source AS BINARY) {is_in} ({list})");
+                values.extend(sources.iter().map(|source| Value::from(source.as_str())));
+            }
+        }
+    }
+    for (column, text) in [("r.user_id", &filter.user_id), ("t.model", &filter.model)] {
+        if let Some(text) = text {
+            values.push(hermes_sql::stored::without_nul(text).as_ref().into());
+            _ = write!(sql, " AND CAST({column} AS BINARY) = ${}", values.len());
+        }
+    }
+    for (bound, comparison) in [(filter.active_since, ">="), (filter.active_before, "<")] {
+        if let Some(bound) = bound {
+            values.push(bound.seconds().into());
+            _ = write!(sql, " AND {active} {comparison} ${}", values.len());
+        }
+    }
+}
+
+/// Sums the usage of the sessions that each row stands for.
+async fn add_usage(transaction: &Transaction, view: View, rows: &mut [Placed]) -> Result<(), Failure> {
+    let roots: Vec<String> = match view {
+        View::Sessions => return Ok(()),
+        View::Conversations => {
+            rows.iter().filter(|row| row.summary.segments > 1).map(|row| row.place.id.as_str().to_owned()).collect()
+        }
+    };
+    let mut members: HashMap<String, Vec<mysql_async::Row>> = HashMap::new();
+    for some in roots.chunks(LIST) {
+        let (condition, values) = among("h.root", 1, some.iter().map(String::as_str));
+        let sql = format!(
+            "SELECT {}, h.root FROM hx_session h JOIN sessions s ON s.id = h.session_id \
+             WHERE {condition} AND h.session_id <> h.root ORDER BY h.session_id",
+            columns::USAGE
+        );
+        for row in transaction.rows(&sql, values).await? {
+            members.entry(row.try_get(14)?).or_default().push(row);
+        }
+    }
+    for row in rows {
+        for member in members.remove(row.place.id.as_str()).into_iter().flatten() {
+            row.summary.usage = row.summary.usage.clone().plus(&decode::usage(&Row::new(&member)));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn counts(transaction: &Transaction, filter: &SessionFilter) -> Result<Counts, Failure> {
+    if filter.title.is_some() {
+        return counts_of_rows(transaction, filter).await;
+    }
+    let mut counts = [0_u64; 3];
+    let parts = [
+        ("count(*)", "h.tip", "h.is_root = 1", "h.active"),
+        ("count(*)", "h.session_id", "true", "h.last_active"),
+        (
+            "CAST(coalesce(sum((SELECT count(*) FROM messages m WHERE m.session_id = h.session_id)), 0) AS SIGNED)",
+            "h.session_id",
+            "true",
+            "h.last_active",
+        ),
+    ];
+    for (count, (what, tip, which, active)) in counts.iter_mut().zip(parts) {
+        let mut sql = format!(
+            "SELECT {what} FROM hx_session h JOIN sessions r ON r.id = h.session_id JOIN sessions t ON t.id = {tip} WHERE {which}"
+        );
+        let mut values = Vec::new();
+        condition(filter, active, &mut sql, &mut values);
+        *count = transaction.one(&sql, values).await?.try_get::<i64>(0)?.unsigned_abs();
+    }
+    let [conversations, sessions, messages] = counts;
+    Ok(Counts { conversations, sessions, messages })
+}
+
+/// The counts of what can only be told row by row.
+async fn counts_of_rows(transaction: &Transaction, filter: &SessionFilter) -> Result<Counts, Failure> {
+    let request = |view| ListRequest {
+        view,
+        order: Order::Id,
+        filter: filter.clone(),
+        page: PageRequest::default(),
+        after: None,
+    };
+    let admitted = |mut rows: Vec<Placed>| {
+        rows.retain(|row| filter.admits(&row.summary));
+        rows
+    };
+    let conversations = admitted(rows(transaction, &request(View::Conversations), false).await?).len() as u64;
+    let sessions = admitted(rows(transaction, &request(View::Sessions), false).await?);
+    let ids: Vec<&str> = sessions.iter().map(|row| row.place.id.as_str()).collect();
+    let mut messages = 0;
+    for some in ids.chunks(LIST) {
+        let (condition, values) = among("session_id", 1, some.iter().copied());
+        let row = transaction.one(&format!("SELECT count(*) FROM messages WHERE {condition}"), values).await?;
+        messages += row.try_get::<i64>(0)?.unsigned_abs();
+    }
+    Ok(Counts { conversations, sessions: sessions.len() as u64, messages })
+}

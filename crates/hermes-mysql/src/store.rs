@@ -1,0 +1,52 @@
+//! The store, and how it is opened.
+
+use crate::address::Address;
+use crate::connection;
+use crate::database::{Database, Flavour};
+use crate::indexes::Vocabulary;
+use crate::{MysqlOptions, schema};
+use hermes_session::StoreError;
+use hermes_sql::server::Marks;
+use hermes_sql::server_store;
+use std::sync::Arc;
+
+/// Sessions on a MySQL or MariaDB server.
+pub struct MysqlStore {
+    database: Database,
+    notices: Vec<String>,
+}
+
+impl MysqlStore {
+    /// Opens the store that a URL names (`mysql://…` or `mariadb://…`), and makes its tables if they are not there.
+    ///
+    /// # Errors
+    /// `Refused` if the server can't be reached or used within the time-out, or has tables that are not ours or newer; nothing is written then.
+    pub async fn open(url: &str, options: &MysqlOptions) -> Result<Self, StoreError> {
+        let address = Address::parse(url)?;
+        let mut database = Database {
+            pool: connection::pool(&address, options)?,
+            location: address.location,
+            name: address.database,
+            flavour: Flavour::Mysql,
+            statement_timeout: options.statement_timeout,
+            wait: options.wait,
+            read_only: options.read_only,
+            frame: None,
+            vocabulary: Arc::new(Vocabulary::default()),
+            marks: Arc::new(Marks::default()),
+        };
+        let notices = schema::open(&mut database, options.create).await?;
+        Ok(Self { database, notices })
+    }
+
+    /// The store as of one state.
+    pub(crate) fn at(database: Database) -> Self {
+        Self { database, notices: Vec::new() }
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+}
+
+server_store!(MysqlStore);

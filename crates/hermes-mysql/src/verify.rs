@@ -1,0 +1,156 @@
+//! Looking through all of the store for what is not as it should be.
+
+use crate::database::{Transaction, values};
+use crate::error::Failure;
+use crate::row::{Get as _, id, text};
+use hermes_session::{Check, Json, Lineage, Link, MessageBody, Relation, Report, Role, SessionId, Timestamp};
+use std::collections::HashMap;
+
+pub(crate) async fn verify(transaction: &Transaction) -> Result<Report, Failure> {
+    Ok(Report {
+        checks: vec![counters(transaction).await?, relations(transaction).await?, indexes(transaction).await?],
+    })
+}
+
+/// Whether sessions count the messages and tool calls that they have.
+async fn counters(transaction: &Transaction) -> Result<Check, Failure> {
+    let mut check = Check::new("counters", "sessions");
+    let mut calls: HashMap<String, i64> = HashMap::new();
+    let mut after = i64::MIN;
+    loop {
+        let rows = transaction
+            .rows(
+                "SELECT id, session_id, tool_calls FROM messages WHERE id > $1 AND tool_calls IS NOT NULL ORDER BY id LIMIT 1000",
+                values![after],
+            )
+            .await?;
+        let Some(last) = rows.last() else { break };
+        after = last.try_get(0)?;
+        for row in &rows {
+            let body = MessageBody {
+                tool_calls: text(row, 2).and_then(|calls| Json::parse(calls).ok()),
+                ..MessageBody::empty(Role::Assistant)
+            };
+            *calls.entry(row.try_get(1)?).or_default() += body.tool_call_count();
+        }
+    }
+    let rows = transaction
+        .rows(
+            "SELECT s.id, s.message_count, s.tool_call_count, (SELECT count(*) FROM messages m WHERE m.session_id = s.id) FROM sessions s ORDER BY s.id",
+            values![],
+        )
+        .await?;
+    for row in &rows {
+        check.looked_at += 1;
+        let name = &row.try_get::<String>(0)?;
+        let (counted, counted_calls, there): (i64, i64, i64) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+        if counted != there {
+            check.problem(format!("sessions {name}"), format!("counts {counted} messages and has {there}"));
+        }
+        let there = calls.get(name).copied().unwrap_or(0);
+        if counted_calls != there {
+            check.problem(format!("sessions {name}"), format!("counts {counted_calls} tool calls and has {there}"));
+        }
+    }
+    let lost = transaction
+        .rows(
+            "SELECT m.session_id, count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = m.session_id) \
+             AND NOT EXISTS (SELECT 1 FROM hx_arrival a WHERE a.session_id = m.session_id) GROUP BY 1 ORDER BY 1",
+            values![],
+        )
+        .await?;
+    for row in &lost {
+        let count: i64 = row.try_get(1)?;
+        check.problem(
+            format!("sessions {}", row.try_get::<String>(0)?),
+            format!("is not there, but {count} messages are"),
+        );
+    }
+    let coming = transaction
+        .rows("SELECT session_id, messages FROM hx_arrival WHERE messages >= 0 ORDER BY 1", values![])
+        .await?;
+    for row in &coming {
+        let count: i64 = row.try_get(1)?;
+        check.note(
+            format!("sessions {}", row.try_get::<String>(0)?),
+            format!("is half imported, with {count} messages"),
+        );
+    }
+    Ok(check)
+}
+
+/// Whether each session has the place that its parents say, and the times that its messages say.
+async fn relations(transaction: &Transaction) -> Result<Check, Failure> {
+    let mut check = Check::new("relations", "sessions");
+    let rows = transaction
+        .rows(
+            "SELECT s.id, s.parent_session_id, h.relation, s.started_at, h.root, h.tip, h.started_at, h.last_active, h.active, \
+             greatest(s.started_at, coalesce((SELECT max(timestamp) FROM messages m WHERE m.session_id = s.id), s.started_at)) \
+             FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id ORDER BY s.id",
+            values![],
+        )
+        .await?;
+    let mut links = Vec::with_capacity(rows.len());
+    let mut activity: HashMap<SessionId, f64> = HashMap::new();
+    for row in &rows {
+        let relation = text(row, 2).and_then(Relation::from_stored);
+        if let (Some(relation), Ok(started_at)) = (relation, Timestamp::from_seconds(row.try_get(3)?)) {
+            let parent = row.try_get::<Option<String>>(1)?.map(SessionId::from_stored);
+            links.push(Link { id: id(row, 0)?, parent, relation, started_at });
+        }
+    }
+    let lineage = Lineage::new(links);
+    for row in &rows {
+        let root = lineage.conversation_root(&id(row, 0)?);
+        let last: f64 = row.try_get(9)?;
+        activity.entry(root).and_modify(|newest| *newest = newest.max(last)).or_insert(last);
+    }
+    for row in &rows {
+        check.looked_at += 1;
+        let session = id(row, 0)?;
+        let Some(known_root) = text(row, 4) else {
+            check.problem(format!("hx_session {session}"), "is missing");
+            continue;
+        };
+        let root = lineage.conversation_root(&session);
+        let (start, known_start, known_last): (f64, f64, f64) = (row.try_get(3)?, row.try_get(6)?, row.try_get(7)?);
+        let mut is_wrong =
+            known_root != root.as_str() || start != known_start || known_last != row.try_get::<f64>(9)?;
+        if root == session {
+            is_wrong |= text(row, 5) != Some(lineage.tip(&root).as_str());
+            is_wrong |= activity.get(&root).copied() != Some(row.try_get(8)?);
+        }
+        if is_wrong {
+            check.problem(format!("hx_session {session}"), "tells another place or time than the sessions do");
+        }
+    }
+    Ok(check)
+}
+
+/// Whether every message can be found.
+async fn indexes(transaction: &Transaction) -> Result<Check, Failure> {
+    let mut check = Check::new("indexes", "messages");
+    let counted = transaction.one("SELECT count(*) FROM messages", values![]).await?;
+    check.looked_at = counted.try_get::<i64>(0)?.unsigned_abs();
+    let missing = transaction
+        .rows(
+            "SELECT m.id, w.message_id IS NOT NULL FROM messages m LEFT JOIN hx_search w ON w.message_id = m.id \
+             WHERE w.message_id IS NULL OR (w.words IS NULL) <> (w.form = 2) ORDER BY 1 LIMIT 100000",
+            values![],
+        )
+        .await?;
+    for row in &missing {
+        let what = if row.try_get(1)? { "is listed in a form that it has not" } else { "is in no index" };
+        check.problem(format!("messages {}", row.try_get::<i64>(0)?), what);
+    }
+    let gone = transaction
+        .rows(
+            "SELECT w.message_id FROM hx_search w LEFT JOIN messages m ON m.id = w.message_id WHERE m.id IS NULL ORDER BY 1 LIMIT 100000",
+            values![],
+        )
+        .await?;
+    for row in &gone {
+        check.problem(format!("hx_search {}", row.try_get::<i64>(0)?), "is of a message that is not there");
+    }
+    Ok(check)
+}
