@@ -28,6 +28,7 @@ mod row;
 mod schema;
 mod search;
 mod sessions;
+mod spelling;
 mod statistics;
 mod store;
 mod titles;
