@@ -108,6 +108,8 @@ struct Known {
     terms: HashSet<Box<str>>,
     /// Whether the server's index has all words that it is given, if anybody asked.
     fits: Option<bool>,
+    /// Whether it is certain that the index has lost nothing since the server started.
+    is_whole: bool,
 }
 
 /// How many words are remembered; beyond that it starts anew.
@@ -127,6 +129,16 @@ impl Vocabulary {
             known.terms.clear();
         }
         known.terms.extend(terms);
+    }
+
+    /// Whether it is certain that the index has lost nothing.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_whole
+    }
+
+    /// Takes it that the index has lost nothing, until there is a new connection.
+    pub(crate) fn note_whole(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_whole = true;
     }
 
     /// Takes nothing for known: the server may be another one, or another state of it.

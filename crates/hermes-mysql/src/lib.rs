@@ -16,6 +16,7 @@ mod foreign;
 mod hints;
 mod import;
 mod indexes;
+mod lapses;
 mod lineage;
 mod listing;
 mod maintenance;

@@ -11,8 +11,9 @@ mod surround;
 
 use crate::database::{Transaction, values};
 use crate::error::{Failure, code};
-use crate::indexes;
 use crate::row::Get as _;
+use crate::{indexes, lapses};
+use candidates::Unlisted;
 use filter::Admitted;
 use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
 use hermes_sql::search::engine;
@@ -39,7 +40,22 @@ pub(crate) async fn search(
     transaction.batch(&transaction.flavour().statement_timeout(bound)).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;
     let fits = indexes::fits(transaction).await?;
-    engine::search(&Server { transaction, request, admitted, fits }, request, start).await
+    let (lost, is_told) = match lapses::lost(transaction).await {
+        Ok(lost) => (lost, true),
+        // There was no time to look for what the index lost.
+        Err(failure) => (Vec::new(), !is_late(failure)?),
+    };
+    let mut answer = engine::search(&Server { transaction, request, admitted, fits, lost }, request, start).await?;
+    answer.served.is_partial |= !is_told;
+    Ok(answer)
+}
+
+/// Whether a statement was given up because it took too long. Such a server goes on with the transaction; any other failure is given back.
+fn is_late(failure: Failure) -> Result<bool, Failure> {
+    match failure {
+        Failure::Mysql(Error::Server(error)) if code::TIMED_OUT.contains(&error.code) => Ok(true),
+        other => Err(other),
+    }
 }
 
 /// The server, during one search.
@@ -49,6 +65,8 @@ struct Server<'s> {
     admitted: Admitted,
     /// Whether the index can be asked. If the server's settings lose words, each message is looked at instead.
     fits: bool,
+    /// Messages that the index lost, and that are looked at as well.
+    lost: Vec<i64>,
 }
 
 impl Postings for Server<'_> {
@@ -82,11 +100,12 @@ impl Postings for Server<'_> {
 
     async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
         let wanted = wanted.filter(|_| self.fits);
-        candidates::latest(self.transaction, &self.admitted, wanted, before, limit).await
+        candidates::latest(self.transaction, &self.admitted, wanted, &self.lost, before, limit).await
     }
 
     async fn unlisted(&self, newest: i64) -> Result<Vec<(i64, u32)>, Failure> {
-        candidates::unlisted(self.transaction, &self.admitted, newest, !self.fits).await
+        let which = if self.fits { Unlisted::With(&self.lost) } else { Unlisted::All };
+        candidates::unlisted(self.transaction, &self.admitted, newest, which).await
     }
 
     async fn said(&self, ids: &[i64]) -> Result<Vec<Said>, Failure> {
@@ -98,11 +117,7 @@ impl Postings for Server<'_> {
     }
 
     async fn forgive(&self, error: Failure) -> Result<(), Failure> {
-        match error {
-            // Such a server gives up the statement, and the transaction goes on.
-            Failure::Mysql(Error::Server(error)) if code::TIMED_OUT.contains(&error.code) => Ok(()),
-            other => Err(other),
-        }
+        is_late(error).map(drop)
     }
 
     async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {

@@ -82,6 +82,7 @@ pub(super) async fn latest(
     transaction: &Transaction,
     admitted: &Admitted,
     wanted: Option<&Wanted>,
+    lost: &[i64],
     before: i64,
     limit: usize,
 ) -> Result<Vec<(i64, u32)>, Failure> {
@@ -95,6 +96,8 @@ pub(super) async fn latest(
              ORDER BY h.message_id DESC LIMIT {limit}"
         ),
         Some(wanted) => {
+            let unknown = unknown(lost, &mut values);
+            let has = has(wanted, &mut values);
             let part = |condition: &str| {
                 format!(
                     "SELECT h.message_id, h.length FROM hx_search h \
@@ -103,26 +106,47 @@ pub(super) async fn latest(
             };
             format!(
                 "SELECT message_id, length FROM ({} UNION ALL {}) u ORDER BY message_id DESC LIMIT {limit}",
-                part(&has(wanted, &mut values)),
-                part("h.form = 2")
+                part(&has),
+                part(&unknown)
             )
         }
     };
     numbers(transaction, values, &sql).await
 }
 
-/// The messages that are not listed, or all there are.
+/// Which messages the index is not asked about.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unlisted<'l> {
+    /// Those that are not listed, and these, which it lost.
+    With(&'l [i64]),
+    /// All there are.
+    All,
+}
+
+/// The condition that the index knows nothing of the row `h`, with those that it lost.
+fn unknown(lost: &[i64], values: &mut Values) -> String {
+    match lost {
+        [] => "h.form = 2".to_owned(),
+        lost => format!("(h.form = 2 OR {})", values.among("h.message_id", lost.iter().copied())),
+    }
+}
+
+/// The messages that are not listed.
 pub(super) async fn unlisted(
     transaction: &Transaction,
     admitted: &Admitted,
     newest: i64,
-    are_all: bool,
+    which: Unlisted<'_>,
 ) -> Result<Vec<(i64, u32)>, Failure> {
     let mut values = Values::default();
     let newest = values.bind(newest);
     let filter = admitted.conditions("h", &mut values);
-    let form = if are_all { "" } else { "h.form = 2 AND " };
-    let sql = format!("SELECT h.message_id, h.length FROM hx_search h WHERE {form}h.message_id <= {newest}{filter}");
+    let which = match which {
+        Unlisted::With(lost) => unknown(lost, &mut values),
+        Unlisted::All => "TRUE".to_owned(),
+    };
+    let sql =
+        format!("SELECT h.message_id, h.length FROM hx_search h WHERE {which} AND h.message_id <= {newest}{filter}");
     numbers(transaction, values, &sql).await
 }
 
