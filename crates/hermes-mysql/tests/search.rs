@@ -248,7 +248,8 @@ async fn what_a_server_lost_when_it_failed_is_found() {
     let store = open(&server, "failing").await;
     let said = say(&store, "s", &["a cat", "concatenate"]).await;
     let mut slow = mysql_async::Conn::from_url(server.url_of("failing")).await.unwrap();
-    slow.query_drop("BEGIN; UPDATE hx_search SET words = concat(words, ' ')").await.unwrap();
+    let slowly = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; BEGIN; UPDATE hx_search SET words = concat(words, ' ')";
+    slow.query_drop(slowly).await.unwrap();
     let words: Vec<String> = (0..60).map(|k| (0..4_000).map(|n| format!("w{k}x{n:06} ")).collect()).collect();
     say(&store, "t", &words.iter().map(String::as_str).collect::<Vec<_>>()).await;
     // Until the server has written it down: what it has still in memory is told here.
