@@ -53,7 +53,7 @@ impl Bulk {
             let values: Vec<Value> = rows.by_ref().take(lot).flatten().collect();
             let row = format!("({})", vec!["?"; values.len() / lot].join(", "));
             let sql = format!("{} {} {}", self.head, vec![row.as_str(); lot].join(", "), self.tail);
-            added.push((lot, transaction.add(&sql, values).await?));
+            added.push((lot, transaction.insert(&sql, values).await?));
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(45);
 /// What is set on every connection, whatever the server's own settings are. A connection whose client vanished is closed before long, and its locks
 /// with it; a lock is waited for in short turns, because others may be waited for meanwhile. Each kind of server has its own word for how far
 /// a lineage is followed, and reads the other's as a comment.
-const SETTINGS: &str = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION', autocommit = 1, \
+const SETTINGS: &str = "SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION', autocommit = 1, \
      time_zone = '+00:00', wait_timeout = 60, innodb_lock_wait_timeout = 5 \
      /*!80003 , cte_max_recursion_depth = 4294967295, information_schema_stats_expiry = 0 */ /*M!100200 , max_recursive_iterations = 4294967295 */; \
      SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; SET NAMES utf8mb4 COLLATE utf8mb4_bin";

@@ -2,22 +2,18 @@
 
 use crate::connection::{Object, Pool};
 use crate::error::Failure;
-use crate::indexes::{Vocabulary, Written};
-use crate::marks;
-use hermes_session::StoreError;
-use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
+use crate::indexes::{self, Vocabulary, Written};
+use crate::row::{Row, bound};
+use crate::{import, marks, messages};
+use hermes_session::{Message, MessageId, NewMessage, SessionId, StoreError, Timestamp};
+use hermes_sql::server::{Dialect, Failing as _, Lost, Mark, Marks, Remedy, Server, Sql, Value as Shared};
+use hermes_sql::values;
 use mysql_async::prelude::Queryable as _;
-use mysql_async::{Conn, Params, Row, Value};
+use mysql_async::{Conn, Params, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
-
-/// The values of a statement, in the order of their numbers.
-macro_rules! values {
-    ($($value:expr),* $(,)?) => { vec![$(mysql_async::Value::from($value)),*] };
-}
-pub(crate) use values;
 
 /// The two kinds of server. What only one of them knows is asked for by this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,41 +233,11 @@ impl Transaction {
         Connection(self.connection.lock().await)
     }
 
-    /// Every row of a statement.
-    pub(crate) async fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, Failure> {
-        let (sql, values) = placed(sql, values);
-        Ok(self.connection().await.conn()?.exec(sql, values).await?)
-    }
-
-    /// The first row of a statement, if it has any.
-    pub(crate) async fn row(&self, sql: &str, values: Vec<Value>) -> Result<Option<Row>, Failure> {
-        Ok(self.rows(sql, values).await?.into_iter().next())
-    }
-
-    /// The only row of a statement.
-    pub(crate) async fn one(&self, sql: &str, values: Vec<Value>) -> Result<Row, Failure> {
-        self.row(sql, values).await?.ok_or_else(|| Failure::Damaged(format!("nothing came for: {sql}")))
-    }
-
-    /// Changes rows; how many were found.
-    pub(crate) async fn run(&self, sql: &str, values: Vec<Value>) -> Result<u64, Failure> {
-        let (sql, values) = placed(sql, values);
-        let mut connection = self.connection().await;
-        let conn = connection.conn()?;
-        conn.exec_drop(sql, values).await?;
-        let changed = conn.affected_rows();
-        if changed > 0 {
-            self.has_written.store(true, Ordering::Relaxed);
-        }
-        Ok(changed)
-    }
-
     /// Adds rows; the first of the ids that the server drew for them, 0 if it drew none.
-    pub(crate) async fn add(&self, sql: &str, values: Vec<Value>) -> Result<i64, Failure> {
-        let (sql, values) = placed(sql, values);
+    pub(crate) async fn insert(&self, sql: &str, values: Vec<Value>) -> Result<i64, Failure> {
         let mut connection = self.connection().await;
         let conn = connection.conn()?;
-        conn.exec_drop(sql, values).await?;
+        conn.exec_drop(sql, Params::Positional(values)).await?;
         self.has_written.store(true, Ordering::Relaxed);
         Ok(conn.last_insert_id().and_then(|id| i64::try_from(id).ok()).unwrap_or(0))
     }
@@ -294,16 +260,6 @@ impl Transaction {
         self.learned.lock().await.extend(terms);
     }
 
-    /// Has the import of sessions for itself until the end.
-    pub(crate) async fn lock_import(&self) -> Result<(), Failure> {
-        self.one("SELECT name FROM hx_lock WHERE name = 'import' FOR UPDATE", values![]).await.map(drop)
-    }
-
-    /// Has the lineages for itself until the end: nobody else links, cuts, titles or deletes sessions meanwhile. Appends go on.
-    pub(crate) async fn lock_kin(&self) -> Result<(), Failure> {
-        self.one("SELECT name FROM hx_lock WHERE name = 'kin' FOR UPDATE", values![]).await.map(drop)
-    }
-
     /// Gives the connection back, unless it is of no use any more.
     fn give_back(&mut self, is_clean: bool) {
         let connection = Arc::get_mut(&mut self.connection).and_then(|connection| connection.get_mut().take());
@@ -314,6 +270,80 @@ impl Transaction {
         }
     }
 }
+
+impl Sql for Transaction {
+    type Row = Row;
+    type Failure = Failure;
+    type Written = Written;
+
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    async fn rows(&self, sql: &str, values: Vec<Shared>) -> Result<Vec<Row>, Failure> {
+        let (sql, values) = placed(sql, values);
+        let rows: Vec<mysql_async::Row> = self.connection().await.conn()?.exec(sql, values).await?;
+        Ok(rows.into_iter().map(Row).collect())
+    }
+
+    async fn run(&self, sql: &str, values: Vec<Shared>) -> Result<u64, Failure> {
+        let (sql, values) = placed(sql, values);
+        let mut connection = self.connection().await;
+        let conn = connection.conn()?;
+        conn.exec_drop(sql, values).await?;
+        let changed = conn.affected_rows();
+        if changed > 0 {
+            self.has_written.store(true, Ordering::Relaxed);
+        }
+        Ok(changed)
+    }
+
+    async fn lock_kin(&self) -> Result<(), Failure> {
+        self.one("SELECT name FROM hx_lock WHERE name = 'kin' FOR UPDATE", values![]).await.map(drop)
+    }
+
+    async fn lock_import(&self) -> Result<(), Failure> {
+        self.one("SELECT name FROM hx_lock WHERE name = 'import' FOR UPDATE", values![]).await.map(drop)
+    }
+
+    async fn add(
+        &self,
+        session: &SessionId,
+        messages: &[NewMessage],
+        words: &[Written],
+        now: Timestamp,
+    ) -> Result<Vec<MessageId>, Failure> {
+        messages::add(self, session, messages, words, now).await
+    }
+
+    async fn bring(
+        &self,
+        session: &SessionId,
+        messages: &[Message],
+        words: &[Written],
+        last: MessageId,
+    ) -> Result<MessageId, Failure> {
+        import::bring(self, session, messages, words, last).await
+    }
+
+    async fn index(&self, messages: &[(SessionId, MessageId, &Written)]) -> Result<(), Failure> {
+        indexes::add(self, messages.iter().map(|(session, id, words)| (session, *id, *words))).await
+    }
+}
+
+static DIALECT: Dialect = Dialect {
+    lock: " FOR UPDATE",
+    share: " LOCK IN SHARE MODE",
+    is_root: "h.is_root = 1",
+    family: "WITH RECURSIVE family(id) AS (SELECT id FROM sessions WHERE id = $1 \
+        UNION SELECT s.parent_session_id FROM family f JOIN sessions s ON s.id = f.id WHERE s.parent_session_id IS NOT NULL \
+        UNION SELECT s.id FROM family f JOIN sessions s ON s.parent_session_id = f.id) \
+        SELECT s.id, s.parent_session_id, h.relation, s.started_at \
+        FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id",
+    // As texts, blanks at the end count for nothing.
+    exact: |column| format!("CAST({column} AS BINARY)"),
+    upsert: |_| "ON DUPLICATE KEY UPDATE".to_owned(),
+};
 
 impl Drop for Transaction {
     fn drop(&mut self) {
@@ -333,29 +363,9 @@ impl Connection<'_> {
     }
 }
 
-/// A condition that a column is one of these values, which stand from a number on; with the values. A list is filled up with its last one to a power of
-/// two: so the server has to know few statements.
-pub(crate) fn among<V: Into<Value>>(
-    column: &str,
-    first: usize,
-    items: impl IntoIterator<Item = V>,
-) -> (String, Vec<Value>) {
-    let mut items: Vec<Value> = items.into_iter().map(Into::into).collect();
-    let Some(last) = items.last().cloned() else { return ("FALSE".to_owned(), Vec::new()) };
-    items.resize(items.len().next_power_of_two(), last);
-    (format!("{column} IN ({})", list(first, items.len())), items)
-}
-
-/// The most that are asked for in one list.
-pub(crate) const LIST: usize = 1_024;
-
-/// So many places of a list, from a number on: `$3, $4, $5`.
-pub(crate) fn list(first: usize, count: usize) -> String {
-    (first..first + count).map(|place| format!("${place}")).collect::<Vec<_>>().join(", ")
-}
-
 /// A statement as the server takes it: each `$1` becomes a `?`, and the values come in that order. So a value can stand at several places.
-fn placed(sql: &str, values: Vec<Value>) -> (String, Params) {
+fn placed(sql: &str, values: Vec<Shared>) -> (String, Params) {
+    let values: Vec<Value> = values.into_iter().map(bound).collect();
     let mut out = String::with_capacity(sql.len());
     let mut order = Vec::with_capacity(values.len());
     let mut rest = sql;
@@ -374,8 +384,7 @@ fn placed(sql: &str, values: Vec<Value>) -> (String, Params) {
     }
     out.push_str(rest);
     if order.is_empty() {
-        // Nothing is numbered: they stand as they come.
-        return (out, if values.is_empty() { Params::Empty } else { Params::Positional(values) });
+        return (out, Params::Empty);
     }
     // Nearly always each stands once, in order: then nothing is copied.
     let is_plain = order.len() == values.len() && order.iter().enumerate().all(|(place, number)| place == *number);
@@ -392,17 +401,10 @@ mod tests {
 
     #[test]
     fn values_come_in_the_order_of_their_places() {
-        let (sql, params) = placed("a = $2 AND b IN ($1, $12) OR c = $2", (1..=12).map(Value::from).collect());
+        let (sql, params) = placed("a = $2 AND b IN ($1, $12) OR c = $2", (1..=12_i64).map(Shared::from).collect());
         assert_eq!(sql, "a = ? AND b IN (?, ?) OR c = ?");
         assert_eq!(params, Params::Positional([2, 1, 12, 2].map(Value::from).to_vec()));
         assert_eq!(placed("SELECT '$'", Vec::new()), ("SELECT '$'".to_owned(), Params::Empty));
-        assert_eq!(
-            placed("VALUES (?, ?)", values![1, 2]),
-            ("VALUES (?, ?)".to_owned(), Params::Positional(values![1, 2]))
-        );
-        assert_eq!(list(3, 2), "$3, $4");
-        assert_eq!(among("id", 2, [7, 8, 9]), ("id IN ($2, $3, $4, $5)".to_owned(), values![7, 8, 9, 9]));
-        assert_eq!(among("id", 2, [0_i64; 0]), ("FALSE".to_owned(), Vec::new()));
     }
 
     #[test]

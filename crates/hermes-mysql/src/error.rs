@@ -2,7 +2,7 @@
 
 use deadpool::managed::{PoolError, TimeoutType};
 use hermes_session::{Cause, Conflict, Invalid, StoreError, Unreadable};
-use hermes_sql::server::{Failing, Remedy};
+use hermes_sql::server::{Failing, Odd, Remedy};
 use mysql_async::{DriverError, Error, IoError, ServerError};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -42,6 +42,12 @@ impl From<Invalid> for Failure {
 impl From<Unreadable> for Failure {
     fn from(row: Unreadable) -> Self {
         Self::Damaged(format!("{} {}: {}", row.table, row.id, row.why))
+    }
+}
+
+impl From<Odd> for Failure {
+    fn from(Odd(what): Odd) -> Self {
+        Self::Damaged(what)
     }
 }
 
@@ -86,6 +92,10 @@ impl Failing for Failure {
             Self::Store(error) => error.into(),
             Self::Damaged(what) => what.into(),
         }
+    }
+
+    fn is_missing(&self) -> bool {
+        matches!(self, Self::Store(StoreError::NotFound(_)))
     }
 
     fn undone(cause: Cause) -> Self {

@@ -1,10 +1,11 @@
 //! What somebody added to our tables, and that no call tells of.
 
 use crate::connection::quoted;
-use crate::database::{Transaction, values};
+use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::Get as _;
 use hermes_session::Foreign;
+use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::values;
 
 /// The columns that the migrations made, by table.
 const KNOWN: [(&str, &str); 2] =

@@ -1,12 +1,13 @@
 //! What a message is found by, and the vocabulary.
 
 use crate::bulk::Bulk;
-use crate::database::{Transaction, among, values};
+use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::Get as _;
-use crate::spelling::{self, Words};
+use crate::spelling::{self, Plain};
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::{Form, Indexed};
+use hermes_sql::server::{Fields as _, Sql as _, Words, among};
+use hermes_sql::values;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -27,9 +28,9 @@ pub(crate) struct Written {
     terms: Vec<String>,
 }
 
-impl Written {
-    pub(crate) fn of(body: &MessageBody) -> Self {
-        let Indexed { form, length, words, terms } = Indexed::of_body::<Words>(body);
+impl Words for Written {
+    fn of(body: &MessageBody) -> Self {
+        let Indexed { form, length, words, terms } = Indexed::of_body::<Plain>(body);
         Self { length: i32::try_from(length).unwrap_or(i32::MAX), form, words, terms }
     }
 }
@@ -56,7 +57,7 @@ pub(crate) async fn add<'m>(
     }
     let row = |(session, id, written): (&SessionId, MessageId, &Written)| {
         let (form, words) = if fits { (written.form, written.words.as_deref()) } else { (Form::Unlisted, None) };
-        values![id.0, session.as_str(), written.length, form.code(), words]
+        vec![id.0.into(), session.as_str().into(), written.length.into(), form.code().into(), words.into()]
     };
     let rows: Vec<_> = messages.into_iter().map(row).collect();
     MESSAGES.add(transaction, rows).await.map(drop)
@@ -68,7 +69,7 @@ pub(crate) async fn fits(transaction: &Transaction) -> Result<bool, Failure> {
         return Ok(fits);
     }
     let row = transaction.one("SELECT @@innodb_ft_min_token_size, @@innodb_ft_max_token_size", values![]).await?;
-    let fits = row.try_get::<u64>(0)? <= SHORTEST && row.try_get::<u64>(1)? >= LONGEST;
+    let fits = row.try_get::<i64>(0)? <= SHORTEST.cast_signed() && row.try_get::<i64>(1)? >= LONGEST.cast_signed();
     transaction.vocabulary().0.lock().unwrap_or_else(PoisonError::into_inner).fits = Some(fits);
     Ok(fits)
 }
@@ -90,7 +91,7 @@ async fn learn(transaction: &Transaction, mut new: BTreeSet<&str>) -> Result<(),
         }
     }
     // In one order, so that two that learn the same words wait for each other and not both.
-    let rows: Vec<_> = new.into_iter().map(|term| values![term]).collect();
+    let rows: Vec<_> = new.into_iter().map(|term| vec![term.into()]).collect();
     TERMS.add(transaction, rows).await?;
     if !asked.is_empty() {
         transaction.learned(asked.into_iter().map(Box::from).collect()).await;

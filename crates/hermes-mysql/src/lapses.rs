@@ -4,13 +4,13 @@
 //! those beyond the last number that was written are read again. A row that was inserted before that moment and committed after it has a smaller number:
 //! it is in the table and no longer in the index. So each start of a server is noted once the index was compared with the table.
 
-use crate::database::{Database, Purpose, Transaction, among, values};
+use crate::database::{Database, Purpose, Transaction};
 use crate::error::{Failure, code};
-use crate::row::Get as _;
 use crate::spelling;
 use hermes_session::StoreError;
-use hermes_sql::job;
 use hermes_sql::search::lexemes;
+use hermes_sql::server::{Fields as _, Sql as _, among};
+use hermes_sql::{job, values};
 use mysql_async::Error;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ impl Start {
 
     /// Whether the index was compared with the table since.
     async fn is_noted(&self, transaction: &Transaction) -> Result<bool, Failure> {
-        let noted = transaction.row("SELECT value FROM hx_state WHERE `key` = $1", values![&self.key]).await?;
+        let noted = transaction.row("SELECT value FROM hx_state WHERE `key` = $1", values![self.key.as_str()]).await?;
         let at = noted.map(|row| row.try_get::<String>(0)).transpose()?.and_then(|at| at.parse::<i64>().ok());
         Ok(at.is_some_and(|at| (at - self.at).abs() <= SAME))
     }
@@ -80,7 +80,7 @@ async fn compared(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
         "SELECT h.message_id FROM hx_search h WHERE h.form <> 2 AND NOT MATCH (h.words) AGAINST ($1 IN BOOLEAN MODE)";
     let sizes: Vec<String> = (0..=u32::BITS).map(|size| spelling::word(&lexemes::length(size))).collect();
     let rows = transaction.rows(SQL, values![sizes.join(" ")]).await?;
-    rows.iter().map(|row| row.try_get(0)).collect()
+    Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
 }
 
 /// Sees to it that nothing is lost, if it can. If it can't, each search looks for itself.

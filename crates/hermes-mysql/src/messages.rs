@@ -1,55 +1,39 @@
-//! Appending, replacing and reading messages.
+//! Adding messages.
 
 use crate::bulk::Bulk;
-use crate::database::{LIST, Transaction, among, values};
+use crate::database::Transaction;
 use crate::error::Failure;
-use crate::requests::once;
-use crate::row::{self, Get as _, kept, lock, require};
-use hermes_session::{
-    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError, Timestamp,
-    Window, change, preview,
-};
-use hermes_sql::stored;
+use crate::indexes::Written;
+use hermes_session::{Json, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, preview};
+use hermes_sql::server::{Fields as _, Sql as _, messages};
+use hermes_sql::{stored, values};
 use mysql_async::Value;
-
-pub(crate) use crate::indexes::Written;
-
-pub(crate) async fn append(
-    transaction: &Transaction,
-    id: &SessionId,
-    messages: &[NewMessage],
-    words: &[Written],
-    request: &Request,
-) -> Result<Vec<MessageId>, Failure> {
-    once(transaction, request, id, || change::append(id, messages), add(transaction, id, messages, words, request.at))
-        .await
-}
 
 /// Adds messages to a session and moves its counters, its preview and its times.
 pub(crate) async fn add(
     transaction: &Transaction,
     id: &SessionId,
-    messages: &[NewMessage],
+    new: &[NewMessage],
     words: &[Written],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
-    let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
+    let tool_calls: i64 = new.iter().map(|message| message.body.tool_call_count()).sum();
     // The session is locked before ids are drawn, so that its ids rise as it grows.
     const COUNT: &str =
         "UPDATE sessions SET message_count = message_count + $1, tool_call_count = tool_call_count + $2 WHERE id = $3";
-    if transaction.run(COUNT, values![messages.len(), tool_calls, id.as_str()]).await? == 0 {
+    if transaction.run(COUNT, values![new.len(), tool_calls, id.as_str()]).await? == 0 {
         return Err(StoreError::no_session(id).into());
     }
-    if messages.is_empty() {
+    if new.is_empty() {
         return Ok(Vec::new());
     }
-    let bodies = messages.iter().map(|message| (None, &message.body, message.timestamp.unwrap_or(now)));
+    let bodies = new.iter().map(|message| (None, &message.body, message.timestamp.unwrap_or(now)));
     let ids = Rows::new(id, bodies).insert(transaction).await?;
     let told = ids.iter().zip(words).map(|(message, words)| (id, *message, words));
     crate::indexes::add(transaction, told).await?;
-    let newest = messages.iter().map(|message| message.timestamp.unwrap_or(now)).max().unwrap_or(now).seconds();
-    let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
-    let root = root(transaction, id).await?;
+    let newest = new.iter().map(|message| message.timestamp.unwrap_or(now)).max().unwrap_or(now).seconds();
+    let first = new.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
+    let root = messages::root(transaction, id).await?;
     transaction
         .run(
             "UPDATE hx_session SET active = greatest(active, $2), \
@@ -59,12 +43,6 @@ pub(crate) async fn add(
         )
         .await?;
     Ok(ids)
-}
-
-/// The session that the conversation of another one starts with.
-async fn root(transaction: &Transaction, id: &SessionId) -> Result<SessionId, Failure> {
-    let row = transaction.row("SELECT root FROM hx_session WHERE session_id = $1", values![id.as_str()]).await?;
-    row.map_or_else(|| Ok(id.clone()), |row| row::id(&row, 0))
 }
 
 const INSERT: Bulk = Bulk {
@@ -118,158 +96,24 @@ impl Rows {
 fn values_of(session: &SessionId, id: Option<MessageId>, body: &MessageBody, timestamp: Timestamp) -> Vec<Value> {
     let content = body.content.as_ref().map(stored::keep);
     let kind = content.as_ref().map_or(stored::Kind::Text, |(kind, _)| *kind).as_str();
+    let kept = |text: Option<&str>| text.map(|text| stored::without_nul(text).into_owned());
     let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
-    values![
-        id.map(|id| id.0),
-        session.as_str(),
-        timestamp.seconds(),
-        stored::without_nul(body.role.as_str()).as_ref(),
-        content.map(|(_, text)| text.into_owned()),
-        kind,
-        kept(body.tool_call_id.as_deref()),
-        json(&body.tool_calls),
-        kept(body.tool_name.as_deref()),
-        body.token_count,
-        kept(body.finish_reason.as_deref()),
-        kept(body.reasoning.as_deref()),
-        kept(body.reasoning_content.as_deref()),
-        json(&body.reasoning_details),
-        json(&body.codex_reasoning_items),
-        json(&body.codex_message_items),
+    vec![
+        Value::from(id.map(|id| id.0)),
+        Value::from(session.as_str()),
+        Value::from(timestamp.seconds()),
+        Value::from(stored::without_nul(body.role.as_str()).as_ref()),
+        Value::from(content.map(|(_, text)| text.into_owned())),
+        Value::from(kind),
+        Value::from(kept(body.tool_call_id.as_deref())),
+        Value::from(json(&body.tool_calls)),
+        Value::from(kept(body.tool_name.as_deref())),
+        Value::from(body.token_count),
+        Value::from(kept(body.finish_reason.as_deref())),
+        Value::from(kept(body.reasoning.as_deref())),
+        Value::from(kept(body.reasoning_content.as_deref())),
+        Value::from(json(&body.reasoning_details)),
+        Value::from(json(&body.codex_reasoning_items)),
+        Value::from(json(&body.codex_message_items)),
     ]
-}
-
-pub(crate) async fn replace(
-    transaction: &Transaction,
-    id: &SessionId,
-    messages: &[NewMessage],
-    words: &[Written],
-    request: &Request,
-) -> Result<Vec<MessageId>, Failure> {
-    once(transaction, request, id, || change::replace(id, messages), async {
-        lock(transaction, id).await?;
-        remove(transaction, std::slice::from_ref(id)).await?;
-        let sql = "UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = $1";
-        transaction.run(sql, values![id.as_str()]).await?;
-        let ids = add(transaction, id, messages, words, request.at).await?;
-        summarize(transaction, id).await?;
-        Ok(ids)
-    })
-    .await
-}
-
-/// Removes every message of these sessions; how many there were.
-pub(crate) async fn remove(transaction: &Transaction, sessions: &[SessionId]) -> Result<u64, Failure> {
-    let mut gone = 0;
-    for some in sessions.chunks(LIST) {
-        let (condition, values) = among("session_id", 1, some.iter().map(SessionId::as_str));
-        // Locked first: words that somebody reads again are there by then, or never will be.
-        let rows =
-            transaction.rows(&format!("SELECT id FROM messages WHERE {condition} FOR UPDATE"), values.clone()).await?;
-        let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-        for some in ids.chunks(LIST) {
-            let (condition, values) = among("message_id", 1, some.iter().copied());
-            transaction.run(&format!("DELETE FROM hx_search WHERE {condition}"), values).await?;
-        }
-        gone += transaction.run(&format!("DELETE FROM messages WHERE {condition}"), values).await?;
-    }
-    Ok(gone)
-}
-
-/// Copies the messages of one session to another, with their words, and sets its counters.
-pub(crate) async fn copy(transaction: &Transaction, from: &SessionId, to: &SessionId) -> Result<(), Failure> {
-    let pair = values![to.as_str(), from.as_str()];
-    transaction
-        .run(
-            "INSERT INTO messages (session_id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, \
-             token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items) \
-             SELECT $1, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, token_count, finish_reason, \
-             reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items \
-             FROM messages WHERE session_id = $2 ORDER BY id",
-            pair.clone(),
-        )
-        .await?;
-    // Both have as many, in the same order.
-    transaction
-        .run(
-            "INSERT INTO hx_search (message_id, session_id, length, form, words) SELECT n.id, $1, w.length, w.form, w.words \
-             FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $1) n \
-             JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $2) o ON o.place = n.place \
-             JOIN hx_search w ON w.message_id = o.id",
-            pair,
-        )
-        .await?;
-    let rows = transaction.rows("SELECT tool_calls FROM messages WHERE session_id = $1", values![to.as_str()]).await?;
-    let mut tool_calls = 0;
-    for row in &rows {
-        let calls = row::text(row, 0).and_then(|text| Json::parse(text).ok());
-        tool_calls += MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) }.tool_call_count();
-    }
-    let sql = "UPDATE sessions SET message_count = $1, tool_call_count = $2 WHERE id = $3";
-    transaction.run(sql, values![rows.len(), tool_calls, to.as_str()]).await?;
-    summarize(transaction, to).await
-}
-
-/// Tells a session's preview and times anew, from its messages.
-pub(crate) async fn summarize(transaction: &Transaction, id: &SessionId) -> Result<(), Failure> {
-    let mut first = String::new();
-    let mut after = i64::MIN;
-    // A few at a time, until one says something.
-    while first.is_empty() {
-        let said = transaction
-            .rows(
-                "SELECT id, content, content_kind FROM messages WHERE session_id = $1 AND id > $2 AND role = 'user' ORDER BY id LIMIT 8",
-                values![id.as_str(), after],
-            )
-            .await?;
-        let Some(last) = said.last() else { break };
-        after = last.try_get(0)?;
-        for row in &said {
-            let Some(content) = row.try_get::<Option<String>>(1)? else { continue };
-            let content = stored::recall(&row.try_get::<String>(2)?, content);
-            if let Some(found) = preview(&MessageBody::new(Role::User, content)) {
-                first = found;
-                break;
-            }
-        }
-    }
-    // Nobody else moves the conversation's activity from here on, so that what is told of it below is true when it is written.
-    let root = root(transaction, id).await?;
-    transaction.rows("SELECT 1 FROM hx_session WHERE session_id = $1 FOR UPDATE", values![root.as_str()]).await?;
-    transaction
-        .run(
-            "UPDATE hx_session SET preview = $2, last_active = greatest(started_at, \
-             coalesce((SELECT max(timestamp) FROM messages WHERE session_id = $1), started_at)) WHERE session_id = $1",
-            values![id.as_str(), stored::without_nul(&first).as_ref()],
-        )
-        .await?;
-    let newest =
-        transaction.one("SELECT max(last_active) FROM hx_session WHERE root = $1", values![root.as_str()]).await?;
-    if let Some(active) = newest.try_get::<Option<f64>>(0)? {
-        let sql = "UPDATE hx_session SET active = $2 WHERE session_id = $1";
-        transaction.run(sql, values![root.as_str(), active]).await?;
-    }
-    Ok(())
-}
-
-pub(crate) async fn read(
-    transaction: &Transaction,
-    id: &SessionId,
-    request: &MessageRequest,
-) -> Result<Vec<Message>, Failure> {
-    require(transaction, id).await?;
-    let (comparison, direction, edge) = match request.window {
-        Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
-        Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
-    };
-    let sql = format!(
-        "SELECT {} FROM messages WHERE session_id = $1 AND id {comparison} $2 ORDER BY id {direction} LIMIT $3",
-        *row::MESSAGE
-    );
-    let rows = transaction.rows(&sql, values![id.as_str(), edge, i64::from(request.limit)]).await?;
-    let mut messages: Vec<Message> = rows.iter().map(|row| row::message(row, id)).collect();
-    if matches!(request.window, Window::Before(_)) {
-        messages.reverse();
-    }
-    Ok(messages)
 }

@@ -9,9 +9,8 @@ mod question;
 mod rows;
 mod surround;
 
-use crate::database::{Transaction, values};
+use crate::database::Transaction;
 use crate::error::{Failure, code};
-use crate::row::Get as _;
 use crate::{indexes, lapses};
 use candidates::Unlisted;
 use filter::Admitted;
@@ -19,6 +18,8 @@ use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
 use hermes_sql::search::engine;
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Postings, Ranking, Said, Totals};
 use hermes_sql::search::wanted::Wanted;
+use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::values;
 use mysql_async::Error;
 use std::time::{Duration, Instant};
 
@@ -73,7 +74,7 @@ impl Postings for Server<'_> {
     type Error = Failure;
 
     async fn newest(&self) -> Result<i64, Failure> {
-        self.transaction.one("SELECT coalesce(max(id), 0) FROM messages", values![]).await?.try_get(0)
+        Ok(self.transaction.one("SELECT coalesce(max(id), 0) FROM messages", values![]).await?.try_get(0)?)
     }
 
     async fn totals(&self) -> Result<Totals, Failure> {

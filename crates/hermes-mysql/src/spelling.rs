@@ -24,9 +24,9 @@ const MAX_BYTES: usize = 900_000;
 /// Writes lists of lexemes as words with blanks between them. There are no places: the index has some of its own, but answers slowly what
 /// stands beside what.
 #[derive(Debug)]
-pub(crate) struct Words;
+pub(crate) struct Plain;
 
-impl Spelling for Words {
+impl Spelling for Plain {
     fn form(extent: &Extent) -> Form {
         if extent.bytes + extent.lexemes <= MAX_BYTES { Form::Words } else { Form::Unlisted }
     }
@@ -50,7 +50,7 @@ impl Spelling for Words {
 pub(crate) fn word(lexeme: &str) -> String {
     let (mut out, mut characters) = (String::new(), lexeme.chars());
     if let Some(letter) = characters.next() {
-        Words::push(letter, characters.as_str(), std::iter::empty(), &mut out);
+        Plain::push(letter, characters.as_str(), std::iter::empty(), &mut out);
     }
     out
 }
@@ -150,8 +150,8 @@ mod tests {
     fn what_is_too_much_is_not_listed() {
         let words = |count: usize| (0..count).map(|n| format!("word{n:06} ")).collect::<String>();
         let most = MAX_BYTES / 12;
-        assert_eq!(Indexed::of_text::<Words>(&words(most - 1)).form, Form::Words);
-        assert_eq!(Indexed::of_text::<Words>(&words(most + 1)).form, Form::Unlisted);
+        assert_eq!(Indexed::of_text::<Plain>(&words(most - 1)).form, Form::Words);
+        assert_eq!(Indexed::of_text::<Plain>(&words(most + 1)).form, Form::Unlisted);
     }
 
     proptest! {

@@ -1,39 +1,10 @@
-//! How much the store holds, and where its room goes. No text is read for it.
+//! Where the room of the store goes.
 
-use crate::database::{Transaction, values};
+use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::{Get as _, Row};
-use hermes_session::{Room, SessionPart, Source, Statistics, Timestamp};
-use hermes_sql::{columns, decode};
-
-/// Behind the columns of the usage.
-const FACTS: usize = 14;
-
-pub(crate) async fn statistics(transaction: &Transaction) -> Result<Statistics, Failure> {
-    let sql = format!(
-        "SELECT {}, s.source, s.model, s.started_at, s.ended_at IS NOT NULL, h.last_active, h.root = h.session_id, \
-         (SELECT count(*) FROM messages m WHERE m.session_id = s.id) \
-         FROM hx_session h JOIN sessions s ON s.id = h.session_id ORDER BY h.session_id",
-        columns::USAGE
-    );
-    let mut statistics = Statistics::default();
-    for row in transaction.rows(&sql, values![]).await? {
-        let time = |index: usize| -> Result<Option<Timestamp>, Failure> {
-            Ok(Timestamp::from_seconds(row.try_get(FACTS + index)?).ok())
-        };
-        statistics.add(SessionPart {
-            source: Source::from_stored(row.try_get::<String>(FACTS)?),
-            model: row.try_get(FACTS + 1)?,
-            started_at: time(2)?,
-            has_ended: row.try_get(FACTS + 3)?,
-            last_active: time(4)?,
-            is_listed: row.try_get(FACTS + 5)?,
-            messages: row.try_get::<i64>(FACTS + 6)?.unsigned_abs(),
-            usage: decode::usage(&Row::new(&row)),
-        });
-    }
-    Ok(statistics)
-}
+use hermes_session::Room;
+use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::values;
 
 /// What the tables of the store take, as the server counts it: its lists of words are not among them. Its log is that of all its databases, so that it
 /// is not told.

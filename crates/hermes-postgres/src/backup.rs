@@ -4,7 +4,8 @@ use crate::PostgresStore;
 use crate::database::{Database, Purpose};
 use crate::error::Failure;
 use hermes_session::{BackupReport, StoreError};
-use hermes_sql::server::{Backup, Failing as _, Server as _};
+use hermes_sql::server::{Backup, Failing as _, Fields as _, Server as _, Sql as _};
+use hermes_sql::values;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ pub(crate) async fn write(store: &PostgresStore, target: &Path) -> Result<Backup
     let frame = database.begin(Purpose::ReadAll, OP).await.map_err(failed)?;
     let patient = frame.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0").await;
     patient.map_err(|error| failed(error.into()))?;
-    let row = frame.one("SELECT pg_export_snapshot()", &[]).await.map_err(failed)?;
-    let snapshot: String = row.try_get(0).map_err(|error| failed(error.into()))?;
+    let row = frame.one("SELECT pg_export_snapshot()", values![]).await.map_err(failed)?;
+    let snapshot: String = row.try_get(0).map_err(|odd| failed(odd.into()))?;
     let frozen = PostgresStore::at(Database { snapshot: Some(snapshot), replica: None, ..database.clone() });
     let report = backup.fill(&frozen).await;
     database.roll_back(frame).await;

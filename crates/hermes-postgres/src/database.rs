@@ -2,11 +2,12 @@
 
 use crate::connection::quoted;
 use crate::error::Failure;
-use crate::indexes::{Vocabulary, Written};
-use crate::marks;
+use crate::indexes::{self, Vocabulary, Written};
+use crate::row::Bound;
+use crate::{import, marks, messages};
 use deadpool_postgres::{ClientWrapper, Object, Pool};
-use hermes_session::StoreError;
-use hermes_sql::server::{Lost, Mark, Marks, Server};
+use hermes_session::{Message, MessageId, NewMessage, SessionId, StoreError, Timestamp};
+use hermes_sql::server::{Dialect, Lost, Mark, Marks, Server, Sql, Value};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,25 +174,20 @@ impl Deref for Transaction {
 }
 
 impl Transaction {
-    /// Every row of a statement.
-    pub(crate) async fn rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
+    /// Every row of a statement, with values of the driver's own types.
+    pub(crate) async fn query_rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
         let statement = self.prepare_cached(sql).await?;
         Ok(self.query(&statement, values).await?)
     }
 
-    /// The first row of a statement, if it has any.
-    pub(crate) async fn row(&self, sql: &str, values: Values<'_>) -> Result<Option<Row>, Failure> {
-        Ok(self.rows(sql, values).await?.into_iter().next())
-    }
-
-    /// The only row of a statement.
-    pub(crate) async fn one(&self, sql: &str, values: Values<'_>) -> Result<Row, Failure> {
+    /// The only row of a statement, with values of the driver's own types.
+    pub(crate) async fn only(&self, sql: &str, values: Values<'_>) -> Result<Row, Failure> {
         let statement = self.prepare_cached(sql).await?;
         Ok(self.query_one(&statement, values).await?)
     }
 
-    /// Changes rows; how many.
-    pub(crate) async fn run(&self, sql: &str, values: Values<'_>) -> Result<u64, Failure> {
+    /// Changes rows, with values of the driver's own types; how many.
+    pub(crate) async fn change(&self, sql: &str, values: Values<'_>) -> Result<u64, Failure> {
         let statement = self.prepare_cached(sql).await?;
         let changed = self.execute(&statement, values).await?;
         if changed > 0 {
@@ -203,16 +199,6 @@ impl Transaction {
     /// Notes that something was changed, so that it matters whether it is committed.
     pub(crate) fn has_written(&self) {
         self.has_written.store(true, Ordering::Relaxed);
-    }
-
-    /// Has the import of sessions for itself until the end.
-    pub(crate) async fn lock_import(&self) -> Result<(), Failure> {
-        self.one("SELECT pg_advisory_xact_lock($1, $2)", &[&IMPORT, &self.kin]).await.map(drop)
-    }
-
-    /// Has the lineages for itself until the end: nobody else links, cuts, titles or deletes sessions meanwhile. Appends go on.
-    pub(crate) async fn lock_kin(&self) -> Result<(), Failure> {
-        self.one("SELECT pg_advisory_xact_lock($1, $2)", &[&KIN, &self.kin]).await.map(drop)
     }
 
     /// Ends it as done.
@@ -254,6 +240,75 @@ impl Transaction {
         }
     }
 }
+
+impl Sql for Transaction {
+    type Row = crate::row::Row;
+    type Failure = Failure;
+    type Written = Written;
+
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    async fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Self::Row>, Failure> {
+        let values: Vec<Bound> = values.into_iter().map(Bound).collect();
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        let rows = Self::query_rows(self, sql, &values).await?;
+        Ok(rows.into_iter().map(crate::row::Row).collect())
+    }
+
+    async fn run(&self, sql: &str, values: Vec<Value>) -> Result<u64, Failure> {
+        let values: Vec<Bound> = values.into_iter().map(Bound).collect();
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        self.change(sql, &values).await
+    }
+
+    async fn lock_kin(&self) -> Result<(), Failure> {
+        self.query_rows("SELECT pg_advisory_xact_lock($1, $2)", &[&KIN, &self.kin]).await.map(drop)
+    }
+
+    async fn lock_import(&self) -> Result<(), Failure> {
+        self.query_rows("SELECT pg_advisory_xact_lock($1, $2)", &[&IMPORT, &self.kin]).await.map(drop)
+    }
+
+    async fn add(
+        &self,
+        session: &SessionId,
+        messages: &[NewMessage],
+        words: &[Written],
+        now: Timestamp,
+    ) -> Result<Vec<MessageId>, Failure> {
+        messages::add(self, session, messages, words, now).await
+    }
+
+    async fn bring(
+        &self,
+        session: &SessionId,
+        messages: &[Message],
+        words: &[Written],
+        last: MessageId,
+    ) -> Result<MessageId, Failure> {
+        import::bring(self, session, messages, words, last).await
+    }
+
+    async fn index(&self, messages: &[(SessionId, MessageId, &Written)]) -> Result<(), Failure> {
+        indexes::add(self, messages.iter().map(|(session, id, words)| (session, *id, *words))).await
+    }
+}
+
+static DIALECT: Dialect = Dialect {
+    lock: " FOR NO KEY UPDATE",
+    share: " FOR KEY SHARE",
+    is_root: "h.root = h.session_id",
+    // It takes one reference to what was found so far, and no more.
+    family: "WITH RECURSIVE family(id) AS (SELECT $1::text COLLATE \"C\" UNION SELECT k.id FROM family f CROSS JOIN LATERAL ( \
+        SELECT s.parent_session_id AS id FROM sessions s WHERE s.id = f.id AND s.parent_session_id IS NOT NULL \
+        UNION ALL SELECT s.id FROM sessions s WHERE s.parent_session_id = f.id) k) \
+        SELECT s.id, s.parent_session_id, h.relation, s.started_at \
+        FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id",
+    exact: ToOwned::to_owned,
+    upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
+};
 
 /// What the locks of lineages and of imports are called beside those of others.
 const KIN: i32 = 0x4845_524d;

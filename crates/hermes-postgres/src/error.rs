@@ -2,7 +2,7 @@
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use hermes_session::{Cause, Conflict, Invalid, StoreError, Unreadable};
-use hermes_sql::server::{Failing, Remedy};
+use hermes_sql::server::{Failing, Odd, Remedy};
 use std::time::Duration;
 use tokio_postgres::error::{Severity, SqlState};
 
@@ -41,6 +41,12 @@ impl From<Invalid> for Failure {
 impl From<Unreadable> for Failure {
     fn from(row: Unreadable) -> Self {
         Self::Damaged(format!("{} {}: {}", row.table, row.id, row.why))
+    }
+}
+
+impl From<Odd> for Failure {
+    fn from(Odd(what): Odd) -> Self {
+        Self::Damaged(what)
     }
 }
 
@@ -87,6 +93,10 @@ impl Failing for Failure {
             Self::Store(error) => error.into(),
             Self::Damaged(what) => what.into(),
         }
+    }
+
+    fn is_missing(&self) -> bool {
+        matches!(self, Self::Store(StoreError::NotFound(_)))
     }
 
     fn undone(cause: Cause) -> Self {

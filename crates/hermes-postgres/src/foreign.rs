@@ -4,6 +4,8 @@ use crate::connection::quoted;
 use crate::database::Transaction;
 use crate::error::Failure;
 use hermes_session::Foreign;
+use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::values;
 
 /// The columns that the migrations made, by table.
 const KNOWN: [(&str, &str); 2] =
@@ -15,7 +17,7 @@ pub(crate) async fn read(transaction: &Transaction) -> Result<Vec<Foreign>, Fail
         let known: Vec<&str> =
             known.split(", ").map(|column| column.trim().trim_start_matches("s.")).chain(["content_kind"]).collect();
         let columns = transaction
-            .rows(
+            .query_rows(
                 "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped \
                  AND attname::text <> ALL($2) ORDER BY 1",
                 &[&table, &known],
@@ -24,7 +26,7 @@ pub(crate) async fn read(transaction: &Transaction) -> Result<Vec<Foreign>, Fail
         for row in &columns {
             let column: String = row.try_get(0)?;
             let sql = format!("SELECT count({}) FROM {table}", quoted(&column));
-            let rows = transaction.one(&sql, &[]).await?.try_get::<_, i64>(0)?.unsigned_abs();
+            let rows = transaction.one(&sql, values![]).await?.try_get::<i64>(0)?.unsigned_abs();
             if rows > 0 {
                 found.push(Foreign { table: table.to_owned(), column: Some(column), rows });
             }

@@ -1,71 +1,20 @@
-//! Sessions from outside, in pieces. Messages come first: nobody sees them before their session is there.
+//! Messages from outside.
 
 use crate::database::Transaction;
 use crate::error::Failure;
-use crate::lineage;
-use crate::messages::{self, Written};
-use crate::row::{kept, require};
-use crate::{indexes, sessions, titles, usage};
+use crate::indexes::{self, Written};
+use crate::messages;
 use futures_util::pin_mut;
-use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
-use hermes_session::{Json, Message, MessageId, Relation, Session, SessionId, Timestamp, Title};
+use hermes_session::import::MAX_KEPT_ID;
+use hermes_session::{Json, Message, MessageId, SessionId};
+use hermes_sql::server::row::kept;
 use hermes_sql::stored;
 use std::collections::HashSet;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
 
-/// Takes pieces; what became of each.
-pub(crate) async fn take(
-    transaction: &Transaction,
-    pieces: &[ImportPiece],
-    mut words: &[Written],
-) -> Result<Vec<Imported>, Failure> {
-    transaction.lock_import().await?;
-    if pieces.iter().any(|piece| piece.is_last) {
-        transaction.lock_kin().await?;
-    }
-    let mut outcomes = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        let (own, rest) = words.split_at(piece.messages.len());
-        outcomes.push(take_one(transaction, piece, own).await?);
-        words = rest;
-    }
-    Ok(outcomes)
-}
-
-async fn take_one(transaction: &Transaction, piece: &ImportPiece, words: &[Written]) -> Result<Imported, Failure> {
-    let id = &piece.session.id;
-    if piece.start == 0 {
-        // An import that was killed may have left a part of it.
-        sessions::clear_arrival(transaction, id).await?;
-        let sql = "INSERT INTO hx_arrival (session_id, messages, last_message) VALUES ($1, 0, 0)";
-        transaction.run(sql, &[&id.as_str()]).await?;
-    }
-    let arrival = transaction
-        .row("SELECT messages, last_message FROM hx_arrival WHERE session_id = $1 FOR UPDATE", &[&id.as_str()])
-        .await?;
-    let Some(arrival) = arrival else { return Ok(Imported::Exists) };
-    // Only now: whoever makes a session of this id has the row of the arrival first.
-    if transaction.row("SELECT 1 FROM sessions WHERE id = $1", &[&id.as_str()]).await?.is_some() {
-        transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", &[&id.as_str()]).await?;
-        return Ok(Imported::Exists);
-    }
-    let (there, last): (i64, i64) = (arrival.try_get(0)?, arrival.try_get(1)?);
-    if there != piece.start as i64 {
-        return Ok(Imported::Exists);
-    }
-    let last = add(transaction, id, &piece.messages, words, MessageId(last)).await?;
-    if !piece.is_last {
-        let sql = "UPDATE hx_arrival SET messages = messages + $2, last_message = $3 WHERE session_id = $1";
-        transaction.run(sql, &[&id.as_str(), &(piece.messages.len() as i64), &last.0]).await?;
-        return Ok(Imported::Partly(piece.messages.len() as u64));
-    }
-    transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", &[&id.as_str()]).await?;
-    show(transaction, &piece.session).await
-}
-
 /// Adds messages; the id of the last.
-async fn add(
+pub(crate) async fn bring(
     transaction: &Transaction,
     session: &SessionId,
     messages: &[Message],
@@ -91,7 +40,7 @@ async fn ids_for(
     mut last: MessageId,
 ) -> Result<Vec<MessageId>, Failure> {
     let wanted: Vec<i64> = messages.iter().map(|message| message.id.0).collect();
-    let rows = transaction.rows("SELECT id FROM messages WHERE id = ANY($1)", &[&wanted]).await?;
+    let rows = transaction.query_rows("SELECT id FROM messages WHERE id = ANY($1)", &[&wanted]).await?;
     let taken: HashSet<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
     let (mut ids, mut drawn) = (Vec::with_capacity(messages.len()), Vec::new().into_iter());
     for (place, message) in messages.iter().enumerate() {
@@ -118,7 +67,7 @@ async fn ids_for(
 /// Sees that ids that are drawn from here on come after this one.
 async fn pass(transaction: &Transaction, last: MessageId) -> Result<(), Failure> {
     transaction
-        .rows(
+        .query_rows(
             "SELECT setval('messages_id_seq', $1) FROM messages_id_seq WHERE last_value < $1 OR (last_value = $1 AND NOT is_called)",
             &[&last.0],
         )
@@ -189,79 +138,4 @@ async fn copy_in(
     }
     writer.finish().await?;
     Ok(())
-}
-
-/// Shows a session that is whole.
-async fn show(transaction: &Transaction, session: &Session) -> Result<Imported, Failure> {
-    let id = &session.id;
-    let title = free_title(transaction, session).await?;
-    let parent = match &session.parent_session_id {
-        Some(parent) if parent != id && require(transaction, parent).await.is_ok() => Some(parent),
-        _ => None,
-    };
-    let relation = if parent.is_some() { session.relation } else { Relation::Root };
-    transaction
-        .run(
-            "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, started_at, ended_at, end_reason, \
-             handoff_state, handoff_platform, handoff_error, parent_session_id, title, message_count, tool_call_count) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-            &[
-                &id.as_str(),
-                &stored::without_nul(session.source.as_str()),
-                &kept(session.user_id.as_deref()),
-                &kept(session.model.as_deref()),
-                &session.model_config.as_ref().map(Json::as_str),
-                &kept(session.system_prompt.as_deref()),
-                &session.started_at.seconds(),
-                &session.ended_at.map(Timestamp::seconds),
-                &kept(session.end_reason.as_ref().map(|reason| reason.as_str())),
-                &kept(session.handoff.state.as_deref()),
-                &kept(session.handoff.platform.as_deref()),
-                &kept(session.handoff.error.as_deref()),
-                &parent.map(SessionId::as_str),
-                &kept(title.as_deref()),
-                &session.message_count,
-                &session.tool_call_count,
-            ],
-        )
-        .await?;
-    usage::set(transaction, id, &session.usage, None).await?;
-    sessions::stamp(transaction, id, parent, relation, session.started_at).await?;
-    messages::summarize(transaction, id).await?;
-    if relation == Relation::Continuation {
-        // Of two that carry a session on, the later one does, whichever came first.
-        lineage::place(transaction, &lineage::read(transaction, id).await?).await?;
-    }
-    Ok(Imported::Whole { title, parent: parent.cloned() })
-}
-
-/// The title that a session comes with, or the next free one if another session has it.
-async fn free_title(transaction: &Transaction, session: &Session) -> Result<Option<String>, Failure> {
-    let Some(title) = &session.title else { return Ok(None) };
-    if titles::holder(transaction, &session.id, &stored::without_nul(title)).await?.is_none() {
-        return Ok(Some(title.clone()));
-    }
-    match Title::clean(title) {
-        Ok(Some(base)) => Ok(Some(titles::next(transaction, &session.id, &base).await?.as_str().to_owned())),
-        Ok(None) | Err(_) => Ok(None),
-    }
-}
-
-/// Gives a session that has no parent one; whether it had none.
-pub(crate) async fn link(
-    transaction: &Transaction,
-    child: &SessionId,
-    parent: &SessionId,
-    relation: Relation,
-) -> Result<bool, Failure> {
-    transaction.lock_kin().await?;
-    require(transaction, child).await?;
-    require(transaction, parent).await?;
-    let sql = "SELECT 1 FROM sessions WHERE id = $1 AND parent_session_id IS NOT NULL";
-    if transaction.row(sql, &[&child.as_str()]).await?.is_some() {
-        return Ok(false);
-    }
-    sessions::refuse_cycle(transaction, child, parent).await?;
-    lineage::join(transaction, child, parent, relation).await?;
-    Ok(true)
 }

@@ -7,6 +7,7 @@ use crate::tsvector::TsVector;
 use deadpool_postgres::Object;
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::Indexed;
+use hermes_sql::server::Words;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -23,8 +24,8 @@ pub(crate) struct Written {
     terms: Vec<String>,
 }
 
-impl Written {
-    pub(crate) fn of(body: &MessageBody) -> Self {
+impl Words for Written {
+    fn of(body: &MessageBody) -> Self {
         let Indexed { form, length, words, terms } = Indexed::of_body::<TsVector>(body);
         Self { length: i32::try_from(length).unwrap_or(i32::MAX), form: form.code(), words, terms }
     }
@@ -45,7 +46,7 @@ pub(crate) async fn add<'m>(
         vectors.push(words.words.as_deref());
     }
     transaction
-        .run(
+        .change(
             "INSERT INTO hx_search (session_id, message_id, length, form, words) \
              SELECT u.session, u.id, u.length, u.form, u.words::tsvector \
              FROM unnest($1::text[], $2::int8[], $3::int4[], $4::int2[], $5::text[]) AS u(session, id, length, form, words) \

@@ -1,30 +1,14 @@
-//! Appending, replacing and reading messages.
+//! Adding messages.
 
 use crate::database::Transaction;
 use crate::error::Failure;
-use crate::requests::once;
-use crate::row::{self, kept, lock, require};
+use crate::indexes::Written;
 use futures_util::future::{try_join, try_join3};
-use hermes_session::{
-    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError, Timestamp,
-    Window, change, preview,
-};
+use hermes_session::{Json, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, preview};
+use hermes_sql::server::row::kept;
 use hermes_sql::stored;
 use std::borrow::Cow;
 use tokio_postgres::types::ToSql;
-
-pub(crate) use crate::indexes::Written;
-
-pub(crate) async fn append(
-    transaction: &Transaction,
-    id: &SessionId,
-    messages: &[NewMessage],
-    words: &[Written],
-    request: &Request,
-) -> Result<Vec<MessageId>, Failure> {
-    once(transaction, request, id, || change::append(id, messages), add(transaction, id, messages, words, request.at))
-        .await
-}
 
 /// Adds messages to a session and moves its counters, its preview and its times.
 pub(crate) async fn add(
@@ -60,7 +44,7 @@ pub(crate) async fn add(
     let words = ids.iter().zip(words).map(|(message, words)| (id, *message, words));
     try_join3(rows.insert(transaction), crate::indexes::add(transaction, words), async {
         transaction
-            .run(
+            .change(
                 "UPDATE hx_session SET active = greatest(active, $2), \
                  last_active = CASE WHEN session_id = $1 THEN greatest(last_active, $2) ELSE last_active END, \
                  preview = CASE WHEN session_id = $1 AND preview = '' THEN $3 ELSE preview END \
@@ -80,7 +64,7 @@ const DRAW: &str = "SELECT nextval('messages_id_seq') FROM generate_series(1, $1
 /// Draws the ids of so many messages, ascending.
 pub(crate) async fn draw(transaction: &Transaction, count: usize) -> Result<Vec<MessageId>, Failure> {
     let count = count as i64;
-    let rows = transaction.rows(DRAW, &[&count]).await?;
+    let rows = transaction.query_rows(DRAW, &[&count]).await?;
     rows.iter().map(|row| Ok(MessageId(row.try_get(0)?))).collect()
 }
 
@@ -143,7 +127,7 @@ impl<'m> Rows<'m> {
         let [call, calls, tool, finish, reasoning, reasoning_content, details, codex_reasoning, codex_message] =
             &self.texts;
         transaction
-            .run(
+            .change(
                 "INSERT INTO messages (session_id, id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, \
                  token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items) \
                  SELECT $1, u.* FROM unnest($2::int8[], $3::float8[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], \
@@ -170,128 +154,4 @@ impl<'m> Rows<'m> {
             .await
             .map(drop)
     }
-}
-
-pub(crate) async fn replace(
-    transaction: &Transaction,
-    id: &SessionId,
-    messages: &[NewMessage],
-    words: &[Written],
-    request: &Request,
-) -> Result<Vec<MessageId>, Failure> {
-    once(transaction, request, id, || change::replace(id, messages), async {
-        lock(transaction, id).await?;
-        remove(transaction, std::slice::from_ref(id)).await?;
-        let sql = "UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = $1";
-        transaction.run(sql, &[&id.as_str()]).await?;
-        let ids = add(transaction, id, messages, words, request.at).await?;
-        summarize(transaction, id).await?;
-        Ok(ids)
-    })
-    .await
-}
-
-/// Removes every message of these sessions; how many there were.
-pub(crate) async fn remove(transaction: &Transaction, sessions: &[SessionId]) -> Result<u64, Failure> {
-    let sessions: Vec<&str> = sessions.iter().map(SessionId::as_str).collect();
-    let rows = transaction.rows("DELETE FROM messages WHERE session_id = ANY($1) RETURNING id", &[&sessions]).await?;
-    let gone: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-    // A statement of its own: words that somebody read again until the messages were locked are seen only now.
-    transaction.run("DELETE FROM hx_search WHERE message_id = ANY($1)", &[&gone]).await?;
-    if !gone.is_empty() {
-        transaction.has_written();
-    }
-    Ok(gone.len() as u64)
-}
-
-/// Copies the messages of one session to another, with their words, and sets its counters.
-pub(crate) async fn copy(transaction: &Transaction, from: &SessionId, to: &SessionId) -> Result<(), Failure> {
-    transaction
-        .run(
-            "WITH pair AS MATERIALIZED (SELECT o.id AS old, nextval('messages_id_seq') AS new \
-             FROM (SELECT id FROM messages WHERE session_id = $2 ORDER BY id) o), \
-             copied AS (INSERT INTO messages (id, session_id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, \
-             token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items) \
-             SELECT p.new, $1, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, token_count, finish_reason, \
-             reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items \
-             FROM pair p JOIN messages m ON m.id = p.old) \
-             INSERT INTO hx_search (message_id, session_id, length, form, words) \
-             SELECT p.new, $1, w.length, w.form, w.words FROM pair p JOIN hx_search w ON w.message_id = p.old",
-            &[&to.as_str(), &from.as_str()],
-        )
-        .await?;
-    let rows = transaction.rows("SELECT tool_calls FROM messages WHERE session_id = $1", &[&to.as_str()]).await?;
-    let mut tool_calls = 0;
-    for row in &rows {
-        let calls = row.try_get::<_, Option<&str>>(0)?.and_then(|text| Json::parse(text).ok());
-        tool_calls += MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) }.tool_call_count();
-    }
-    let sql = "UPDATE sessions SET message_count = $1, tool_call_count = $2 WHERE id = $3";
-    transaction.run(sql, &[&(rows.len() as i64), &tool_calls, &to.as_str()]).await?;
-    summarize(transaction, to).await
-}
-
-/// Tells a session's preview and times anew, from its messages.
-pub(crate) async fn summarize(transaction: &Transaction, id: &SessionId) -> Result<(), Failure> {
-    let mut first = String::new();
-    let mut after = i64::MIN;
-    // A few at a time, until one says something.
-    while first.is_empty() {
-        let said = transaction
-            .rows(
-                "SELECT id, content, content_kind FROM messages WHERE session_id = $1 AND id > $2 AND role = 'user' ORDER BY id LIMIT 8",
-                &[&id.as_str(), &after],
-            )
-            .await?;
-        let Some(last) = said.last() else { break };
-        after = last.try_get(0)?;
-        for row in &said {
-            let Some(content) = row.try_get::<_, Option<String>>(1)? else { continue };
-            let content = stored::recall(row.try_get(2)?, content);
-            if let Some(found) = preview(&MessageBody::new(Role::User, content)) {
-                first = found;
-                break;
-            }
-        }
-    }
-    // Nobody else moves the conversation's activity from here on, so that what is told of it below is true when it is written.
-    let lock = "SELECT 1 FROM hx_session WHERE session_id = (SELECT root FROM hx_session WHERE session_id = $1) FOR NO KEY UPDATE";
-    transaction.rows(lock, &[&id.as_str()]).await?;
-    transaction
-        .run(
-            "UPDATE hx_session h SET preview = $2, last_active = greatest(h.started_at, \
-             coalesce((SELECT max(timestamp) FROM messages WHERE session_id = $1), h.started_at)) WHERE h.session_id = $1",
-            &[&id.as_str(), &stored::without_nul(&first)],
-        )
-        .await?;
-    transaction
-        .run(
-            "UPDATE hx_session SET active = (SELECT max(last_active) FROM hx_session m WHERE m.root = hx_session.session_id) \
-             WHERE session_id = (SELECT root FROM hx_session WHERE session_id = $1)",
-            &[&id.as_str()],
-        )
-        .await?;
-    Ok(())
-}
-
-pub(crate) async fn read(
-    transaction: &Transaction,
-    id: &SessionId,
-    request: &MessageRequest,
-) -> Result<Vec<Message>, Failure> {
-    require(transaction, id).await?;
-    let (comparison, direction, edge) = match request.window {
-        Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
-        Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
-    };
-    let sql = format!(
-        "SELECT {} FROM messages WHERE session_id = $1 AND id {comparison} $2 ORDER BY id {direction} LIMIT $3",
-        *row::MESSAGE
-    );
-    let rows = transaction.rows(&sql, &[&id.as_str(), &edge, &i64::from(request.limit)]).await?;
-    let mut messages: Vec<Message> = rows.iter().map(|row| row::message(row, id)).collect();
-    if matches!(request.window, Window::Before(_)) {
-        messages.reverse();
-    }
-    Ok(messages)
 }

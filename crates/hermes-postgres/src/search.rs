@@ -54,7 +54,7 @@ impl Postings for Server<'_> {
     type Error = Failure;
 
     async fn newest(&self) -> Result<i64, Failure> {
-        Ok(self.transaction.one("SELECT coalesce(max(id), 0) FROM messages", &[]).await?.try_get(0)?)
+        Ok(self.transaction.only("SELECT coalesce(max(id), 0) FROM messages", &[]).await?.try_get(0)?)
     }
 
     async fn totals(&self) -> Result<Totals, Failure> {

@@ -1,39 +1,10 @@
-//! How much the store holds, and where its room goes. No text is read for it.
+//! Where the room of the store goes.
 
 use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::Row;
-use hermes_session::{Room, SessionPart, Source, Statistics, Timestamp};
-use hermes_sql::{columns, decode};
-
-/// Behind the columns of the usage.
-const FACTS: usize = 14;
-
-pub(crate) async fn statistics(transaction: &Transaction) -> Result<Statistics, Failure> {
-    let sql = format!(
-        "SELECT {}, s.source, s.model, s.started_at, s.ended_at IS NOT NULL, h.last_active, h.root = h.session_id, \
-         (SELECT count(*) FROM messages m WHERE m.session_id = s.id) \
-         FROM hx_session h JOIN sessions s ON s.id = h.session_id ORDER BY h.session_id",
-        columns::USAGE
-    );
-    let mut statistics = Statistics::default();
-    for row in transaction.rows(&sql, &[]).await? {
-        let time = |index: usize| -> Result<Option<Timestamp>, Failure> {
-            Ok(Timestamp::from_seconds(row.try_get(FACTS + index)?).ok())
-        };
-        statistics.add(SessionPart {
-            source: Source::from_stored(row.try_get::<_, String>(FACTS)?),
-            model: row.try_get(FACTS + 1)?,
-            started_at: time(2)?,
-            has_ended: row.try_get(FACTS + 3)?,
-            last_active: time(4)?,
-            is_listed: row.try_get(FACTS + 5)?,
-            messages: row.try_get::<_, i64>(FACTS + 6)?.unsigned_abs(),
-            usage: decode::usage(&Row::new(&row)),
-        });
-    }
-    Ok(statistics)
-}
+use hermes_session::Room;
+use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::values;
 
 /// What the tables of the store take. The server's log is that of all its databases, so that it is not told.
 pub(crate) async fn room(transaction: &Transaction) -> Result<Room, Failure> {
@@ -43,9 +14,9 @@ pub(crate) async fn room(transaction: &Transaction) -> Result<Room, Failure> {
              THEN pg_indexes_size(c.oid) ELSE pg_total_relation_size(c.oid) END), 0)::int8 \
              FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace \
              AND (c.relname IN ('sessions', 'messages', 'state_meta') OR starts_with(c.relname::text, 'hx_') OR starts_with(c.relname::text, 'telegram_dm_'))",
-            &[],
+            values![],
         )
         .await?;
-    let size = |index: usize| -> Result<u64, Failure> { Ok(row.try_get::<_, i64>(index)?.unsigned_abs()) };
+    let size = |index: usize| -> Result<u64, Failure> { Ok(row.try_get::<i64>(index)?.unsigned_abs()) };
     Ok(Room { bytes: size(0)?, log: 0, free: 0, indexes: size(1)? })
 }

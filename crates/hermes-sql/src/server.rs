@@ -1,11 +1,30 @@
-//! What the providers of servers share: how a call is sent again, and how a commit whose answer was lost is found out about, and
-//! how a copy is made.
+//! What the providers of servers share: the calls of the contract over [`Sql`], how a call is sent again, how a commit whose answer was lost is found out
+//! about, and how a copy is made.
 
 mod attempt;
 mod backup;
+pub mod deletion;
+pub mod import;
+pub mod lineage;
+pub mod listing;
+pub mod maintenance;
 mod marks;
+pub mod messages;
+pub mod meta;
+mod requests;
+pub mod row;
+pub mod sessions;
+mod sql;
+pub mod statistics;
 mod store;
+pub mod titles;
+pub mod topics;
+pub mod usage;
+mod value;
+pub mod verify;
 
 pub use attempt::{Attempts, Failing, Lost, Remedy, Server};
 pub use backup::Backup;
 pub use marks::{Mark, Marks};
+pub use sql::{Dialect, LIST, Odd, ServerRow, Sql, Words, among, list};
+pub use value::{Field, Fields, Value};

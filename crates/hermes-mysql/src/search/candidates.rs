@@ -3,12 +3,12 @@
 use super::boolean::printed;
 use super::filter::Admitted;
 use super::question::Values;
-use crate::database::{Transaction, values};
+use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::Get as _;
-use hermes_sql::after_prefix;
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Ranking, Totals};
 use hermes_sql::search::wanted::Wanted;
+use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::{after_prefix, values};
 
 /// So many messages are counted; the others are estimated.
 const MAX_COUNTED: i64 = 4_000;
@@ -70,9 +70,9 @@ pub(super) async fn ranked(
     );
     let mut candidates = Vec::new();
     for row in values.rows(transaction, &sql).await? {
-        let (length, has): (i32, u64) = (row.try_get(1)?, row.try_get(2)?);
+        let (length, has): (i64, i64) = (row.try_get(1)?, row.try_get(2)?);
         let place = Place { score: row.try_get(3)?, id: row.try_get(0)? };
-        candidates.push(Candidate { place, length: length.unsigned_abs(), has });
+        candidates.push(Candidate { place, length: number(length), has: has.cast_unsigned() });
     }
     Ok(candidates)
 }
@@ -150,10 +150,14 @@ pub(super) async fn unlisted(
     numbers(transaction, values, &sql).await
 }
 
+fn number(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 async fn numbers(transaction: &Transaction, values: Values, sql: &str) -> Result<Vec<(i64, u32)>, Failure> {
     let mut numbers = Vec::new();
     for row in values.rows(transaction, sql).await? {
-        numbers.push((row.try_get(0)?, row.try_get::<i32>(1)?.unsigned_abs()));
+        numbers.push((row.try_get(0)?, number(row.try_get(1)?)));
     }
     Ok(numbers)
 }
@@ -171,13 +175,11 @@ pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Resu
         );
         let rows = values.rows(transaction, &sql).await?;
         let Some(row) = rows.first() else { continue };
-        let (count, seen): (u64, Option<i64>) = (row.try_get(0)?, row.try_get(1)?);
+        let (count, seen): (i64, Option<i64>) = (row.try_get(0)?, row.try_get(1)?);
         counts.push(match seen {
             // The index tells of them in the order in which they came.
-            Some(seen) if count >= MAX_COUNTED.unsigned_abs() => {
-                (count as f64 * (span as f64 / seen.max(1) as f64).max(1.0)) as u64
-            }
-            _ => count,
+            Some(seen) if count >= MAX_COUNTED => (count as f64 * (span as f64 / seen.max(1) as f64).max(1.0)) as u64,
+            _ => count.unsigned_abs(),
         });
     }
     Ok(counts)
@@ -194,7 +196,8 @@ pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure>
     const SQL: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM hx_search LIMIT $1) x), \
         (SELECT CAST(avg(length) AS DOUBLE) FROM (SELECT length FROM hx_search WHERE form = 1 ORDER BY message_id DESC LIMIT 400) y)";
     let row = transaction.one(SQL, values![MAX_COUNTED]).await?;
-    let (counted, average): (u64, Option<f64>) = (row.try_get(0)?, row.try_get(1)?);
+    let (counted, average): (i64, Option<f64>) = (row.try_get(0)?, row.try_get(1)?);
+    let counted = counted.unsigned_abs();
     let messages = if counted < MAX_COUNTED.unsigned_abs() { counted } else { span(transaction).await?.max(counted) };
     Ok(Totals { messages, average: average.unwrap_or(1.0).max(1.0) })
 }
@@ -213,11 +216,10 @@ pub(super) async fn terms(transaction: &Transaction, lookup: Lookup<'_>, limit: 
             transaction.rows(SQL, values![end, limit]).await?
         }
         Lookup::Beginning(beginning) => {
-            const SQL: &str = "SELECT term FROM hx_term WHERE term >= $1 AND term < $2 ORDER BY term LIMIT $3";
-            // No text has such a byte in it.
-            let end = after_prefix(beginning).map_or_else(|| vec![0xff], String::into_bytes);
-            transaction.rows(SQL, values![beginning, end, limit]).await?
+            const SQL: &str =
+                "SELECT term FROM hx_term WHERE term >= $1 AND ($2 IS NULL OR term < $2) ORDER BY term LIMIT $3";
+            transaction.rows(SQL, values![beginning, after_prefix(beginning), limit]).await?
         }
     };
-    rows.iter().map(|row| row.try_get(0)).collect()
+    Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
 }

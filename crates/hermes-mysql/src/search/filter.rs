@@ -3,10 +3,11 @@
 use super::question::Values;
 use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::{Get as _, Row};
+use crate::row::Row;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
-use hermes_sql::{Cell, SqlRow as _, stored};
+use hermes_sql::server::Fields as _;
+use hermes_sql::stored;
 
 /// As many sessions are listed. More are asked for message by message.
 const FEW: usize = 64;
@@ -115,9 +116,7 @@ fn said(filter: &SearchFilter, values: &mut Values) -> String {
     sql
 }
 
-fn has_title(row: &mysql_async::Row, piece: &str) -> bool {
-    match Row::new(row).cell(1) {
-        Cell::Text(title) => fold(&String::from_utf8_lossy(title)).contains(fold(piece).as_ref()),
-        _ => false,
-    }
+fn has_title(row: &Row, piece: &str) -> bool {
+    let title = super::rows::text(row, 1).ok().flatten();
+    title.is_some_and(|title| fold(&title).contains(fold(piece).as_ref()))
 }

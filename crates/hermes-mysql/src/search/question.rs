@@ -2,7 +2,8 @@
 
 use crate::database::Transaction;
 use crate::error::Failure;
-use mysql_async::{Row, Value};
+use crate::row::Row;
+use hermes_sql::server::{Sql as _, Value};
 
 /// Values that stand at numbered places. The text of the statement is made of constants and these numbers alone.
 #[derive(Default)]
@@ -18,7 +19,7 @@ impl Values {
     /// A condition that a column is one of these values. A list is filled up with its last one to a power of two: so the server has to know few
     /// statements.
     pub(super) fn among<V: Into<Value>>(&mut self, column: &str, items: impl IntoIterator<Item = V>) -> String {
-        let (condition, values) = crate::database::among(column, self.0.len() + 1, items);
+        let (condition, values) = hermes_sql::server::among(column, self.0.len() + 1, items);
         self.0.extend(values);
         condition
     }

@@ -1,14 +1,14 @@
 //! Messages as a search reads them.
 
-use crate::database::{Transaction, among};
+use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::Get as _;
+use crate::row::Row;
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::search_text::{self, Columns};
 use hermes_session::{Content, MessageBody, Role, SessionId, Source, Timestamp};
 use hermes_sql::search::postings::Said;
+use hermes_sql::server::{Fields as _, Sql as _, among};
 use hermes_sql::stored;
-use mysql_async::Row;
 
 /// The messages with these ids, as far as a filter admits them and their session is there: an import puts messages before the session that
 /// they make visible.

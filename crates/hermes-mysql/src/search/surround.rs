@@ -2,12 +2,13 @@
 
 use super::question::Values;
 use super::rows::{spoken, text};
-use crate::database::{Transaction, among, values};
+use crate::database::Transaction;
 use crate::error::Failure;
-use crate::row::Get as _;
+use crate::row::Row;
 use hermes_session::search::{Hit, Neighbour, snippet};
 use hermes_session::{Role, SessionId};
-use mysql_async::Row;
+use hermes_sql::server::{Fields as _, Sql as _, among};
+use hermes_sql::values;
 use std::collections::HashMap;
 
 /// Of a long text so many characters are read: more than is shown of it, but for the strangest.

@@ -154,7 +154,7 @@ pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Resu
         (SELECT min(message_id) AS first, max(message_id) AS last FROM hx_search) e ORDER BY q.place";
     let queries: Vec<String> = wanted.iter().map(|wanted| printed(&wanted.without_rows())).collect();
     let mut counts = Vec::with_capacity(wanted.len());
-    for row in transaction.rows(SQL, &[&queries, &MAX_COUNTED]).await? {
+    for row in transaction.query_rows(SQL, &[&queries, &MAX_COUNTED]).await? {
         let count: i64 = row.try_get(0)?;
         let edges: [Option<i64>; 3] = [row.try_get(1)?, row.try_get(2)?, row.try_get(3)?];
         counts.push(match edges {
@@ -174,7 +174,7 @@ pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure>
         (SELECT reltuples::float8 FROM pg_class WHERE oid = 'hx_search'::regclass), \
         (SELECT max(message_id) - min(message_id) + 1 FROM hx_search), \
         (SELECT avg(length)::float8 FROM (SELECT length FROM hx_search ORDER BY message_id DESC LIMIT 400) x)";
-    let row = transaction.one(SQL, &[&MAX_COUNTED]).await?;
+    let row = transaction.only(SQL, &[&MAX_COUNTED]).await?;
     let (counted, remembered, span): (i64, Option<f64>, Option<i64>) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let average: Option<f64> = row.try_get(3)?;
@@ -193,25 +193,27 @@ pub(super) async fn terms(transaction: &Transaction, lookup: Lookup<'_>, limit: 
     let rows = match lookup {
         // The index has nothing that is shorter, and would be read from end to end.
         Lookup::Containing(piece) if piece.chars().count() < TRIGRAM => {
-            transaction.rows("SELECT term FROM hx_term WHERE strpos(term, $1) > 0 LIMIT $2", &[&piece, &limit]).await?
+            transaction
+                .query_rows("SELECT term FROM hx_term WHERE strpos(term, $1) > 0 LIMIT $2", &[&piece, &limit])
+                .await?
         }
         Lookup::Ending(end) if end.chars().count() < TRIGRAM => {
             const SQL: &str = "SELECT term FROM hx_term WHERE right(term, char_length($1)) = $1 LIMIT $2";
-            transaction.rows(SQL, &[&end, &limit]).await?
+            transaction.query_rows(SQL, &[&end, &limit]).await?
         }
         Lookup::Containing(piece) => like(transaction, format!("%{}%", escaped(piece)), limit).await?,
         Lookup::Ending(end) => like(transaction, format!("%{}", escaped(end)), limit).await?,
         Lookup::Beginning(beginning) => {
             const SQL: &str =
                 "SELECT term FROM hx_term WHERE term >= $1 AND ($2::text IS NULL OR term < $2) ORDER BY term LIMIT $3";
-            transaction.rows(SQL, &[&beginning, &after_prefix(beginning), &limit]).await?
+            transaction.query_rows(SQL, &[&beginning, &after_prefix(beginning), &limit]).await?
         }
     };
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
 async fn like(transaction: &Transaction, pattern: String, limit: i64) -> Result<Vec<tokio_postgres::Row>, Failure> {
-    transaction.rows("SELECT term FROM hx_term WHERE term LIKE $1 LIMIT $2", &[&pattern, &limit]).await
+    transaction.query_rows("SELECT term FROM hx_term WHERE term LIKE $1 LIMIT $2", &[&pattern, &limit]).await
 }
 
 /// A text that stands for itself in a pattern.

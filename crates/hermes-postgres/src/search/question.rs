@@ -19,6 +19,6 @@ impl Values {
     /// The rows of a statement with these values.
     pub(super) async fn rows(&self, transaction: &Transaction, sql: &str) -> Result<Vec<Row>, Failure> {
         let values: Vec<&(dyn ToSql + Sync)> = self.0.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
-        transaction.rows(sql, &values).await
+        transaction.query_rows(sql, &values).await
     }
 }

@@ -16,7 +16,7 @@ pub(super) async fn said(transaction: &Transaction, filter: &SearchFilter, ids: 
         s.source, s.user_id, s.model, s.title, s.started_at \
         FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ANY($1)";
     let mut all = Vec::with_capacity(ids.len());
-    for row in transaction.rows(SQL, &[&ids]).await? {
+    for row in transaction.query_rows(SQL, &[&ids]).await? {
         let (source, user_id) = (Source::from_stored(text(&row, 8)?.unwrap_or_default()), text(&row, 9)?);
         let tool_name = text(&row, 6)?;
         let said = Said {
@@ -49,7 +49,7 @@ pub(super) async fn said(transaction: &Transaction, filter: &SearchFilter, ids: 
 pub(super) async fn conversations(transaction: &Transaction, ids: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
     const SQL: &str = "SELECT w.message_id, h.root FROM hx_search w JOIN hx_session h ON h.session_id = w.session_id \
         WHERE w.message_id = ANY($1)";
-    let rows = transaction.rows(SQL, &[&ids]).await?;
+    let rows = transaction.query_rows(SQL, &[&ids]).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn surround(transaction: &Transaction, hits: &mut [Hit]) -> Res
         LEFT JOIN sessions t ON t.id = r.tip WHERE h.session_id = ANY($1)";
     let sessions: Vec<String> = hits.iter().map(|hit| hit.session.as_str().to_owned()).collect();
     let mut tips: HashMap<String, (SessionId, Option<String>)> = HashMap::new();
-    for row in transaction.rows(TIPS, &[&sessions]).await? {
+    for row in transaction.query_rows(TIPS, &[&sessions]).await? {
         tips.insert(row.try_get(0)?, (SessionId::from_stored(row.try_get::<_, String>(1)?), text(&row, 2)?));
     }
     for hit in &mut *hits {
@@ -37,7 +37,7 @@ pub(super) async fn surround(transaction: &Transaction, hits: &mut [Hit]) -> Res
              CASE m.content_kind WHEN 'text' THEN left(m.content, {CHARACTERS}) ELSE m.content END AS content \
              FROM messages m WHERE m.session_id = x.session COLLATE \"C\" AND m.id {comparison} x.id ORDER BY m.id {order} LIMIT 1) n"
         );
-        for row in transaction.rows(&sql, &[&ids, &sessions]).await? {
+        for row in transaction.query_rows(&sql, &[&ids, &sessions]).await? {
             let place = usize::try_from(row.try_get::<_, i64>(0)? - 1).unwrap_or(usize::MAX);
             let neighbour = neighbour(transaction, &row).await?;
             if let Some(hit) = hits.get_mut(place) {
@@ -66,7 +66,7 @@ async fn neighbour(transaction: &Transaction, row: &Row) -> Result<Neighbour, Fa
     let mut head = snippet::head(&said, snippet::NEIGHBOUR);
     let is_cut = said.len() >= CHARACTERS && (blanks > BLANKS || head.chars().count() < snippet::NEIGHBOUR);
     if is_cut {
-        let row = transaction.one(WHOLE, &[&row.try_get::<_, i64>(5)?]).await?;
+        let row = transaction.only(WHOLE, &[&row.try_get::<_, i64>(5)?]).await?;
         head = snippet::head(&spoken(&row, 2, None, text(&row, 4)?.as_deref())?, snippet::NEIGHBOUR);
     }
     Ok(Neighbour { role, text: head })

@@ -30,6 +30,8 @@ pub trait Failing: Send {
     fn into_cause(self) -> Cause;
     /// The domain's error, for a call that gives up.
     fn into_store_error(self, op: &'static str, waited: Duration, location: &str) -> StoreError;
+    /// Whether something was asked for that is not there.
+    fn is_missing(&self) -> bool;
     /// The transaction did not happen, and can be tried again.
     fn undone(cause: Cause) -> Self;
     /// The answer to a commit was lost, and nobody can tell any more whether it happened.

@@ -1,17 +1,15 @@
 //! The calls of the contract, for a provider of a server: each is one transaction.
 
-/// Implements the contract for a store that has a `database` and `notices`, in a crate with the modules that it names: each call is a job of the function
-/// that is called as it is. What a server has to do differently is done there.
+/// Implements the contract for a store that has a `database` and `notices`, in a crate that has a `database`, `indexes`, `search`, `backup` and the like:
+/// each call is a job of the function that is called as it is.
 #[macro_export]
+#[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
 macro_rules! server_store {
     ($store:ty) => {
         const _: () = {
             use crate::database::Purpose;
             use crate::indexes::Written;
-            use crate::{
-                backup, deletion, foreign, import, lineage, listing, maintenance, messages, meta, row, search,
-                sessions, statistics, titles, topics, usage, verify,
-            };
+            use crate::{backup, foreign, search};
             use async_trait::async_trait;
             use hermes_session::import::{ImportPiece, Imported, checked_link};
             use hermes_session::retention::{Pruned, RetentionPolicy};
@@ -25,6 +23,10 @@ macro_rules! server_store {
             };
             use std::path::Path;
             use $crate::job;
+            use $crate::server::{
+                Words as _, deletion, import, lineage, listing, maintenance, messages, meta, row, sessions, statistics,
+                titles, topics, usage, verify,
+            };
 
             #[async_trait]
             impl SessionStore for $store {
@@ -382,13 +384,13 @@ macro_rules! server_store {
                 }
 
                 async fn room(&self) -> Result<Room, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "measure the store", |transaction| statistics::room(
-                        transaction
-                    ))
+                    job!(&self.database, Purpose::ReadBehind, "measure the store", |transaction| {
+                        crate::statistics::room(transaction)
+                    })
                 }
 
                 async fn status(&self) -> Result<StoreStatus, StoreError> {
-                    job!(&self.database, Purpose::Read, "look at the store", |transaction| maintenance::status(
+                    job!(&self.database, Purpose::Read, "look at the store", |transaction| crate::maintenance::status(
                         transaction,
                         &self.database
                     ))

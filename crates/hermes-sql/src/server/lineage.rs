@@ -1,49 +1,41 @@
 //! Lineages: reading them, carrying a session on, branching from it, and who belongs to which conversation.
 
-use crate::database::{LIST, Transaction, among, values};
-use crate::error::Failure;
-use crate::messages::{self, Written};
-use crate::requests::once;
-use crate::row::{Get as _, existing, id, lock, require, session};
-use crate::{sessions, titles};
+use super::requests::once;
+use super::row::{existing, lock, require, session};
+use super::{Fields as _, LIST, Odd, Sql, among, messages, sessions, titles};
+use crate::values;
 use hermes_session::lineage::child_of;
 use hermes_session::{
     Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, Timestamp, Title,
     change,
 };
 
-/// What gives every session that is linked to `$1`: up, then down from everywhere.
-const FAMILY: &str = "
-    WITH RECURSIVE family(id) AS (
-        SELECT id FROM sessions WHERE id = $1
-        UNION SELECT s.parent_session_id FROM family f JOIN sessions s ON s.id = f.id WHERE s.parent_session_id IS NOT NULL
-        UNION SELECT s.id FROM family f JOIN sessions s ON s.parent_session_id = f.id
-    )
-    SELECT s.id, s.parent_session_id, h.relation, s.started_at
-    FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id";
-
-pub(crate) async fn read(transaction: &Transaction, of: &SessionId) -> Result<Lineage, Failure> {
+/// `read` of the contract.
+pub async fn read<T: Sql>(transaction: &T, of: &SessionId) -> Result<Lineage, T::Failure> {
     require(transaction, of).await?;
     let mut links = Vec::new();
-    for row in transaction.rows(FAMILY, values![of.as_str()]).await? {
+    for row in transaction.rows(transaction.dialect().family, values![of.as_str()]).await? {
         let parent = row.try_get::<Option<String>>(1)?.map(SessionId::from_stored);
-        let relation = Relation::from_stored(&row.try_get::<String>(2)?)
-            .ok_or_else(|| Failure::Damaged("hx_session: a relation is none that is known".into()))?;
-        let started_at = Timestamp::from_seconds(row.try_get(3)?)
-            .map_err(|_| Failure::Damaged("sessions: started_at is not a time".into()))?;
-        links.push(Link { id: id(&row, 0)?, parent, relation, started_at });
+        let relation = row
+            .text(2)
+            .and_then(Relation::from_stored)
+            .ok_or_else(|| Odd("hx_session: a relation is none that is known".into()))?;
+        let started_at =
+            Timestamp::from_seconds(row.try_get(3)?).map_err(|_| Odd("sessions: started_at is not a time".into()))?;
+        links.push(Link { id: row.id(0)?, parent, relation, started_at });
     }
     Ok(Lineage::new(links))
 }
 
-pub(crate) async fn split(
-    transaction: &Transaction,
+/// `split` of the contract.
+pub async fn split<T: Sql>(
+    transaction: &T,
     parent_id: &SessionId,
     child: &NewChild,
     transcript: &[NewMessage],
-    words: &[Written],
+    words: &[T::Written],
     request: &Request,
-) -> Result<Option<Title>, Failure> {
+) -> Result<Option<Title>, T::Failure> {
     once(transaction, request, &child.id, || change::split(parent_id, child, transcript), async {
         transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
@@ -62,19 +54,20 @@ pub(crate) async fn split(
         let born = child_of(&parent, child, Relation::Continuation, started_at);
         sessions::insert(transaction, &born, started_at).await?;
         if !transcript.is_empty() {
-            messages::add(transaction, &child.id, transcript, words, request.at).await?;
+            transaction.add(&child.id, transcript, words, request.at).await?;
         }
         entitle(transaction, &parent, child).await
     })
     .await
 }
 
-pub(crate) async fn branch(
-    transaction: &Transaction,
+/// `branch` of the contract.
+pub async fn branch<T: Sql>(
+    transaction: &T,
     parent_id: &SessionId,
     child: &NewChild,
     request: &Request,
-) -> Result<Option<Title>, Failure> {
+) -> Result<Option<Title>, T::Failure> {
     once(transaction, request, &child.id, || change::branch(parent_id, child), async {
         transaction.lock_kin().await?;
         lock(transaction, parent_id).await?;
@@ -98,7 +91,7 @@ pub(crate) async fn branch(
 }
 
 /// Gives the child the title it asks for, or the next in its parent's lineage.
-async fn entitle(transaction: &Transaction, parent: &Session, child: &NewChild) -> Result<Option<Title>, Failure> {
+async fn entitle<T: Sql>(transaction: &T, parent: &Session, child: &NewChild) -> Result<Option<Title>, T::Failure> {
     let title = match (&child.title, &parent.title) {
         (Some(title), _) => Some(title.clone()),
         (None, Some(title)) => match Title::clean(title) {
@@ -114,12 +107,12 @@ async fn entitle(transaction: &Transaction, parent: &Session, child: &NewChild) 
 }
 
 /// Makes a session the child of another one, and tells all that changes their place with it. The lineages are locked.
-pub(crate) async fn join(
-    transaction: &Transaction,
+pub async fn join<T: Sql>(
+    transaction: &T,
     child: &SessionId,
     parent: &SessionId,
     relation: Relation,
-) -> Result<(), Failure> {
+) -> Result<(), T::Failure> {
     let (child_id, parent_id) = (child.as_str(), parent.as_str());
     transaction.run("UPDATE sessions SET parent_session_id = $1 WHERE id = $2", values![parent_id, child_id]).await?;
     let sql = "UPDATE hx_session SET relation = $1 WHERE session_id = $2";
@@ -128,20 +121,22 @@ pub(crate) async fn join(
 }
 
 /// Tells anew which conversation each session of a lineage is part of, and where those stand.
-pub(crate) async fn place(transaction: &Transaction, lineage: &Lineage) -> Result<(), Failure> {
+pub async fn place<T: Sql>(transaction: &T, lineage: &Lineage) -> Result<(), T::Failure> {
+    let lock = transaction.dialect().lock;
     let mut all: Vec<SessionId> = lineage.links().map(|link| link.id.clone()).collect();
     all.sort_unstable();
     // Nobody appends to them from here on: an append looks up the conversation once it has its session.
     for some in all.chunks(LIST) {
         let (condition, values) = among("id", 1, some.iter().map(SessionId::as_str));
-        transaction.rows(&format!("SELECT 1 FROM sessions WHERE {condition} ORDER BY id FOR UPDATE"), values).await?;
+        let sql = format!("SELECT 1 FROM sessions WHERE {condition} ORDER BY id{lock}");
+        transaction.rows(&sql, values).await?;
     }
     let mut roots = Vec::new();
     for some in all.chunks(LIST) {
         let (condition, values) = among("session_id", 1, some.iter().map(SessionId::as_str));
-        let sql = format!("SELECT session_id, root, tip FROM hx_session WHERE {condition} FOR UPDATE");
+        let sql = format!("SELECT session_id, root, tip FROM hx_session WHERE {condition}{lock}");
         for row in transaction.rows(&sql, values).await? {
-            let (session, known) = (id(&row, 0)?, (id(&row, 1)?, id(&row, 2)?));
+            let (session, known) = (row.id(0)?, (row.id(1)?, row.id(2)?));
             let root = lineage.conversation_root(&session);
             let tip = if root == session { lineage.tip(&root) } else { session.clone() };
             if known != (root.clone(), tip.clone()) {

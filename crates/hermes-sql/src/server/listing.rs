@@ -1,17 +1,16 @@
 //! Lists and counts.
 
-use crate::database::{LIST, Transaction, among, list as places};
-use crate::error::Failure;
-use crate::row::{Get as _, Row, id};
+use super::row::Restored;
+use super::{Dialect, Fields as _, LIST, Sql, Value, among, list as places};
+use crate::{columns, decode};
 use hermes_session::{
     Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, View,
 };
-use hermes_sql::{columns, decode};
-use mysql_async::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-pub(crate) async fn list(transaction: &Transaction, request: &ListRequest) -> Result<Listing, Failure> {
+/// `list` of the contract.
+pub async fn list<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Listing, T::Failure> {
     let is_by_size = matches!(request.order, Order::Messages | Order::Cost);
     // A title is compared as the domain compares it, and size is no column: such rows are told from all of them.
     let is_sifted = is_by_size || request.filter.title.is_some();
@@ -55,17 +54,17 @@ struct Placed {
 const MARKS: usize = 30;
 
 /// The rows of a page, or all that the filter may admit; usage that of the first session alone.
-async fn rows(transaction: &Transaction, request: &ListRequest, is_page: bool) -> Result<Vec<Placed>, Failure> {
-    let (sql, values) = page(request, is_page);
+async fn rows<T: Sql>(transaction: &T, request: &ListRequest, is_page: bool) -> Result<Vec<Placed>, T::Failure> {
+    let (sql, values) = page(transaction.dialect(), request, is_page);
     let mut placed = Vec::new();
     for row in transaction.rows(&sql, values).await? {
-        let place = ListCursor { id: id(&row, MARKS)?, key: row.try_get(MARKS + 1)? };
-        placed.push(Placed { summary: decode::summary(&Row::new(&row))?, place });
+        let place = ListCursor { id: row.id(MARKS)?, key: row.try_get(MARKS + 1)? };
+        placed.push(Placed { summary: decode::summary(&Restored::new(&row))?, place });
     }
     Ok(placed)
 }
 
-fn page(request: &ListRequest, is_page: bool) -> (String, Vec<Value>) {
+fn page(dialect: &Dialect, request: &ListRequest, is_page: bool) -> (String, Vec<Value>) {
     let (active, preview, segments, tip) = match request.view {
         View::Conversations => (
             "h.active",
@@ -87,9 +86,9 @@ fn page(request: &ListRequest, is_page: bool) -> (String, Vec<Value>) {
     );
     let mut values = Vec::new();
     if request.view == View::Conversations {
-        sql.push_str(" AND h.is_root = 1");
+        _ = write!(sql, " AND {}", dialect.is_root);
     }
-    condition(&request.filter, active, &mut sql, &mut values);
+    condition(dialect, &request.filter, active, &mut sql, &mut values);
     if let Some(cursor) = request.after.as_ref().filter(|_| !matches!(request.order, Order::Messages | Order::Cost)) {
         if request.order == Order::Id {
             _ = write!(sql, " AND h.session_id > ${}", values.len() + 1);
@@ -115,7 +114,7 @@ fn page(request: &ListRequest, is_page: bool) -> (String, Vec<Value>) {
 }
 
 /// Adds what a filter asks of the first session `r`, of the tip `t` and of the activity.
-fn condition(filter: &SessionFilter, active: &str, sql: &mut String, values: &mut Vec<Value>) {
+fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut String, values: &mut Vec<Value>) {
     for (sources, is_in) in [(filter.sources.as_deref(), "IN"), (Some(&*filter.exclude_sources), "NOT IN")] {
         match sources {
             None => {}
@@ -124,15 +123,15 @@ fn condition(filter: &SessionFilter, active: &str, sql: &mut String, values: &mu
             Some(sources) => {
                 // As bytes: as texts, blanks at the end count for nothing.
                 let list = places(values.len() + 1, sources.len());
-                _ = write!(sql, " AND CAST(r.source AS BINARY) {is_in} ({list})");
+                _ = write!(sql, " AND {} {is_in} ({list})", (dialect.exact)("r.source"));
                 values.extend(sources.iter().map(|source| Value::from(source.as_str())));
             }
         }
     }
     for (column, text) in [("r.user_id", &filter.user_id), ("t.model", &filter.model)] {
         if let Some(text) = text {
-            values.push(hermes_sql::stored::without_nul(text).as_ref().into());
-            _ = write!(sql, " AND CAST({column} AS BINARY) = ${}", values.len());
+            values.push(crate::stored::without_nul(text).as_ref().into());
+            _ = write!(sql, " AND {} = ${}", (dialect.exact)(column), values.len());
         }
     }
     for (bound, comparison) in [(filter.active_since, ">="), (filter.active_before, "<")] {
@@ -144,14 +143,14 @@ fn condition(filter: &SessionFilter, active: &str, sql: &mut String, values: &mu
 }
 
 /// Sums the usage of the sessions that each row stands for.
-async fn add_usage(transaction: &Transaction, view: View, rows: &mut [Placed]) -> Result<(), Failure> {
+async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> Result<(), T::Failure> {
     let roots: Vec<String> = match view {
         View::Sessions => return Ok(()),
         View::Conversations => {
             rows.iter().filter(|row| row.summary.segments > 1).map(|row| row.place.id.as_str().to_owned()).collect()
         }
     };
-    let mut members: HashMap<String, Vec<mysql_async::Row>> = HashMap::new();
+    let mut members: HashMap<String, Vec<T::Row>> = HashMap::new();
     for some in roots.chunks(LIST) {
         let (condition, values) = among("h.root", 1, some.iter().map(String::as_str));
         let sql = format!(
@@ -165,33 +164,29 @@ async fn add_usage(transaction: &Transaction, view: View, rows: &mut [Placed]) -
     }
     for row in rows {
         for member in members.remove(row.place.id.as_str()).into_iter().flatten() {
-            row.summary.usage = row.summary.usage.clone().plus(&decode::usage(&Row::new(&member)));
+            row.summary.usage = row.summary.usage.clone().plus(&decode::usage(&Restored::new(&member)));
         }
     }
     Ok(())
 }
 
-pub(crate) async fn counts(transaction: &Transaction, filter: &SessionFilter) -> Result<Counts, Failure> {
+/// `counts` of the contract.
+pub async fn counts<T: Sql>(transaction: &T, filter: &SessionFilter) -> Result<Counts, T::Failure> {
     if filter.title.is_some() {
         return counts_of_rows(transaction, filter).await;
     }
     let mut counts = [0_u64; 3];
     let parts = [
-        ("count(*)", "h.tip", "h.is_root = 1", "h.active"),
-        ("count(*)", "h.session_id", "true", "h.last_active"),
-        (
-            "CAST(coalesce(sum((SELECT count(*) FROM messages m WHERE m.session_id = h.session_id)), 0) AS SIGNED)",
-            "h.session_id",
-            "true",
-            "h.last_active",
-        ),
+        ("", "h.tip", transaction.dialect().is_root, "h.active"),
+        ("", "h.session_id", "true", "h.last_active"),
+        (" JOIN messages m ON m.session_id = h.session_id", "h.session_id", "true", "h.last_active"),
     ];
-    for (count, (what, tip, which, active)) in counts.iter_mut().zip(parts) {
+    for (count, (more, tip, which, active)) in counts.iter_mut().zip(parts) {
         let mut sql = format!(
-            "SELECT {what} FROM hx_session h JOIN sessions r ON r.id = h.session_id JOIN sessions t ON t.id = {tip} WHERE {which}"
+            "SELECT count(*) FROM hx_session h JOIN sessions r ON r.id = h.session_id JOIN sessions t ON t.id = {tip}{more} WHERE {which}"
         );
         let mut values = Vec::new();
-        condition(filter, active, &mut sql, &mut values);
+        condition(transaction.dialect(), filter, active, &mut sql, &mut values);
         *count = transaction.one(&sql, values).await?.try_get::<i64>(0)?.unsigned_abs();
     }
     let [conversations, sessions, messages] = counts;
@@ -199,7 +194,7 @@ pub(crate) async fn counts(transaction: &Transaction, filter: &SessionFilter) ->
 }
 
 /// The counts of what can only be told row by row.
-async fn counts_of_rows(transaction: &Transaction, filter: &SessionFilter) -> Result<Counts, Failure> {
+async fn counts_of_rows<T: Sql>(transaction: &T, filter: &SessionFilter) -> Result<Counts, T::Failure> {
     let request = |view| ListRequest {
         view,
         order: Order::Id,

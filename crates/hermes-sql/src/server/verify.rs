@@ -1,19 +1,19 @@
 //! Looking through all of the store for what is not as it should be.
 
-use crate::database::{Transaction, values};
-use crate::error::Failure;
-use crate::row::{Get as _, id, text};
+use super::{Fields as _, Sql};
+use crate::values;
 use hermes_session::{Check, Json, Lineage, Link, MessageBody, Relation, Report, Role, SessionId, Timestamp};
 use std::collections::HashMap;
 
-pub(crate) async fn verify(transaction: &Transaction) -> Result<Report, Failure> {
+/// `verify` of the contract.
+pub async fn verify<T: Sql>(transaction: &T) -> Result<Report, T::Failure> {
     Ok(Report {
         checks: vec![counters(transaction).await?, relations(transaction).await?, indexes(transaction).await?],
     })
 }
 
 /// Whether sessions count the messages and tool calls that they have.
-async fn counters(transaction: &Transaction) -> Result<Check, Failure> {
+async fn counters<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let mut check = Check::new("counters", "sessions");
     let mut calls: HashMap<String, i64> = HashMap::new();
     let mut after = i64::MIN;
@@ -28,7 +28,7 @@ async fn counters(transaction: &Transaction) -> Result<Check, Failure> {
         after = last.try_get(0)?;
         for row in &rows {
             let body = MessageBody {
-                tool_calls: text(row, 2).and_then(|calls| Json::parse(calls).ok()),
+                tool_calls: row.text(2).and_then(|calls| Json::parse(calls).ok()),
                 ..MessageBody::empty(Role::Assistant)
             };
             *calls.entry(row.try_get(1)?).or_default() += body.tool_call_count();
@@ -80,7 +80,7 @@ async fn counters(transaction: &Transaction) -> Result<Check, Failure> {
 }
 
 /// Whether each session has the place that its parents say, and the times that its messages say.
-async fn relations(transaction: &Transaction) -> Result<Check, Failure> {
+async fn relations<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let mut check = Check::new("relations", "sessions");
     let rows = transaction
         .rows(
@@ -93,22 +93,22 @@ async fn relations(transaction: &Transaction) -> Result<Check, Failure> {
     let mut links = Vec::with_capacity(rows.len());
     let mut activity: HashMap<SessionId, f64> = HashMap::new();
     for row in &rows {
-        let relation = text(row, 2).and_then(Relation::from_stored);
+        let relation = row.text(2).and_then(Relation::from_stored);
         if let (Some(relation), Ok(started_at)) = (relation, Timestamp::from_seconds(row.try_get(3)?)) {
             let parent = row.try_get::<Option<String>>(1)?.map(SessionId::from_stored);
-            links.push(Link { id: id(row, 0)?, parent, relation, started_at });
+            links.push(Link { id: row.id(0)?, parent, relation, started_at });
         }
     }
     let lineage = Lineage::new(links);
     for row in &rows {
-        let root = lineage.conversation_root(&id(row, 0)?);
+        let root = lineage.conversation_root(&row.id(0)?);
         let last: f64 = row.try_get(9)?;
         activity.entry(root).and_modify(|newest| *newest = newest.max(last)).or_insert(last);
     }
     for row in &rows {
         check.looked_at += 1;
-        let session = id(row, 0)?;
-        let Some(known_root) = text(row, 4) else {
+        let session = row.id(0)?;
+        let Some(known_root) = row.text(4) else {
             check.problem(format!("hx_session {session}"), "is missing");
             continue;
         };
@@ -117,7 +117,7 @@ async fn relations(transaction: &Transaction) -> Result<Check, Failure> {
         let mut is_wrong =
             known_root != root.as_str() || start != known_start || known_last != row.try_get::<f64>(9)?;
         if root == session {
-            is_wrong |= text(row, 5) != Some(lineage.tip(&root).as_str());
+            is_wrong |= row.text(5) != Some(lineage.tip(&root).as_str());
             is_wrong |= activity.get(&root).copied() != Some(row.try_get(8)?);
         }
         if is_wrong {
@@ -128,7 +128,7 @@ async fn relations(transaction: &Transaction) -> Result<Check, Failure> {
 }
 
 /// Whether every message can be found.
-async fn indexes(transaction: &Transaction) -> Result<Check, Failure> {
+async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let mut check = Check::new("indexes", "messages");
     let counted = transaction.one("SELECT count(*) FROM messages", values![]).await?;
     check.looked_at = counted.try_get::<i64>(0)?.unsigned_abs();

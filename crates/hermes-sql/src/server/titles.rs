@@ -1,18 +1,19 @@
 //! Titles: unique, and numbered along a lineage under the lock of lineages.
 
-use crate::database::Transaction;
-use crate::error::Failure;
-use crate::requests::once;
-use crate::row::{id, require};
+use super::requests::once;
+use super::row::require;
+use super::{Fields as _, Sql};
+use crate::values;
 use hermes_session::title::split_number;
 use hermes_session::{Conflict, Request, SessionId, Timestamp, Title, Titled, change};
 
-pub(crate) async fn set(
-    transaction: &Transaction,
+/// `set` of the contract.
+pub async fn set<T: Sql>(
+    transaction: &T,
     id: &SessionId,
     title: Option<&Title>,
     request: &Request,
-) -> Result<(), Failure> {
+) -> Result<(), T::Failure> {
     once(transaction, request, id, || change::set_title(id, title), async {
         transaction.lock_kin().await?;
         require(transaction, id).await?;
@@ -21,12 +22,13 @@ pub(crate) async fn set(
     .await
 }
 
-pub(crate) async fn allocate(
-    transaction: &Transaction,
+/// `allocate` of the contract.
+pub async fn allocate<T: Sql>(
+    transaction: &T,
     id: &SessionId,
     base: &Title,
     request: &Request,
-) -> Result<Title, Failure> {
+) -> Result<Title, T::Failure> {
     once(transaction, request, id, || change::allocate_title(id, base), async {
         transaction.lock_kin().await?;
         require(transaction, id).await?;
@@ -38,7 +40,7 @@ pub(crate) async fn allocate(
 }
 
 /// The next free title in the lineage of `base`, the title of `id` not counted.
-pub(crate) async fn next(transaction: &Transaction, id: &SessionId, base: &Title) -> Result<Title, Failure> {
+pub async fn next<T: Sql>(transaction: &T, id: &SessionId, base: &Title) -> Result<Title, T::Failure> {
     let mut taken = Vec::new();
     for stem in base.stems() {
         let found = lineage_of(transaction, &stem).await?;
@@ -48,35 +50,32 @@ pub(crate) async fn next(transaction: &Transaction, id: &SessionId, base: &Title
 }
 
 /// Sets a title that nobody else has.
-pub(crate) async fn write(transaction: &Transaction, id: &SessionId, title: Option<&Title>) -> Result<(), Failure> {
+pub async fn write<T: Sql>(transaction: &T, id: &SessionId, title: Option<&Title>) -> Result<(), T::Failure> {
     if let Some(title) = title
         && let Some(holder) = holder(transaction, id, title.as_str()).await?
     {
         return Err(Conflict::TitleTaken { title: title.as_str().to_owned(), holder }.into());
     }
     let sql = "UPDATE sessions SET title = $1 WHERE id = $2";
-    transaction.run(sql, &[&title.map(Title::as_str), &id.as_str()]).await?;
+    transaction.run(sql, values![title.map(Title::as_str), id.as_str()]).await?;
     Ok(())
 }
 
 /// Who else has a title.
-pub(crate) async fn holder(
-    transaction: &Transaction,
-    own: &SessionId,
-    title: &str,
-) -> Result<Option<SessionId>, Failure> {
+pub async fn holder<T: Sql>(transaction: &T, own: &SessionId, title: &str) -> Result<Option<SessionId>, T::Failure> {
     let sql = "SELECT id FROM sessions WHERE title = $1 AND id <> $2";
-    transaction.row(sql, &[&title, &own.as_str()]).await?.map(|row| id(&row, 0)).transpose()
+    let found = transaction.row(sql, values![title, own.as_str()]).await?;
+    Ok(found.map(|row| row.id(0)).transpose()?)
 }
 
 /// The sessions titled exactly so, or so and a number.
-pub(crate) async fn lineage_of(transaction: &Transaction, title: &str) -> Result<Vec<Titled>, Failure> {
+pub async fn lineage_of<T: Sql>(transaction: &T, title: &str) -> Result<Vec<Titled>, T::Failure> {
     // ` #` to ` #:` spans everything that goes on with a digit; the index on titles serves both parts.
     let rows = transaction
         .rows(
             "SELECT id, title, started_at FROM sessions WHERE title = $1 \
-             UNION ALL SELECT id, title, started_at FROM sessions WHERE title >= $1 || ' #0' AND title < $1 || ' #:'",
-            &[&title],
+             UNION ALL SELECT id, title, started_at FROM sessions WHERE title >= $2 AND title < $3",
+            values![title, format!("{title} #0"), format!("{title} #:")],
         )
         .await?;
     let mut found = Vec::new();
@@ -84,7 +83,7 @@ pub(crate) async fn lineage_of(transaction: &Transaction, title: &str) -> Result
         let candidate: String = row.try_get(1)?;
         let in_lineage = candidate == title || matches!(split_number(&candidate), (base, Some(_)) if base == title);
         if let Some(started_at) = Timestamp::from_seconds(row.try_get(2)?).ok().filter(|_| in_lineage) {
-            found.push(Titled { id: id(row, 0)?, title: candidate, started_at });
+            found.push(Titled { id: row.id(0)?, title: candidate, started_at });
         }
     }
     Ok(found)

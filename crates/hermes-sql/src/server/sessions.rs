@@ -1,18 +1,17 @@
 //! Making, reading and changing sessions.
 
-use crate::database::Transaction;
-use crate::error::Failure;
-use crate::lineage;
-use crate::requests::once;
-use crate::row::{existing, id, kept, lock, require, session};
+use super::requests::once;
+use super::row::{existing, kept, lock, require, session};
+use super::{Failing as _, Fields as _, Sql, lineage};
+use crate::{after_prefix, values};
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
 use hermes_session::{
     Conflict, EndReason, Ensured, Invalid, Json, NewSession, Relation, Request, Session, SessionId, SessionPatch,
     Source, StoreError, Timestamp, change,
 };
-use hermes_sql::after_prefix;
 
-pub(crate) async fn create(transaction: &Transaction, new: &NewSession, request: &Request) -> Result<(), Failure> {
+/// `create` of the contract.
+pub async fn create<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<(), T::Failure> {
     once(transaction, request, &new.id, || change::create(new), async {
         if let Some(parent) = &new.parent_session_id {
             transaction.lock_kin().await?;
@@ -26,7 +25,8 @@ pub(crate) async fn create(transaction: &Transaction, new: &NewSession, request:
     .await
 }
 
-pub(crate) async fn ensure(transaction: &Transaction, new: &NewSession, request: &Request) -> Result<Ensured, Failure> {
+/// `ensure` of the contract.
+pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<Ensured, T::Failure> {
     once(transaction, request, &new.id, || change::ensure(new), async {
         if new.parent_session_id.is_some() {
             transaction.lock_kin().await?;
@@ -35,8 +35,8 @@ pub(crate) async fn ensure(transaction: &Transaction, new: &NewSession, request:
         if known.as_ref().is_some_and(|known| known.source.as_str() == Source::UNKNOWN) {
             // Of two that fill it at once one finds it filled, or gone.
             match lock(transaction, &new.id).await {
-                Ok(()) | Err(Failure::Store(StoreError::NotFound(_))) => {}
-                Err(failure) => return Err(failure),
+                Err(failure) if !failure.is_missing() => return Err(failure),
+                _ => {}
             }
             known = session(transaction, &new.id).await?;
         }
@@ -52,66 +52,75 @@ pub(crate) async fn ensure(transaction: &Transaction, new: &NewSession, request:
 }
 
 /// Inserts a session and its side row. Whoever gives it a parent has the lineages locked.
-pub(crate) async fn insert(transaction: &Transaction, new: &NewSession, now: Timestamp) -> Result<(), Failure> {
+pub async fn insert<T: Sql>(transaction: &T, new: &NewSession, now: Timestamp) -> Result<(), T::Failure> {
     let relation = relation_to_parent(transaction, new).await?;
     let started_at = new.started_at.unwrap_or(now);
     // Whoever imports a session of this id waits until this one is there, or is seen here.
-    let claim = "INSERT INTO hx_arrival (session_id, messages, last_message) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING";
-    match transaction.run(claim, &[&new.id.as_str()]).await? {
-        0 => clear_arrival(transaction, &new.id).await?,
-        _ => _ = transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", &[&new.id.as_str()]).await?,
-    }
+    let upsert = (transaction.dialect().upsert)("session_id");
+    let claim = format!(
+        "INSERT INTO hx_arrival (session_id, messages, last_message) VALUES ($1, -1, 0) {upsert} session_id = hx_arrival.session_id"
+    );
+    transaction.run(&claim, values![new.id.as_str()]).await?;
+    clear_arrival(transaction, &new.id).await?;
     transaction
         .run(
             "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, parent_session_id, started_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-            &[
-                &new.id.as_str(),
-                &new.source.as_str(),
-                &kept(new.user_id.as_deref()),
-                &kept(new.model.as_deref()),
-                &new.model_config.as_ref().map(Json::as_str),
-                &kept(new.system_prompt.as_deref()),
-                &new.parent_session_id.as_ref().map(SessionId::as_str),
-                &started_at.seconds(),
-            ],
+            values![
+                new.id.as_str(),
+                new.source.as_str(),
+                kept(new.user_id.as_deref()),
+                kept(new.model.as_deref()),
+                new.model_config.as_ref().map(Json::as_str),
+                kept(new.system_prompt.as_deref()),
+                new.parent_session_id.as_ref().map(SessionId::as_str),
+                started_at.seconds()],
         )
         .await?;
     stamp(transaction, &new.id, new.parent_session_id.as_ref(), relation, started_at).await
 }
 
 /// Takes away what an import left of a session of this id that did not end.
-pub(crate) async fn clear_arrival(transaction: &Transaction, id: &SessionId) -> Result<(), Failure> {
-    if transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", &[&id.as_str()]).await? > 0 {
-        crate::messages::remove(transaction, std::slice::from_ref(id)).await?;
+pub async fn clear_arrival<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
+    let left = format!("SELECT messages FROM hx_arrival WHERE session_id = $1{}", transaction.dialect().lock);
+    let Some(row) = transaction.row(&left, values![id.as_str()]).await? else { return Ok(()) };
+    transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", values![id.as_str()]).await?;
+    // Fewer than none: it is only claimed.
+    if row.try_get::<i64>(0)? >= 0 {
+        super::messages::remove(transaction, std::slice::from_ref(id)).await?;
     }
     Ok(())
 }
 
 /// Writes the side row, and tells the conversation that it has grown.
-pub(crate) async fn stamp(
-    transaction: &Transaction,
+pub async fn stamp<T: Sql>(
+    transaction: &T,
     id: &SessionId,
     parent: Option<&SessionId>,
     relation: Relation,
     started_at: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), T::Failure> {
     let parent = parent.map(SessionId::as_str);
-    let root = transaction
-        .one(
-            "INSERT INTO hx_session (session_id, relation, root, tip, started_at, last_active, active) \
-             SELECT $1, $2, CASE WHEN $2::text IN ('continuation', 'delegate') \
-             THEN coalesce((SELECT root FROM hx_session WHERE session_id = $3), $1) ELSE $1 END, $1, $4, $4, $4 RETURNING root",
-            &[&id.as_str(), &relation.as_str(), &parent, &started_at.seconds()],
+    let of_parent = match relation {
+        Relation::Continuation | Relation::Delegate => {
+            transaction.row("SELECT root FROM hx_session WHERE session_id = $1", values![parent]).await?
+        }
+        _ => None,
+    };
+    let root = of_parent.map(|row| row.try_get::<String>(0)).transpose()?.unwrap_or_else(|| id.as_str().to_owned());
+    transaction
+        .run(
+            "INSERT INTO hx_session (session_id, relation, root, tip, started_at, last_active, active, preview) \
+             VALUES ($1, $2, $3, $1, $4, $4, $4, '')",
+            values![id.as_str(), relation.as_str(), root.as_str(), started_at.seconds()],
         )
         .await?;
-    let root: String = root.try_get(0)?;
     if root != id.as_str() {
         transaction
             .run(
                 "UPDATE hx_session SET active = greatest(active, $2), \
-                 tip = CASE WHEN $4::text = 'continuation' AND tip = $5 THEN $3 ELSE tip END WHERE session_id = $1",
-                &[&root, &started_at.seconds(), &id.as_str(), &relation.as_str(), &parent],
+                 tip = CASE WHEN $4 AND tip = $5 THEN $3 ELSE tip END WHERE session_id = $1",
+                values![root, started_at.seconds(), id.as_str(), relation == Relation::Continuation, parent],
             )
             .await?;
     }
@@ -119,9 +128,9 @@ pub(crate) async fn stamp(
 }
 
 /// What the session is to its parent, which has to be there and, for a continuation, free.
-async fn relation_to_parent(transaction: &Transaction, new: &NewSession) -> Result<Relation, Failure> {
+async fn relation_to_parent<T: Sql>(transaction: &T, new: &NewSession) -> Result<Relation, T::Failure> {
     let Some(parent) = &new.parent_session_id else { return Ok(Relation::Root) };
-    let found = transaction.row("SELECT end_reason FROM sessions WHERE id = $1", &[&parent.as_str()]).await?;
+    let found = transaction.row("SELECT end_reason FROM sessions WHERE id = $1", values![parent.as_str()]).await?;
     let Some(row) = found else { return Err(StoreError::no_session(parent).into()) };
     let end_reason: Option<String> = row.try_get(0)?;
     let continuation = continuation(transaction, parent).await?;
@@ -139,30 +148,30 @@ async fn relation_to_parent(transaction: &Transaction, new: &NewSession) -> Resu
 }
 
 /// The session that carries `parent` on.
-async fn continuation(transaction: &Transaction, parent: &SessionId) -> Result<Option<SessionId>, Failure> {
+async fn continuation<T: Sql>(transaction: &T, parent: &SessionId) -> Result<Option<SessionId>, T::Failure> {
     let found = transaction
         .row(
             "SELECT s.id FROM sessions s JOIN hx_session h ON h.session_id = s.id \
              WHERE s.parent_session_id = $1 AND h.relation = 'continuation' ORDER BY s.started_at DESC, s.id DESC LIMIT 1",
-            &[&parent.as_str()],
+            values![parent.as_str()],
         )
         .await?;
-    found.map(|row| id(&row, 0)).transpose()
+    Ok(found.map(|row| row.id(0)).transpose()?)
 }
 
 /// Gives a session that was only heard of what is known now.
-async fn fill(transaction: &Transaction, known: &Session, new: &NewSession) -> Result<(), Failure> {
+async fn fill<T: Sql>(transaction: &T, known: &Session, new: &NewSession) -> Result<(), T::Failure> {
     transaction
         .run(
             "UPDATE sessions SET source = $1, user_id = coalesce(user_id, $2), model = coalesce(model, $3), \
              model_config = coalesce(model_config, $4), system_prompt = coalesce(system_prompt, $5) WHERE id = $6",
-            &[
-                &new.source.as_str(),
-                &kept(new.user_id.as_deref()),
-                &kept(new.model.as_deref()),
-                &new.model_config.as_ref().map(Json::as_str),
-                &kept(new.system_prompt.as_deref()),
-                &new.id.as_str(),
+            values![
+                new.source.as_str(),
+                kept(new.user_id.as_deref()),
+                kept(new.model.as_deref()),
+                new.model_config.as_ref().map(Json::as_str),
+                kept(new.system_prompt.as_deref()),
+                new.id.as_str()
             ],
         )
         .await?;
@@ -175,12 +184,12 @@ async fn fill(transaction: &Transaction, known: &Session, new: &NewSession) -> R
 }
 
 /// Sees that `parent` does not come from `id` itself.
-pub(crate) async fn refuse_cycle(transaction: &Transaction, id: &SessionId, parent: &SessionId) -> Result<(), Failure> {
+pub async fn refuse_cycle<T: Sql>(transaction: &T, id: &SessionId, parent: &SessionId) -> Result<(), T::Failure> {
     let comes_from = transaction
         .row(
-            "WITH RECURSIVE up(id) AS (SELECT $1::text COLLATE \"C\" UNION SELECT s.parent_session_id FROM sessions s JOIN up ON s.id = up.id \
-             WHERE s.parent_session_id IS NOT NULL) SELECT 1 FROM up WHERE id = $2",
-            &[&parent.as_str(), &id.as_str()],
+            "WITH RECURSIVE up(id) AS (SELECT id FROM sessions WHERE id = $1 UNION SELECT s.parent_session_id FROM sessions s \
+             JOIN up ON s.id = up.id WHERE s.parent_session_id IS NOT NULL) SELECT 1 FROM up WHERE id = $2",
+            values![parent.as_str(), id.as_str()],
         )
         .await?;
     match comes_from {
@@ -191,12 +200,13 @@ pub(crate) async fn refuse_cycle(transaction: &Transaction, id: &SessionId, pare
     }
 }
 
-pub(crate) async fn update(
-    transaction: &Transaction,
+/// `update` of the contract.
+pub async fn update<T: Sql>(
+    transaction: &T,
     id: &SessionId,
     patch: &SessionPatch,
     request: &Request,
-) -> Result<(), Failure> {
+) -> Result<(), T::Failure> {
     once(transaction, request, id, || change::update(id, patch), async {
         let config = patch.model_config.as_ref().map(|config| config.as_ref().map(Json::as_str));
         let changed = transaction
@@ -204,17 +214,16 @@ pub(crate) async fn update(
                 "UPDATE sessions SET system_prompt = CASE WHEN $2 THEN $3 ELSE system_prompt END, \
                  model = CASE WHEN $4 THEN $5 ELSE model END, model_config = CASE WHEN $6 THEN $7 ELSE model_config END, \
                  user_id = CASE WHEN $8 THEN $9 ELSE user_id END WHERE id = $1",
-                &[
-                    &id.as_str(),
-                    &patch.system_prompt.is_some(),
-                    &kept(patch.system_prompt.as_ref().and_then(Option::as_deref)),
-                    &patch.model.is_some(),
-                    &kept(patch.model.as_ref().and_then(Option::as_deref)),
-                    &config.is_some(),
-                    &config.flatten(),
-                    &patch.user_id.is_some(),
-                    &kept(patch.user_id.as_ref().and_then(Option::as_deref)),
-                ],
+                values![
+                    id.as_str(),
+                    patch.system_prompt.is_some(),
+                    kept(patch.system_prompt.as_ref().and_then(Option::as_deref)),
+                    patch.model.is_some(),
+                    kept(patch.model.as_ref().and_then(Option::as_deref)),
+                    config.is_some(),
+                    config.flatten(),
+                    patch.user_id.is_some(),
+                    kept(patch.user_id.as_ref().and_then(Option::as_deref))],
             )
             .await?;
         if changed == 0 { Err(StoreError::no_session(id).into()) } else { Ok(()) }
@@ -222,18 +231,19 @@ pub(crate) async fn update(
     .await
 }
 
-pub(crate) async fn end(
-    transaction: &Transaction,
+/// `end` of the contract.
+pub async fn end<T: Sql>(
+    transaction: &T,
     id: &SessionId,
     reason: &EndReason,
     request: &Request,
-) -> Result<bool, Failure> {
+) -> Result<bool, T::Failure> {
     once(transaction, request, id, || change::end(id, reason), async {
         lock(transaction, id).await?;
         let ended = transaction
             .run(
                 "UPDATE sessions SET ended_at = $1, end_reason = $2 WHERE id = $3 AND ended_at IS NULL",
-                &[&request.at.seconds(), &reason.as_str(), &id.as_str()],
+                values![request.at.seconds(), reason.as_str(), id.as_str()],
             )
             .await?;
         Ok(ended > 0)
@@ -241,29 +251,27 @@ pub(crate) async fn end(
     .await
 }
 
-pub(crate) async fn reopen(transaction: &Transaction, id: &SessionId, request: &Request) -> Result<bool, Failure> {
+/// `reopen` of the contract.
+pub async fn reopen<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<bool, T::Failure> {
     once(transaction, request, id, || change::reopen(id), async {
         lock(transaction, id).await?;
         let was_ended = existing(transaction, id).await?.ended_at.is_some();
         transaction
-            .run("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = $1", &[&id.as_str()])
+            .run("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = $1", values![id.as_str()])
             .await?;
         Ok(was_ended)
     })
     .await
 }
 
-pub(crate) async fn ids_with_prefix(
-    transaction: &Transaction,
-    prefix: &str,
-    limit: u32,
-) -> Result<Vec<SessionId>, Failure> {
+/// `ids_with_prefix` of the contract.
+pub async fn ids_with_prefix<T: Sql>(transaction: &T, prefix: &str, limit: u32) -> Result<Vec<SessionId>, T::Failure> {
     // The prefix bounds a range of the key: no ids beyond it are looked at.
-    let rows = transaction
-        .rows(
-            "SELECT id FROM sessions WHERE id >= $1 AND ($2::text IS NULL OR id < $2) ORDER BY id LIMIT $3",
-            &[&prefix, &after_prefix(prefix), &i64::from(limit)],
-        )
-        .await?;
-    rows.iter().map(|row| id(row, 0)).collect()
+    let (end, values) = match after_prefix(prefix) {
+        Some(end) => (" AND id < $3", values![prefix, limit, end]),
+        None => ("", values![prefix, limit]),
+    };
+    let sql = format!("SELECT id FROM sessions WHERE id >= $1{end} ORDER BY id LIMIT $2");
+    let rows = transaction.rows(&sql, values).await?;
+    Ok(rows.iter().map(|row| row.id(0)).collect::<Result<_, _>>()?)
 }

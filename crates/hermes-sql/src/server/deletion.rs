@@ -1,19 +1,18 @@
 //! Deleting conversations. Each goes in one transaction: whoever reads sees all of it or nothing, and nobody waits but writers to it.
 
-use crate::database::{LIST, Transaction, among, values};
-use crate::error::Failure;
-use crate::requests::once;
-use crate::row::{self, Get as _};
-use crate::{lineage, messages};
+use super::requests::once;
+use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages};
+use crate::values;
 use hermes_session::retention::{Pruned, RetentionPolicy};
-use hermes_session::{Deleted, Lineage, Link, Request, SessionId, StoreError, Timestamp, change};
+use hermes_session::{Deleted, Lineage, Link, Request, SessionId, Timestamp, change};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// How long a step of pruning works: whoever links or titles sessions waits for it.
 const STEP: Duration = Duration::from_millis(50);
 
-pub(crate) async fn delete(transaction: &Transaction, id: &SessionId, request: &Request) -> Result<Deleted, Failure> {
+/// `delete` of the contract.
+pub async fn delete<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Deleted, T::Failure> {
     once(transaction, request, id, || change::delete_conversation(id), async {
         transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
@@ -23,12 +22,12 @@ pub(crate) async fn delete(transaction: &Transaction, id: &SessionId, request: &
 }
 
 /// Deletes the first of these conversations that may still go, as many as a step takes.
-pub(crate) async fn prune(
-    transaction: &Transaction,
+pub async fn prune<T: Sql>(
+    transaction: &T,
     conversations: &[SessionId],
     policy: &RetentionPolicy,
     now: Timestamp,
-) -> Result<Pruned, Failure> {
+) -> Result<Pruned, T::Failure> {
     let start = Instant::now();
     let mut pruned = Pruned::default();
     transaction.lock_kin().await?;
@@ -39,7 +38,7 @@ pub(crate) async fn prune(
         pruned.looked_at += 1;
         let lineage = match lineage::read(transaction, id).await {
             // It is not there any more.
-            Err(Failure::Store(StoreError::NotFound(_))) => continue,
+            Err(failure) if failure.is_missing() => continue,
             lineage => lineage?,
         };
         let members = lineage.conversation(id);
@@ -56,12 +55,12 @@ pub(crate) async fn prune(
 }
 
 /// Whether nothing happened in a conversation that keeps it. It starts with the first of its members, and none of them changes from here on.
-async fn may_go(
-    transaction: &Transaction,
+async fn may_go<T: Sql>(
+    transaction: &T,
     members: &[SessionId],
     policy: &RetentionPolicy,
     now: Timestamp,
-) -> Result<bool, Failure> {
+) -> Result<bool, T::Failure> {
     lock_all(transaction, members).await?;
     let mut there = 0;
     for some in members.chunks(LIST) {
@@ -71,7 +70,7 @@ async fn may_go(
              WHERE {condition}"
         );
         for row in &transaction.rows(&sql, values).await? {
-            let (id, source) = (row::id(row, 0)?, row.try_get::<String>(1)?);
+            let (id, source) = (row.id(0)?, row.try_get::<String>(1)?);
             let last_active = Timestamp::from_seconds(row.try_get(3)?)?;
             let is_first = members.first() == Some(&id);
             let is_meant = !is_first || policy.source().is_none_or(|only| only.as_str() == source);
@@ -85,18 +84,19 @@ async fn may_go(
 }
 
 /// Waits until nobody else changes these sessions, and keeps it so.
-async fn lock_all(transaction: &Transaction, members: &[SessionId]) -> Result<(), Failure> {
+async fn lock_all<T: Sql>(transaction: &T, members: &[SessionId]) -> Result<(), T::Failure> {
     let mut names: Vec<&str> = members.iter().map(SessionId::as_str).collect();
     names.sort_unstable();
     for some in names.chunks(LIST) {
         let (condition, values) = among("id", 1, some.iter().copied());
-        transaction.rows(&format!("SELECT 1 FROM sessions WHERE {condition} ORDER BY id FOR UPDATE"), values).await?;
+        let sql = format!("SELECT 1 FROM sessions WHERE {condition} ORDER BY id FOR UPDATE");
+        transaction.rows(&sql, values).await?;
     }
     Ok(())
 }
 
 /// Removes sessions with all that hangs on them. What comes from them is cut loose.
-async fn remove(transaction: &Transaction, lineage: &Lineage, members: &[SessionId]) -> Result<Deleted, Failure> {
+async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId]) -> Result<Deleted, T::Failure> {
     lock_all(transaction, members).await?;
     let messages = messages::remove(transaction, members).await?;
     // What is left below is a conversation of its own: a branch. It stays, without a parent, and so do its places.
@@ -104,9 +104,12 @@ async fn remove(transaction: &Transaction, lineage: &Lineage, members: &[Session
     let is_left =
         |link: &&Link| !gone.contains(&link.id) && link.parent.as_ref().is_some_and(|parent| gone.contains(parent));
     for branch in lineage.links().filter(is_left) {
-        let id = branch.id.as_str();
-        transaction.run("UPDATE sessions SET parent_session_id = NULL WHERE id = $1", values![id]).await?;
-        transaction.run("UPDATE hx_session SET relation = 'root' WHERE session_id = $1", values![id]).await?;
+        let sql = "UPDATE hx_session SET relation = 'root' WHERE session_id = $1";
+        transaction.run(sql, values![branch.id.as_str()]).await?;
+    }
+    for some in members.chunks(LIST) {
+        let (condition, values) = among("parent_session_id", 1, some.iter().map(SessionId::as_str));
+        transaction.run(&format!("UPDATE sessions SET parent_session_id = NULL WHERE {condition}"), values).await?;
     }
     for some in members.chunks(LIST) {
         for (table, column) in [

@@ -1,17 +1,18 @@
 //! Counters and costs: read, moved by the domain's rule, written, with the session locked.
 
-use crate::database::Transaction;
-use crate::error::Failure;
-use crate::requests::once;
-use crate::row::{existing, kept, lock};
+use super::Sql;
+use super::requests::once;
+use super::row::{existing, kept, lock};
+use crate::values;
 use hermes_session::{Request, SessionId, Usage, UsageUpdate, change};
 
-pub(crate) async fn record(
-    transaction: &Transaction,
+/// `record` of the contract.
+pub async fn record<T: Sql>(
+    transaction: &T,
     id: &SessionId,
     update: &UsageUpdate,
     request: &Request,
-) -> Result<(), Failure> {
+) -> Result<(), T::Failure> {
     once(transaction, request, id, || change::record_usage(id, update), async {
         lock(transaction, id).await?;
         let usage = existing(transaction, id).await?.usage.after(update);
@@ -21,36 +22,35 @@ pub(crate) async fn record(
 }
 
 /// Writes the counters and costs of a session, and its model if it has none.
-pub(crate) async fn set(
-    transaction: &Transaction,
+pub async fn set<T: Sql>(
+    transaction: &T,
     id: &SessionId,
     usage: &Usage,
     model: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), T::Failure> {
     transaction
         .run(
             "UPDATE sessions SET input_tokens = $1, output_tokens = $2, cache_read_tokens = $3, cache_write_tokens = $4, \
              reasoning_tokens = $5, api_call_count = $6, estimated_cost_usd = $7, actual_cost_usd = $8, cost_status = $9, \
              cost_source = $10, pricing_version = $11, billing_provider = $12, billing_base_url = $13, billing_mode = $14, \
              model = coalesce(model, $15) WHERE id = $16",
-            &[
-                &usage.input_tokens,
-                &usage.output_tokens,
-                &usage.cache_read_tokens,
-                &usage.cache_write_tokens,
-                &usage.reasoning_tokens,
-                &usage.api_call_count,
-                &usage.estimated_cost_usd,
-                &usage.actual_cost_usd,
-                &kept(usage.cost_status.as_deref()),
-                &kept(usage.cost_source.as_deref()),
-                &kept(usage.pricing_version.as_deref()),
-                &kept(usage.billing_provider.as_deref()),
-                &kept(usage.billing_base_url.as_deref()),
-                &kept(usage.billing_mode.as_deref()),
-                &kept(model),
-                &id.as_str(),
-            ],
+            values![
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_tokens,
+                usage.cache_write_tokens,
+                usage.reasoning_tokens,
+                usage.api_call_count,
+                usage.estimated_cost_usd,
+                usage.actual_cost_usd,
+                kept(usage.cost_status.as_deref()),
+                kept(usage.cost_source.as_deref()),
+                kept(usage.pricing_version.as_deref()),
+                kept(usage.billing_provider.as_deref()),
+                kept(usage.billing_base_url.as_deref()),
+                kept(usage.billing_mode.as_deref()),
+                kept(model),
+                id.as_str()],
         )
         .await?;
     Ok(())

@@ -1,21 +1,21 @@
 //! Topics of chats.
 
-use crate::database::Transaction;
-use crate::error::Failure;
-use crate::row::{self, require};
+use super::row::require;
+use super::{Fields as _, Odd, ServerRow, Sql};
+use crate::values;
 use hermes_session::topics::{BindingPlace, judge_binding, judge_mode};
 use hermes_session::{Timestamp, TopicBinding, TopicMode, Topics, TopicsImported};
-use tokio_postgres::Row;
 
 const MODE: &str = "chat_id, user_id, enabled, activated_at, updated_at, has_topics_enabled, allows_users_to_create_topics, \
      capability_checked_at, intro_message_id, pinned_message_id";
 const BINDING: &str = "chat_id, thread_id, user_id, session_key, session_id, managed_mode, linked_at, updated_at";
 
 /// All that is known of topics.
-pub(crate) async fn read(transaction: &Transaction) -> Result<Topics, Failure> {
-    let modes = transaction.rows(&format!("SELECT {MODE} FROM telegram_dm_topic_mode ORDER BY chat_id"), &[]).await?;
+pub async fn read<T: Sql>(transaction: &T) -> Result<Topics, T::Failure> {
+    let modes =
+        transaction.rows(&format!("SELECT {MODE} FROM telegram_dm_topic_mode ORDER BY chat_id"), values![]).await?;
     let bindings = format!("SELECT {BINDING} FROM telegram_dm_topic_bindings ORDER BY chat_id, thread_id");
-    let bindings = transaction.rows(&bindings, &[]).await?;
+    let bindings = transaction.rows(&bindings, values![]).await?;
     Ok(Topics {
         modes: modes.iter().map(mode).collect::<Result<_, _>>()?,
         bindings: bindings.iter().map(binding).collect::<Result<_, _>>()?,
@@ -24,14 +24,14 @@ pub(crate) async fn read(transaction: &Transaction) -> Result<Topics, Failure> {
 }
 
 /// Takes topics from outside.
-pub(crate) async fn import(transaction: &Transaction, topics: &Topics) -> Result<TopicsImported, Failure> {
+pub async fn import<T: Sql>(transaction: &T, topics: &Topics) -> Result<TopicsImported, T::Failure> {
     transaction.lock_kin().await?;
     let mut imported = TopicsImported::default();
     for new in &topics.modes {
         let sql = format!("SELECT {MODE} FROM telegram_dm_topic_mode WHERE chat_id = $1");
         let there = match new.chat_id.contains('\0') {
             true => None,
-            false => transaction.row(&sql, &[&new.chat_id]).await?.as_ref().map(mode).transpose()?,
+            false => transaction.row(&sql, values![new.chat_id.as_str()]).await?.as_ref().map(mode).transpose()?,
         };
         if imported.count_mode(new, judge_mode(new, there.as_ref())) {
             put_mode(transaction, new).await?;
@@ -47,14 +47,14 @@ pub(crate) async fn import(transaction: &Transaction, topics: &Topics) -> Result
 }
 
 /// What is there where a binding should go.
-async fn place(transaction: &Transaction, new: &TopicBinding) -> Result<BindingPlace, Failure> {
+async fn place<T: Sql>(transaction: &T, new: &TopicBinding) -> Result<BindingPlace, T::Failure> {
     if [&new.chat_id, &new.thread_id].iter().any(|text| text.contains('\0')) {
         return Ok(BindingPlace::default());
     }
     let sql = format!("SELECT {BINDING} FROM telegram_dm_topic_bindings WHERE chat_id = $1 AND thread_id = $2");
-    let there = transaction.row(&sql, &[&new.chat_id, &new.thread_id]).await?;
+    let there = transaction.row(&sql, values![new.chat_id.as_str(), new.thread_id.as_str()]).await?;
     let sql = "SELECT chat_id, thread_id FROM telegram_dm_topic_bindings WHERE session_id = $1";
-    let bound_to = transaction.row(sql, &[&new.session_id.as_str()]).await?;
+    let bound_to = transaction.row(sql, values![new.session_id.as_str()]).await?;
     Ok(BindingPlace {
         there: there.as_ref().map(binding).transpose()?,
         has_session: require(transaction, &new.session_id).await.is_ok(),
@@ -65,50 +65,50 @@ async fn place(transaction: &Transaction, new: &TopicBinding) -> Result<BindingP
     })
 }
 
-async fn put_mode(transaction: &Transaction, mode: &TopicMode) -> Result<(), Failure> {
+async fn put_mode<T: Sql>(transaction: &T, mode: &TopicMode) -> Result<(), T::Failure> {
     let sql = format!("INSERT INTO telegram_dm_topic_mode ({MODE}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
     transaction
         .run(
             &sql,
-            &[
-                &mode.chat_id,
-                &mode.user_id,
-                &i64::from(mode.enabled),
-                &mode.activated_at.seconds(),
-                &mode.updated_at.seconds(),
-                &mode.has_topics_enabled.map(i64::from),
-                &mode.allows_users_to_create_topics.map(i64::from),
-                &mode.capability_checked_at.map(Timestamp::seconds),
-                &mode.intro_message_id,
-                &mode.pinned_message_id,
+            values![
+                mode.chat_id.as_str(),
+                mode.user_id.as_str(),
+                i64::from(mode.enabled),
+                mode.activated_at.seconds(),
+                mode.updated_at.seconds(),
+                mode.has_topics_enabled.map(i64::from),
+                mode.allows_users_to_create_topics.map(i64::from),
+                mode.capability_checked_at.map(Timestamp::seconds),
+                mode.intro_message_id.as_deref(),
+                mode.pinned_message_id.as_deref()
             ],
         )
         .await
         .map(drop)
 }
 
-async fn put_binding(transaction: &Transaction, binding: &TopicBinding) -> Result<(), Failure> {
+async fn put_binding<T: Sql>(transaction: &T, binding: &TopicBinding) -> Result<(), T::Failure> {
     let sql = format!("INSERT INTO telegram_dm_topic_bindings ({BINDING}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
     transaction
         .run(
             &sql,
-            &[
-                &binding.chat_id,
-                &binding.thread_id,
-                &binding.user_id,
-                &binding.session_key,
-                &binding.session_id.as_str(),
-                &binding.managed_mode,
-                &binding.linked_at.seconds(),
-                &binding.updated_at.seconds(),
+            values![
+                binding.chat_id.as_str(),
+                binding.thread_id.as_str(),
+                binding.user_id.as_str(),
+                binding.session_key.as_str(),
+                binding.session_id.as_str(),
+                binding.managed_mode.as_str(),
+                binding.linked_at.seconds(),
+                binding.updated_at.seconds()
             ],
         )
         .await
         .map(drop)
 }
 
-fn mode(row: &Row) -> Result<TopicMode, Failure> {
-    let flag = |index: usize| row.try_get::<_, Option<i64>>(index).map(|flag| flag.map(|flag| flag != 0));
+fn mode<R: ServerRow>(row: &R) -> Result<TopicMode, Odd> {
+    let flag = |index: usize| row.try_get::<Option<i64>>(index).map(|flag| flag.map(|flag| flag != 0));
     let checked: Option<f64> = row.try_get(7)?;
     Ok(TopicMode {
         chat_id: row.try_get(0)?,
@@ -124,20 +124,20 @@ fn mode(row: &Row) -> Result<TopicMode, Failure> {
     })
 }
 
-fn binding(row: &Row) -> Result<TopicBinding, Failure> {
+fn binding<R: ServerRow>(row: &R) -> Result<TopicBinding, Odd> {
     Ok(TopicBinding {
         chat_id: row.try_get(0)?,
         thread_id: row.try_get(1)?,
         user_id: row.try_get(2)?,
         session_key: row.try_get(3)?,
-        session_id: row::id(row, 4)?,
+        session_id: row.id(4)?,
         managed_mode: row.try_get(5)?,
         linked_at: time(row, 6)?,
         updated_at: time(row, 7)?,
     })
 }
 
-fn time(row: &Row, index: usize) -> Result<Timestamp, Failure> {
+fn time<R: ServerRow>(row: &R, index: usize) -> Result<Timestamp, Odd> {
     Timestamp::from_seconds(row.try_get(index)?)
-        .map_err(|_| Failure::Damaged(format!("{}: is not a time", row.columns()[index].name())))
+        .map_err(|_| Odd(format!("topics, column {}: is not a time", index + 1)))
 }

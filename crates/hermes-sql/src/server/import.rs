@@ -1,0 +1,134 @@
+//! Sessions from outside, in pieces. Messages come first: nobody sees them before their session is there.
+
+use super::row::{kept, require};
+use super::{Fields as _, Sql, lineage, messages, sessions, titles, usage};
+use crate::{stored, values};
+use hermes_session::import::{ImportPiece, Imported};
+use hermes_session::{Json, MessageId, Relation, Session, SessionId, Timestamp, Title};
+
+/// Takes pieces; what became of each.
+pub async fn take<T: Sql>(
+    transaction: &T,
+    pieces: &[ImportPiece],
+    mut words: &[T::Written],
+) -> Result<Vec<Imported>, T::Failure> {
+    transaction.lock_import().await?;
+    if pieces.iter().any(|piece| piece.is_last) {
+        transaction.lock_kin().await?;
+    }
+    let mut outcomes = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let (own, rest) = words.split_at(piece.messages.len());
+        outcomes.push(take_one(transaction, piece, own).await?);
+        words = rest;
+    }
+    Ok(outcomes)
+}
+
+async fn take_one<T: Sql>(transaction: &T, piece: &ImportPiece, words: &[T::Written]) -> Result<Imported, T::Failure> {
+    let (id, lock) = (&piece.session.id, transaction.dialect().lock);
+    if piece.start == 0 {
+        // An import that was killed may have left a part of it.
+        sessions::clear_arrival(transaction, id).await?;
+        let sql = "INSERT INTO hx_arrival (session_id, messages, last_message) VALUES ($1, 0, 0)";
+        transaction.run(sql, values![id.as_str()]).await?;
+    }
+    let arrival = transaction
+        .row(
+            &format!("SELECT messages, last_message FROM hx_arrival WHERE session_id = $1{lock}"),
+            values![id.as_str()],
+        )
+        .await?;
+    let Some(arrival) = arrival else { return Ok(Imported::Exists) };
+    // Only now: whoever makes a session of this id has the row of the arrival first.
+    if transaction.row("SELECT 1 FROM sessions WHERE id = $1", values![id.as_str()]).await?.is_some() {
+        transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", values![id.as_str()]).await?;
+        return Ok(Imported::Exists);
+    }
+    let (there, last): (i64, i64) = (arrival.try_get(0)?, arrival.try_get(1)?);
+    if there != piece.start as i64 {
+        return Ok(Imported::Exists);
+    }
+    let last = transaction.bring(id, &piece.messages, words, MessageId(last)).await?;
+    if !piece.is_last {
+        let sql = "UPDATE hx_arrival SET messages = messages + $2, last_message = $3 WHERE session_id = $1";
+        transaction.run(sql, values![id.as_str(), piece.messages.len(), last.0]).await?;
+        return Ok(Imported::Partly(piece.messages.len() as u64));
+    }
+    transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", values![id.as_str()]).await?;
+    show(transaction, &piece.session).await
+}
+
+/// Shows a session that is whole.
+async fn show<T: Sql>(transaction: &T, session: &Session) -> Result<Imported, T::Failure> {
+    let id = &session.id;
+    let title = free_title(transaction, session).await?;
+    let parent = match &session.parent_session_id {
+        Some(parent) if parent != id && require(transaction, parent).await.is_ok() => Some(parent),
+        _ => None,
+    };
+    let relation = if parent.is_some() { session.relation } else { Relation::Root };
+    transaction
+        .run(
+            "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, started_at, ended_at, end_reason, \
+             handoff_state, handoff_platform, handoff_error, parent_session_id, title, message_count, tool_call_count) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+            values![
+                id.as_str(),
+                stored::without_nul(session.source.as_str()).as_ref(),
+                kept(session.user_id.as_deref()),
+                kept(session.model.as_deref()),
+                session.model_config.as_ref().map(Json::as_str),
+                kept(session.system_prompt.as_deref()),
+                session.started_at.seconds(),
+                session.ended_at.map(Timestamp::seconds),
+                kept(session.end_reason.as_ref().map(|reason| reason.as_str())),
+                kept(session.handoff.state.as_deref()),
+                kept(session.handoff.platform.as_deref()),
+                kept(session.handoff.error.as_deref()),
+                parent.map(SessionId::as_str),
+                kept(title.as_deref()),
+                session.message_count,
+                session.tool_call_count],
+        )
+        .await?;
+    usage::set(transaction, id, &session.usage, None).await?;
+    sessions::stamp(transaction, id, parent, relation, session.started_at).await?;
+    messages::summarize(transaction, id).await?;
+    if relation == Relation::Continuation {
+        // Of two that carry a session on, the later one does, whichever came first.
+        lineage::place(transaction, &lineage::read(transaction, id).await?).await?;
+    }
+    Ok(Imported::Whole { title, parent: parent.cloned() })
+}
+
+/// The title that a session comes with, or the next free one if another session has it.
+async fn free_title<T: Sql>(transaction: &T, session: &Session) -> Result<Option<String>, T::Failure> {
+    let Some(title) = &session.title else { return Ok(None) };
+    if titles::holder(transaction, &session.id, &stored::without_nul(title)).await?.is_none() {
+        return Ok(Some(title.clone()));
+    }
+    match Title::clean(title) {
+        Ok(Some(base)) => Ok(Some(titles::next(transaction, &session.id, &base).await?.as_str().to_owned())),
+        Ok(None) | Err(_) => Ok(None),
+    }
+}
+
+/// Gives a session that has no parent one; whether it had none.
+pub async fn link<T: Sql>(
+    transaction: &T,
+    child: &SessionId,
+    parent: &SessionId,
+    relation: Relation,
+) -> Result<bool, T::Failure> {
+    transaction.lock_kin().await?;
+    require(transaction, child).await?;
+    require(transaction, parent).await?;
+    let sql = "SELECT 1 FROM sessions WHERE id = $1 AND parent_session_id IS NOT NULL";
+    if transaction.row(sql, values![child.as_str()]).await?.is_some() {
+        return Ok(false);
+    }
+    sessions::refuse_cycle(transaction, child, parent).await?;
+    lineage::join(transaction, child, parent, relation).await?;
+    Ok(true)
+}

@@ -1,0 +1,166 @@
+//! Appending, replacing and reading messages.
+
+use super::requests::once;
+use super::row::{self, lock, require};
+use super::{Fields as _, LIST, Sql, among};
+use crate::{stored, values};
+use hermes_session::{
+    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, Window, change,
+    preview,
+};
+
+/// `append` of the contract.
+pub async fn append<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    messages: &[NewMessage],
+    words: &[T::Written],
+    request: &Request,
+) -> Result<Vec<MessageId>, T::Failure> {
+    once(transaction, request, id, || change::append(id, messages), transaction.add(id, messages, words, request.at))
+        .await
+}
+
+/// The session that the conversation of another one starts with.
+pub async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::Failure> {
+    let row = transaction.row("SELECT root FROM hx_session WHERE session_id = $1", values![id.as_str()]).await?;
+    Ok(row.map_or_else(|| Ok(id.clone()), |row| row.id(0))?)
+}
+
+/// `replace` of the contract.
+pub async fn replace<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    messages: &[NewMessage],
+    words: &[T::Written],
+    request: &Request,
+) -> Result<Vec<MessageId>, T::Failure> {
+    once(transaction, request, id, || change::replace(id, messages), async {
+        lock(transaction, id).await?;
+        remove(transaction, std::slice::from_ref(id)).await?;
+        let sql = "UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = $1";
+        transaction.run(sql, values![id.as_str()]).await?;
+        let ids = transaction.add(id, messages, words, request.at).await?;
+        summarize(transaction, id).await?;
+        Ok(ids)
+    })
+    .await
+}
+
+/// Removes every message of these sessions; how many there were.
+pub async fn remove<T: Sql>(transaction: &T, sessions: &[SessionId]) -> Result<u64, T::Failure> {
+    let mut gone = 0;
+    for some in sessions.chunks(LIST) {
+        let (condition, values) = among("session_id", 1, some.iter().map(SessionId::as_str));
+        // Locked first: words that somebody reads again are there by then, or never will be.
+        let rows =
+            transaction.rows(&format!("SELECT id FROM messages WHERE {condition} FOR UPDATE"), values.clone()).await?;
+        let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+        for some in ids.chunks(LIST) {
+            let (condition, values) = among("message_id", 1, some.iter().copied());
+            transaction.run(&format!("DELETE FROM hx_search WHERE {condition}"), values).await?;
+        }
+        gone += transaction.run(&format!("DELETE FROM messages WHERE {condition}"), values).await?;
+    }
+    Ok(gone)
+}
+
+/// Copies the messages of one session to another, with their words, and sets its counters.
+pub async fn copy<T: Sql>(transaction: &T, from: &SessionId, to: &SessionId) -> Result<(), T::Failure> {
+    let pair = values![to.as_str(), from.as_str()];
+    transaction
+        .run(
+            "INSERT INTO messages (session_id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, \
+             token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items) \
+             SELECT $1, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, token_count, finish_reason, \
+             reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items \
+             FROM messages WHERE session_id = $2 ORDER BY id",
+            pair.clone(),
+        )
+        .await?;
+    // Both have as many, in the same order.
+    transaction
+        .run(
+            "INSERT INTO hx_search (message_id, session_id, length, form, words) SELECT n.id, $1, w.length, w.form, w.words \
+             FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $1) n \
+             JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $2) o ON o.place = n.place \
+             JOIN hx_search w ON w.message_id = o.id",
+            pair,
+        )
+        .await?;
+    let rows = transaction.rows("SELECT tool_calls FROM messages WHERE session_id = $1", values![to.as_str()]).await?;
+    let mut tool_calls = 0;
+    for row in &rows {
+        let calls = row.text(0).and_then(|text| Json::parse(text).ok());
+        tool_calls += MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) }.tool_call_count();
+    }
+    let sql = "UPDATE sessions SET message_count = $1, tool_call_count = $2 WHERE id = $3";
+    transaction.run(sql, values![rows.len(), tool_calls, to.as_str()]).await?;
+    summarize(transaction, to).await
+}
+
+/// Tells a session's preview and times anew, from its messages.
+pub async fn summarize<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
+    let mut first = String::new();
+    let mut after = i64::MIN;
+    // A few at a time, until one says something.
+    while first.is_empty() {
+        let said = transaction
+            .rows(
+                "SELECT id, content, content_kind FROM messages WHERE session_id = $1 AND id > $2 AND role = 'user' ORDER BY id LIMIT 8",
+                values![id.as_str(), after],
+            )
+            .await?;
+        let Some(last) = said.last() else { break };
+        after = last.try_get(0)?;
+        for row in &said {
+            let Some(content) = row.try_get::<Option<String>>(1)? else { continue };
+            let content = stored::recall(&row.try_get::<String>(2)?, content);
+            if let Some(found) = preview(&MessageBody::new(Role::User, content)) {
+                first = found;
+                break;
+            }
+        }
+    }
+    // Nobody else moves the conversation's activity from here on, so that what is told of it below is true when it is written.
+    let root = root(transaction, id).await?;
+    let sql = format!("SELECT 1 FROM hx_session WHERE session_id = $1{}", transaction.dialect().lock);
+    transaction.rows(&sql, values![root.as_str()]).await?;
+    transaction
+        .run(
+            "UPDATE hx_session SET preview = $2, last_active = greatest(started_at, \
+             coalesce((SELECT max(timestamp) FROM messages WHERE session_id = $1), started_at)) WHERE session_id = $1",
+            values![id.as_str(), stored::without_nul(&first).as_ref()],
+        )
+        .await?;
+    let newest =
+        transaction.one("SELECT max(last_active) FROM hx_session WHERE root = $1", values![root.as_str()]).await?;
+    if let Some(active) = newest.try_get::<Option<f64>>(0)? {
+        let sql = "UPDATE hx_session SET active = $2 WHERE session_id = $1";
+        transaction.run(sql, values![root.as_str(), active]).await?;
+    }
+    Ok(())
+}
+
+/// `read` of the contract.
+pub async fn read<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    request: &MessageRequest,
+) -> Result<Vec<Message>, T::Failure> {
+    require(transaction, id).await?;
+    let (comparison, direction, edge) = match request.window {
+        Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
+        Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
+    };
+    let sql = format!(
+        "SELECT {} FROM messages WHERE session_id = $1 AND id {comparison} $2 ORDER BY id {direction} LIMIT $3",
+        *row::MESSAGE
+    );
+    let rows = transaction.rows(&sql, values![id.as_str(), edge, i64::from(request.limit)]).await?;
+    let mut messages: Vec<Message> = rows.iter().map(|row| row::message(row, id)).collect();
+    if matches!(request.window, Window::Before(_)) {
+        messages.reverse();
+    }
+    Ok(messages)
+}

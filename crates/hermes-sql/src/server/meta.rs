@@ -1,0 +1,41 @@
+//! Values kept beside the sessions.
+
+use super::{Fields as _, Sql};
+use crate::{stored, values};
+
+/// `read` of the contract.
+pub async fn read<T: Sql>(transaction: &T, key: &str) -> Result<Option<String>, T::Failure> {
+    let sql = "SELECT value FROM state_meta WHERE \"key\" = $1";
+    let Some(row) = transaction.row(sql, values![key]).await? else { return Ok(None) };
+    let value: Option<String> = row.try_get(0)?;
+    Ok(value.map(|value| stored::with_nul(&value).unwrap_or(value)))
+}
+
+/// `write` of the contract.
+pub async fn write<T: Sql>(transaction: &T, key: &str, value: Option<&str>) -> Result<(), T::Failure> {
+    match value {
+        Some(value) => {
+            let upsert = (transaction.dialect().upsert)("\"key\"");
+            let sql = format!("INSERT INTO state_meta (\"key\", value) VALUES ($1, $2) {upsert} value = $2");
+            transaction.run(&sql, values![key, stored::without_nul(value).as_ref()]).await?
+        }
+        None => transaction.run("DELETE FROM state_meta WHERE \"key\" = $1", values![key]).await?,
+    };
+    Ok(())
+}
+
+/// Values and their keys, in the order of the keys.
+pub async fn page<T: Sql>(
+    transaction: &T,
+    after: Option<&str>,
+    limit: u32,
+) -> Result<Vec<(String, String)>, T::Failure> {
+    let sql =
+        "SELECT \"key\", value FROM state_meta WHERE value IS NOT NULL AND \"key\" > $1 ORDER BY \"key\" LIMIT $2";
+    let mut page = Vec::new();
+    for row in transaction.rows(sql, values![after.unwrap_or_default(), i64::from(limit)]).await? {
+        let value: String = row.try_get(1)?;
+        page.push((row.try_get(0)?, stored::with_nul(&value).unwrap_or(value)));
+    }
+    Ok(page)
+}
