@@ -9,7 +9,6 @@ use hermes_sql::search::postings::{Candidate, Lookup, Place, Ranking, Totals};
 use hermes_sql::search::wanted::Wanted;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::{after_prefix, values};
-use std::ops::RangeInclusive;
 
 /// So many messages are counted; the others are estimated.
 const MAX_COUNTED: i64 = 4_000;
@@ -36,11 +35,6 @@ pub(super) async fn ranked(
     let after = after.map_or((f64::MAX, i64::MAX), |after| (after.score.min(f64::MAX), after.id));
     let (score, id) = (values.bind(after.0), values.bind(after.1));
     let limit = values.bind(i64::try_from(limit).unwrap_or(i64::MAX));
-    // The row tells its length. To ask the index for sizes as well is to have it read the lists of half of all messages.
-    let lengths = ranking.sizes.as_ref().map(lengths).map_or_else(String::new, |(shortest, longest)| {
-        format!(" AND h.length BETWEEN {} AND {}", values.bind(shortest), values.bind(longest))
-    });
-    let ranking = &Ranking { sizes: None, ..ranking.clone() };
     let part = |columns: &str, choice: Option<&Wanted>, values: &mut Values| {
         let has = ranking.wanted(choice).map_or_else(|| "h.form <> 2".to_owned(), |wanted| has(&wanted, values));
         // The sum keeps the index of ids out of this: nearly all are older than the newest.
@@ -81,11 +75,6 @@ pub(super) async fn ranked(
         candidates.push(Candidate { place, length: number(length), has: has.cast_unsigned() });
     }
     Ok(candidates)
-}
-
-/// The lengths of messages of some sizes, see [`hermes_sql::search::lexemes::size`].
-fn lengths(sizes: &RangeInclusive<u32>) -> (i64, i64) {
-    ((1_i64 << sizes.start()) / 2, (1_i64 << sizes.end()) - 1)
 }
 
 /// The newest messages before an id that have something, with those that are not listed.
@@ -233,21 +222,4 @@ pub(super) async fn terms(transaction: &Transaction, lookup: Lookup<'_>, limit: 
         }
     };
     Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::lengths;
-    use hermes_sql::search::lexemes::size;
-
-    #[test]
-    fn lengths_are_those_of_the_sizes() {
-        for (first, last) in [(0, 0), (0, 3), (4, 5), (1, 1), (6, 32)] {
-            let (shortest, longest) = lengths(&(first..=last));
-            for length in [0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 1_000, u32::MAX] {
-                let is_meant = (shortest..=longest).contains(&i64::from(length));
-                assert_eq!(is_meant, (first..=last).contains(&size(length)), "{length} in {first}..={last}");
-            }
-        }
-    }
 }
