@@ -125,8 +125,8 @@ mod tests {
             ("wжук", "v_0ty_0ub_0u2"),
             ("p大别", "p_hlz_g8b"),
             ("s🚀", "s__2r9c"),
-            ("p힣", "p__16l8"),
-            ("s\u{10ffff}", "s__nvzz"),
+            ("p힣", "p__16lf"),
+            ("s\u{10ffff}", "s__nvnj"),
         ] {
             let word = word(lexeme);
             assert!(is_whole(&word), "{word}");

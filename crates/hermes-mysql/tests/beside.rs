@@ -1,7 +1,5 @@
 //! The same questions to all three stores that hold the same messages: each finds what the matcher finds in the texts.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
-
 use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
 use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_postgres::{PostgresOptions, PostgresStore};
