@@ -67,7 +67,10 @@ impl Address {
                 _ => return Err(unreadable("an option has an odd name")),
             }
         }
-        let place = if place.is_empty() || place.starts_with('/') { format!("localhost{place}") } else { place.into() };
+        // Who names a socket need not name a host.
+        let (user, host) = place.split_at(behind_user.min(place.len()));
+        let host = if host.is_empty() || host.starts_with('/') { format!("localhost{host}") } else { host.into() };
+        let place = format!("{user}{host}");
         // The driver's words may hold the password.
         let parsed = Opts::from_url(&format!("mysql://{place}")).map_err(|_| unreadable("it is no address"))?;
         let Some(database) = parsed.db_name().filter(|name| !name.is_empty()).map(ToOwned::to_owned) else {

@@ -12,7 +12,7 @@ mod surround;
 use crate::database::Transaction;
 use crate::error::{Failure, code};
 use crate::{indexes, lapses};
-use candidates::Unlisted;
+use candidates::{Found, Unlisted};
 use filter::Admitted;
 use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
 use hermes_sql::search::engine;
@@ -46,7 +46,9 @@ pub(crate) async fn search(
         // There was no time to look for what the index lost.
         Err(failure) => (Vec::new(), !is_late(failure)?),
     };
-    let mut answer = engine::search(&Server { transaction, request, admitted, fits, lost }, request, start).await?;
+    let mut answer =
+        engine::search(&Server { transaction, request, admitted, fits, lost, found: Found::default() }, request, start)
+            .await?;
     answer.served.is_partial |= !is_told;
     Ok(answer)
 }
@@ -68,6 +70,7 @@ struct Server<'s> {
     fits: bool,
     /// Messages that the index lost, and that are looked at as well.
     lost: Vec<i64>,
+    found: Found,
 }
 
 impl Postings for Server<'_> {
@@ -94,14 +97,14 @@ impl Postings for Server<'_> {
 
     async fn ranked(&self, ranking: &Ranking, after: Option<Place>, limit: usize) -> Result<Vec<Candidate>, Failure> {
         match self.fits {
-            true => candidates::ranked(self.transaction, &self.admitted, ranking, after, limit).await,
+            true => candidates::ranked(self.transaction, &self.admitted, &self.found, ranking, after, limit).await,
             false => Ok(Vec::new()),
         }
     }
 
     async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
         let wanted = wanted.filter(|_| self.fits);
-        candidates::latest(self.transaction, &self.admitted, wanted, &self.lost, before, limit).await
+        candidates::latest(self.transaction, &self.admitted, &self.found, wanted, &self.lost, before, limit).await
     }
 
     async fn unlisted(&self, newest: i64) -> Result<Vec<(i64, u32)>, Failure> {

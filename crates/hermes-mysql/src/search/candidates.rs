@@ -5,10 +5,14 @@ use super::filter::Admitted;
 use super::question::Values;
 use crate::database::Transaction;
 use crate::error::Failure;
+use hermes_sql::search::lexemes;
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Ranking, Totals};
 use hermes_sql::search::wanted::Wanted;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::{after_prefix, values};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::sync::Mutex;
 
 /// So many messages are counted; the others are estimated.
 const MAX_COUNTED: i64 = 4_000;
@@ -18,62 +22,75 @@ fn has(wanted: &Wanted, values: &mut Values) -> String {
     format!("MATCH (h.words) AGAINST ({} IN BOOLEAN MODE)", values.bind(printed(wanted)))
 }
 
+/// Messages, the newest first, with their lengths.
+type Lengths = Vec<(i64, u32)>;
+
+/// What was found so far during one search. The server makes out all that a question is about before it tells of the first, so that each question is
+/// put once, and its whole answer is kept.
+#[derive(Default)]
+pub(super) struct Found {
+    ranked: Mutex<HashMap<String, Arc<Vec<Candidate>>>>,
+    latest: Mutex<HashMap<String, Arc<Lengths>>>,
+}
+
 /// The best messages behind a place.
-///
-/// The score is calculated as [`Ranking`] has it, number by number, so that it tells a place on the next page as well.
 pub(super) async fn ranked(
     transaction: &Transaction,
     admitted: &Admitted,
+    found: &Found,
     ranking: &Ranking,
     after: Option<Place>,
     limit: usize,
 ) -> Result<Vec<Candidate>, Failure> {
-    let mut values = Values::default();
-    let (base, step) = (values.bind(ranking.brevity.base), values.bind(ranking.brevity.step));
-    let newest = values.bind(ranking.newest);
-    // The server knows no number that is beyond all others.
-    let after = after.map_or((f64::MAX, i64::MAX), |after| (after.score.min(f64::MAX), after.id));
-    let (score, id) = (values.bind(after.0), values.bind(after.1));
-    let limit = values.bind(i64::try_from(limit).unwrap_or(i64::MAX));
-    let part = |columns: &str, choice: Option<&Wanted>, values: &mut Values| {
-        let has = ranking.wanted(choice).map_or_else(|| "h.form <> 2".to_owned(), |wanted| has(&wanted, values));
+    let key = format!("{:?} {:?}", ranking.whole, ranking.choices);
+    let mut kept = found.ranked.lock().await;
+    let all = match kept.get(&key) {
+        Some(all) => Arc::clone(all),
+        None => {
+            let all = Arc::new(gathered(transaction, admitted, ranking).await?);
+            kept.insert(key, Arc::clone(&all));
+            all
+        }
+    };
+    // They are in order, the best first.
+    let start = after.map_or(0, |after| all.partition_point(|candidate| !candidate.place.is_after(&after)));
+    let is_meant = |candidate: &&Candidate| {
+        ranking.sizes.as_ref().is_none_or(|sizes| sizes.contains(&lexemes::size(candidate.length)))
+    };
+    Ok(all[start..].iter().filter(is_meant).take(limit).copied().collect())
+}
+
+/// All messages that are ranked, the best first.
+async fn gathered(
+    transaction: &Transaction,
+    admitted: &Admitted,
+    ranking: &Ranking,
+) -> Result<Vec<Candidate>, Failure> {
+    let whole = Ranking { sizes: None, ..ranking.clone() };
+    let mut found: HashMap<i64, (u32, u64)> = HashMap::new();
+    let alone = (!ranking.is_covered || ranking.choices.is_empty()).then_some((None, 0));
+    let choices = ranking.choices.iter().enumerate().map(|(place, (choice, _))| (Some(choice), 1_u64 << place));
+    for (choice, bit) in alone.into_iter().chain(choices) {
+        let mut values = Values::default();
+        let has = whole.wanted(choice).map_or_else(|| "h.form <> 2".to_owned(), |wanted| has(&wanted, &mut values));
+        let newest = values.bind(ranking.newest);
+        let filter = admitted.conditions("h", &mut values);
         // The sum keeps the index of ids out of this: nearly all are older than the newest.
-        format!(
-            "SELECT h.message_id, h.length, {columns} FROM hx_search h WHERE {has} AND h.message_id + 0 <= {newest}"
-        )
-    };
-    let (weight, found) = if ranking.choices.is_empty() {
-        let found = part("0 AS has", None, &mut values);
-        ("1e0".to_owned(), found + &admitted.conditions("h", &mut values))
-    } else {
-        let mut weight = "(0e0".to_owned();
-        let mut parts = Vec::new();
-        if !ranking.is_covered {
-            parts.push(part("h.session_id, 0 AS bit", None, &mut values));
-        }
-        for (place, (choice, number)) in ranking.choices.iter().enumerate() {
-            weight += &format!(" + ((has >> {place}) & 1) * {}", values.bind(*number));
-            parts.push(part(&format!("h.session_id, 1 << {place} AS bit"), Some(choice), &mut values));
-        }
-        let filter = admitted.conditions("g", &mut values);
-        let found = format!(
-            "SELECT g.message_id, g.length, g.has FROM (SELECT message_id, session_id, length, bit_or(bit) AS has FROM ({}) u \
-             GROUP BY message_id, session_id, length) g WHERE TRUE{filter}",
-            parts.join(" UNION ALL ")
+        let sql = format!(
+            "SELECT h.message_id, h.length FROM hx_search h WHERE {has} AND h.message_id + 0 <= {newest}{filter}"
         );
-        (weight + ")", found)
-    };
-    let sql = format!(
-        "SELECT message_id, length, has, score FROM (SELECT message_id, length, has, {weight} / ({base} + {step} * length) AS score \
-         FROM ({found}) f) r WHERE score < {score} OR (score = {score} AND message_id < {id}) \
-         ORDER BY score DESC, message_id DESC LIMIT {limit}"
-    );
-    let mut candidates = Vec::new();
-    for row in values.rows(transaction, &sql).await? {
-        let (length, has): (i64, i64) = (row.try_get(1)?, row.try_get(2)?);
-        let place = Place { score: row.try_get(3)?, id: row.try_get(0)? };
-        candidates.push(Candidate { place, length: number(length), has: has.cast_unsigned() });
+        for (id, length) in numbers(transaction, values, &sql).await? {
+            found.entry(id).or_insert((length, 0)).1 |= bit;
+        }
     }
+    let candidate = |(id, (length, has)): (i64, (u32, u64))| {
+        let score = ranking.brevity.score(ranking.weight(has), length);
+        Candidate { place: Place { score, id }, length, has }
+    };
+    let mut candidates: Vec<Candidate> = found.into_iter().map(candidate).collect();
+    candidates.sort_unstable_by(|one, other| {
+        other.place.score.total_cmp(&one.place.score).then(other.place.id.cmp(&one.place.id))
+    });
     Ok(candidates)
 }
 
@@ -81,37 +98,45 @@ pub(super) async fn ranked(
 pub(super) async fn latest(
     transaction: &Transaction,
     admitted: &Admitted,
+    found: &Found,
     wanted: Option<&Wanted>,
     lost: &[i64],
     before: i64,
     limit: usize,
 ) -> Result<Vec<(i64, u32)>, Failure> {
-    let mut values = Values::default();
-    let before = values.bind(before);
-    let limit = values.bind(i64::try_from(limit).unwrap_or(i64::MAX));
-    let filter = admitted.conditions("h", &mut values);
-    let sql = match wanted {
-        None => format!(
+    let Some(wanted) = wanted else {
+        let mut values = Values::default();
+        let before = values.bind(before);
+        let filter = admitted.conditions("h", &mut values);
+        let limit = values.bind(i64::try_from(limit).unwrap_or(i64::MAX));
+        let sql = format!(
             "SELECT h.message_id, h.length FROM hx_search h WHERE h.message_id < {before}{filter} \
              ORDER BY h.message_id DESC LIMIT {limit}"
-        ),
-        Some(wanted) => {
-            let unknown = unknown(lost, &mut values);
-            let has = has(wanted, &mut values);
-            let part = |condition: &str| {
-                format!(
-                    "SELECT h.message_id, h.length FROM hx_search h \
-                     WHERE {condition} AND h.message_id + 0 < {before}{filter}"
-                )
-            };
-            format!(
-                "SELECT message_id, length FROM ({} UNION ALL {}) u ORDER BY message_id DESC LIMIT {limit}",
-                part(&has),
-                part(&unknown)
-            )
+        );
+        return numbers(transaction, values, &sql).await;
+    };
+    let key = printed(wanted);
+    let mut kept = found.latest.lock().await;
+    let all = match kept.get(&key) {
+        Some(all) => Arc::clone(all),
+        None => {
+            let mut all = Vec::new();
+            for is_listed in [true, false] {
+                let mut values = Values::default();
+                let which = if is_listed { has(wanted, &mut values) } else { unknown(lost, &mut values) };
+                let filter = admitted.conditions("h", &mut values);
+                let sql = format!("SELECT h.message_id, h.length FROM hx_search h WHERE {which}{filter}");
+                all.extend(numbers(transaction, values, &sql).await?);
+            }
+            all.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+            all.dedup();
+            let all = Arc::new(all);
+            kept.insert(key, Arc::clone(&all));
+            all
         }
     };
-    numbers(transaction, values, &sql).await
+    let start = all.partition_point(|(id, _)| *id >= before);
+    Ok(all[start..].iter().take(limit).copied().collect())
 }
 
 /// Which messages the index is not asked about.
