@@ -1,6 +1,7 @@
 //! What a URL says, with the words of MySQL's own clients.
 
 use hermes_session::Invalid;
+use hermes_sql::server::percent_decoded;
 use mysql_async::{Opts, OptsBuilder};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -111,20 +112,7 @@ fn trust(mode: Option<&str>, roots: Option<PathBuf>, is_local: bool) -> Result<T
 }
 
 fn decoded(value: &str) -> Result<String, Invalid> {
-    let bad = || unreadable("a % is followed by no two digits");
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(bad)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| bad())
+    percent_decoded(value).ok_or_else(|| unreadable("a % is followed by no two digits"))
 }
 
 fn unreadable(why: &str) -> Invalid {

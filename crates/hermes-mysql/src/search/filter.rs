@@ -117,6 +117,6 @@ fn said(filter: &SearchFilter, values: &mut Values) -> String {
 }
 
 fn has_title(row: &Row, piece: &str) -> bool {
-    let title = super::rows::text(row, 1).ok().flatten();
+    let title = hermes_sql::server::row::given(row, 1);
     title.is_some_and(|title| fold(&title).contains(fold(piece).as_ref()))
 }
