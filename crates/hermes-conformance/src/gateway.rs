@@ -261,7 +261,7 @@ pub async fn ghosts_are_cleared_away(setup: Setup) -> CaseResult {
     store.create(&late, &request(0)).await?;
     store.end(&late.id, &EndReason::from_stored("tui_close"), &request(1)).await?;
     store.append(&late.id, &[user("still here")], &request(1)).await?;
-    let step = store.prune(&[late.id.clone()], &RetentionPolicy::ghosts(), now).await?;
+    let step = store.prune(std::slice::from_ref(&late.id), &RetentionPolicy::ghosts(), now).await?;
     assert_eq!((step.kept, step.conversations), (1, 0));
     assert_eq!(retention::prune_ghosts(&*store, now).await?.sessions, 1);
     assert_eq!(store.session(&id("ghost")).await?, None);

@@ -1,6 +1,7 @@
 //! What a URL says, with the words of MySQL's own clients.
 
 use hermes_session::Invalid;
+use hermes_sql::server::percent_decoded;
 use mysql_async::{Opts, OptsBuilder};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -67,7 +68,10 @@ impl Address {
                 _ => return Err(unreadable("an option has an odd name")),
             }
         }
-        let place = if place.is_empty() || place.starts_with('/') { format!("localhost{place}") } else { place.into() };
+        // Who names a socket need not name a host.
+        let (user, host) = place.split_at(behind_user.min(place.len()));
+        let host = if host.is_empty() || host.starts_with('/') { format!("localhost{host}") } else { host.into() };
+        let place = format!("{user}{host}");
         // The driver's words may hold the password.
         let parsed = Opts::from_url(&format!("mysql://{place}")).map_err(|_| unreadable("it is no address"))?;
         let Some(database) = parsed.db_name().filter(|name| !name.is_empty()).map(ToOwned::to_owned) else {
@@ -108,20 +112,7 @@ fn trust(mode: Option<&str>, roots: Option<PathBuf>, is_local: bool) -> Result<T
 }
 
 fn decoded(value: &str) -> Result<String, Invalid> {
-    let bad = || unreadable("a % is followed by no two digits");
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(bad)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| bad())
+    percent_decoded(value).ok_or_else(|| unreadable("a % is followed by no two digits"))
 }
 
 fn unreadable(why: &str) -> Invalid {

@@ -1,39 +1,169 @@
 //! What a message is found by, and the vocabulary.
 
+use crate::bulk::Bulk;
 use crate::database::Transaction;
 use crate::error::Failure;
+use crate::spelling::{self, Plain};
 use hermes_session::{MessageBody, MessageId, SessionId};
-use hermes_sql::server::{Sql as _, Words};
+use hermes_sql::search::lexemes::{Form, Indexed};
+use hermes_sql::server::{Fields as _, Sql as _, Words, among};
 use hermes_sql::values;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Mutex, PoisonError};
 
-pub(crate) const SHORTEST: u64 = 4;
-pub(crate) const LONGEST: u64 = 60;
+/// The greatest `innodb_ft_min_token_size` and the least `innodb_ft_max_token_size` with which the index has every word.
+pub(crate) const SHORTEST: u64 = spelling::SHORTEST as u64;
+pub(crate) const LONGEST: u64 = spelling::LONGEST as u64;
 
 /// What a message is found by.
 #[derive(Debug, Clone)]
-pub(crate) struct Written;
+pub(crate) struct Written {
+    /// How many words it has.
+    length: i32,
+    /// How much of it the index takes.
+    form: Form,
+    /// The words as the index reads them.
+    words: Option<String>,
+    /// The same, each once, for the vocabulary.
+    terms: Vec<String>,
+}
 
 impl Words for Written {
-    fn of(_: &MessageBody) -> Self {
-        Self
+    fn of(body: &MessageBody) -> Self {
+        let Indexed { form, length, words, terms } = Indexed::of_body::<Plain>(body);
+        Self { length: i32::try_from(length).unwrap_or(i32::MAX), form, words, terms }
     }
 }
 
+/// Puts the words of messages into the index, in place of others that they had, and those that are new into the vocabulary.
 pub(crate) async fn add<'m>(
     transaction: &Transaction,
     messages: impl Iterator<Item = (&'m SessionId, MessageId, &'m Written)>,
 ) -> Result<(), Failure> {
-    for (session, id, _) in messages {
-        let sql = "INSERT INTO hx_search (message_id, session_id, length, form) VALUES ($1, $2, 1, 2) ON DUPLICATE KEY UPDATE form = 2";
-        transaction.run(sql, values![id.0, session.as_str()]).await?;
+    const MESSAGES: Bulk = Bulk {
+        head: "INSERT INTO hx_search (message_id, session_id, length, form, words) VALUES",
+        tail: "ON DUPLICATE KEY UPDATE session_id = VALUES(session_id), length = VALUES(length), form = VALUES(form), words = VALUES(words)",
+    };
+    let messages: Vec<_> = messages.collect();
+    if messages.is_empty() {
+        return Ok(());
+    }
+    // What this index would lose of a message would never be found: such a message is looked through, until it is listed anew.
+    let fits = fits(transaction).await?;
+    if fits {
+        let terms = messages.iter().flat_map(|(.., written)| &written.terms);
+        let unknown = transaction.vocabulary().unknown(terms);
+        learn(transaction, unknown).await?;
+    }
+    let row = |(session, id, written): (&SessionId, MessageId, &Written)| {
+        let (form, words) = if fits { (written.form, written.words.as_deref()) } else { (Form::Unlisted, None) };
+        vec![id.0.into(), session.as_str().into(), written.length.into(), form.code().into(), words.into()]
+    };
+    let rows: Vec<_> = messages.into_iter().map(row).collect();
+    MESSAGES.add(transaction, rows).await.map(drop)
+}
+
+/// Whether the server's index has all words that it is given: it drops those that are too short or too long for its settings.
+pub(crate) async fn fits(transaction: &Transaction) -> Result<bool, Failure> {
+    if let Some(fits) = transaction.vocabulary().0.lock().unwrap_or_else(PoisonError::into_inner).fits {
+        return Ok(fits);
+    }
+    let row = transaction.one("SELECT @@innodb_ft_min_token_size, @@innodb_ft_max_token_size", values![]).await?;
+    let fits = row.try_get::<i64>(0)? <= SHORTEST.cast_signed() && row.try_get::<i64>(1)? >= LONGEST.cast_signed();
+    transaction.vocabulary().0.lock().unwrap_or_else(PoisonError::into_inner).fits = Some(fits);
+    Ok(fits)
+}
+
+/// Sees that words are in the vocabulary when the transaction ends.
+async fn learn(transaction: &Transaction, mut new: BTreeSet<&str>) -> Result<(), Failure> {
+    /// How many words are asked for at once.
+    const LOT: usize = 512;
+    const TERMS: Bulk = Bulk {
+        head: "INSERT INTO hx_term (term) VALUES",
+        // Somebody else may add the same at this moment: whoever comes second waits for the first, and has nothing to do then.
+        tail: "ON DUPLICATE KEY UPDATE term = VALUES(term)",
+    };
+    let asked: Vec<&str> = new.iter().copied().collect();
+    for lot in asked.chunks(LOT) {
+        let (condition, values) = among("term", 1, lot.iter().copied());
+        for row in transaction.rows(&format!("SELECT term FROM hx_term WHERE {condition}"), values).await? {
+            new.remove(row.try_get::<String>(0)?.as_str());
+        }
+    }
+    // In one order, so that two that learn the same words wait for each other and not both.
+    let rows: Vec<_> = new.into_iter().map(|term| vec![term.into()]).collect();
+    TERMS.add(transaction, rows).await?;
+    if !asked.is_empty() {
+        transaction.learned(asked.into_iter().map(Box::from).collect()).await;
     }
     Ok(())
 }
 
+/// What this process knows of the vocabulary and the index.
 #[derive(Debug, Default)]
-pub(crate) struct Vocabulary;
+pub(crate) struct Vocabulary(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Words that are in the vocabulary. None is ever taken out of it.
+    terms: HashSet<Box<str>>,
+    /// Whether the server's index has all words that it is given, if anybody asked.
+    fits: Option<bool>,
+    /// Whether it is certain that the index has lost nothing since the server started.
+    is_whole: bool,
+}
+
+/// How many words are remembered; beyond that it starts anew.
+const MOST: usize = 200_000;
 
 impl Vocabulary {
-    pub(crate) fn forget_all(&self) {}
-    pub(crate) fn remember(&self, _: Vec<Box<str>>) {}
+    /// Those of the words that may not be in the vocabulary, in order.
+    fn unknown<'t>(&self, terms: impl Iterator<Item = &'t String>) -> BTreeSet<&'t str> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        terms.map(String::as_str).filter(|term| !known.terms.contains(*term)).collect()
+    }
+
+    /// Takes it that words are in the vocabulary, whatever happens from now on.
+    pub(crate) fn remember(&self, terms: Vec<Box<str>>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.terms.len() + terms.len() > MOST {
+            known.terms.clear();
+        }
+        known.terms.extend(terms);
+    }
+
+    /// Whether it is certain that the index has lost nothing.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_whole
+    }
+
+    /// Takes it that the index has lost nothing, until there is a new connection.
+    pub(crate) fn note_whole(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_whole = true;
+    }
+
+    /// Takes nothing for known: the server may be another one, or another state of it.
+    pub(crate) fn forget_all(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Known::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_remembered_is_known_until_it_is_forgotten() {
+        let vocabulary = Vocabulary::default();
+        let terms: Vec<String> = ["b", "a", "b", "c"].map(String::from).to_vec();
+        let unknown = || vocabulary.unknown(terms.iter()).into_iter().collect::<Vec<_>>();
+        assert_eq!(unknown(), ["a", "b", "c"]);
+        vocabulary.remember(vec!["b".into(), "x".into()]);
+        assert_eq!(unknown(), ["a", "c"]);
+        vocabulary.remember((0..MOST).map(|number| number.to_string().into()).collect());
+        assert_eq!(unknown(), ["a", "b", "c"], "too many were known");
+        vocabulary.remember(vec!["a".into()]);
+        vocabulary.forget_all();
+        assert_eq!(unknown(), ["a", "b", "c"]);
+    }
 }

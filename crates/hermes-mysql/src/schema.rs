@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn statements_are_told_apart() {
-        let found: Vec<&str> = statements("-- A\n\nCREATE a (\n  b\n);\n-- C;\nINSERT d;\n-- E\n").collect();
-        assert_eq!(found, ["-- A\n\nCREATE a (\n  b\n)", "-- C;\nINSERT d"]);
+        let found: Vec<&str> = statements("-- A\n\nCREATE a (\n  b\n);\n-- C; D\nINSERT d;\n-- E\n").collect();
+        assert_eq!(found, ["-- A\n\nCREATE a (\n  b\n)", "-- C; D\nINSERT d"]);
     }
 }

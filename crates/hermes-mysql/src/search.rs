@@ -1,10 +1,128 @@
-//! Search.
+//! Search: an index of lexemes names messages that may be meant, and each is looked at before it is told.
+//!
+//! [`hermes_sql::search`] knows what to ask for and in what order an answer comes; here is what the server is asked.
+
+mod boolean;
+mod candidates;
+mod filter;
+mod question;
 
 use crate::database::Transaction;
-use crate::error::Failure;
-use hermes_session::search::{SearchAnswer, SearchRequest};
-use std::time::Duration;
+use crate::error::{Failure, code};
+use crate::{indexes, lapses};
+use candidates::{Found, Unlisted};
+use filter::Admitted;
+use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
+use hermes_sql::search::postings::{Candidate, Lookup, Place, Postings, Ranking, Said, Totals};
+use hermes_sql::search::wanted::Wanted;
+use hermes_sql::search::{engine, rows, surround};
+use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::values;
+use mysql_async::Error;
+use std::time::{Duration, Instant};
 
-pub(crate) async fn search(_: &Transaction, _: &SearchRequest, _: Duration) -> Result<SearchAnswer, Failure> {
-    Err(Failure::Damaged("not yet".into()))
+/// The least that a statement may take, however little time is left.
+const LEAST: Duration = Duration::from_millis(50);
+/// The most that can be told to a server.
+const MOST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Answers a question, within one state of the store. No statement takes longer than the whole search may, nor than `statement_timeout` if that
+/// is not zero.
+pub(crate) async fn search(
+    transaction: &Transaction,
+    request: &SearchRequest,
+    statement_timeout: Duration,
+) -> Result<SearchAnswer, Failure> {
+    let start = Instant::now();
+    let most = if statement_timeout.is_zero() { MOST } else { statement_timeout };
+    let bound = request.timeout.max(LEAST).min(most);
+    transaction.batch(&transaction.flavour().statement_timeout(bound)).await?;
+    let admitted = Admitted::new(transaction, &request.filter).await?;
+    let fits = indexes::fits(transaction).await?;
+    let (lost, is_told) = match lapses::lost(transaction).await {
+        Ok(lost) => (lost, true),
+        // There was no time to look for what the index lost.
+        Err(failure) => (Vec::new(), !is_late(failure)?),
+    };
+    let mut answer =
+        engine::search(&Server { transaction, request, admitted, fits, lost, found: Found::default() }, request, start)
+            .await?;
+    answer.served.is_partial |= !is_told;
+    Ok(answer)
+}
+
+/// Whether a statement was given up because it took too long. Such a server goes on with the transaction; any other failure is given back.
+fn is_late(failure: Failure) -> Result<bool, Failure> {
+    match failure {
+        Failure::Mysql(Error::Server(error)) if code::TIMED_OUT.contains(&error.code) => Ok(true),
+        other => Err(other),
+    }
+}
+
+/// The server, during one search.
+struct Server<'s> {
+    transaction: &'s Transaction,
+    request: &'s SearchRequest,
+    admitted: Admitted,
+    /// Whether the index can be asked. If the server's settings lose words, each message is looked at instead.
+    fits: bool,
+    /// Messages that the index lost, and that are looked at as well.
+    lost: Vec<i64>,
+    found: Found,
+}
+
+impl Postings for Server<'_> {
+    type Error = Failure;
+
+    async fn newest(&self) -> Result<i64, Failure> {
+        Ok(self.transaction.one("SELECT coalesce(max(id), 0) FROM messages", values![]).await?.try_get(0)?)
+    }
+
+    async fn totals(&self) -> Result<Totals, Failure> {
+        candidates::totals(self.transaction).await
+    }
+
+    async fn terms(&self, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
+        candidates::terms(self.transaction, lookup, limit).await
+    }
+
+    async fn counts(&self, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
+        match self.fits {
+            true => candidates::counts(self.transaction, wanted).await,
+            false => Ok(vec![0; wanted.len()]),
+        }
+    }
+
+    async fn ranked(&self, ranking: &Ranking, after: Option<Place>, limit: usize) -> Result<Vec<Candidate>, Failure> {
+        match self.fits {
+            true => candidates::ranked(self.transaction, &self.admitted, &self.found, ranking, after, limit).await,
+            false => Ok(Vec::new()),
+        }
+    }
+
+    async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
+        let wanted = wanted.filter(|_| self.fits);
+        candidates::latest(self.transaction, &self.admitted, &self.found, wanted, &self.lost, before, limit).await
+    }
+
+    async fn unlisted(&self, newest: i64) -> Result<Vec<(i64, u32)>, Failure> {
+        let which = if self.fits { Unlisted::With(&self.lost) } else { Unlisted::All };
+        candidates::unlisted(self.transaction, &self.admitted, newest, which).await
+    }
+
+    async fn said(&self, ids: &[i64]) -> Result<Vec<Said>, Failure> {
+        rows::said(self.transaction, &self.request.filter, ids).await
+    }
+
+    async fn conversations(&self, ids: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
+        rows::conversations(self.transaction, ids).await
+    }
+
+    async fn forgive(&self, error: Failure) -> Result<(), Failure> {
+        is_late(error).map(drop)
+    }
+
+    async fn surround(&self, hits: &mut [Hit]) -> Result<(), Failure> {
+        surround::surround(self.transaction, hits).await
+    }
 }

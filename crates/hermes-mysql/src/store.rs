@@ -4,7 +4,7 @@ use crate::address::Address;
 use crate::connection;
 use crate::database::{Database, Flavour};
 use crate::indexes::Vocabulary;
-use crate::{MysqlOptions, schema};
+use crate::{MysqlOptions, lapses, schema};
 use hermes_session::StoreError;
 use hermes_sql::server::Marks;
 use hermes_sql::server_store;
@@ -36,6 +36,9 @@ impl MysqlStore {
             marks: Arc::new(Marks::default()),
         };
         let notices = schema::open(&mut database, options.create).await?;
+        if !options.read_only {
+            lapses::look(&database).await;
+        }
         Ok(Self { database, notices })
     }
 

@@ -1,6 +1,7 @@
 //! What a URL says: libpq's keywords, and the two that the driver leaves to us.
 
 use hermes_session::Invalid;
+use hermes_sql::server::percent_decoded;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr as _;
@@ -128,19 +129,7 @@ fn location(config: &Config) -> String {
 
 fn decoded(value: &str) -> Result<String, Invalid> {
     let bad = || odd("has a % that no two digits follow".into(), "write %25 for a % sign");
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(bad)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| bad())
+    percent_decoded(value).ok_or_else(bad)
 }
 
 fn odd(why: String, hint: &'static str) -> Invalid {

@@ -3,6 +3,7 @@
 use crate::connection::quoted;
 use crate::database::Transaction;
 use crate::error::Failure;
+use crate::tsvector::TsVector;
 use deadpool_postgres::Object;
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::Indexed;
@@ -25,7 +26,7 @@ pub(crate) struct Written {
 
 impl Words for Written {
     fn of(body: &MessageBody) -> Self {
-        let Indexed { form, length, words, terms } = Indexed::of_body(body);
+        let Indexed { form, length, words, terms } = Indexed::of_body::<TsVector>(body);
         Self { length: i32::try_from(length).unwrap_or(i32::MAX), form: form.code(), words, terms }
     }
 }

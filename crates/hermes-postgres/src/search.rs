@@ -5,17 +5,15 @@
 mod candidates;
 mod filter;
 mod question;
-mod rows;
-mod surround;
 mod tsquery;
 
 use crate::database::Transaction;
 use crate::error::Failure;
 use filter::Admitted;
 use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
-use hermes_sql::search::engine;
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Postings, Ranking, Said, Totals};
 use hermes_sql::search::wanted::Wanted;
+use hermes_sql::search::{engine, rows, surround};
 use std::time::{Duration, Instant};
 use tokio_postgres::error::SqlState;
 

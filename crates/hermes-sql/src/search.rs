@@ -8,4 +8,6 @@ pub mod ask;
 pub mod engine;
 pub mod lexemes;
 pub mod postings;
+pub mod rows;
+pub mod surround;
 pub mod wanted;

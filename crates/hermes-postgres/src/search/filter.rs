@@ -119,6 +119,10 @@ fn said(filter: &SearchFilter, values: &mut Values) -> String {
 }
 
 fn has_title(row: &tokio_postgres::Row, piece: &str) -> bool {
-    let title = super::rows::text(row, 1).ok().flatten();
+    let title = row
+        .try_get::<_, Option<&str>>(1)
+        .ok()
+        .flatten()
+        .map(|title| stored::with_nul(title).unwrap_or_else(|| title.to_owned()));
     title.is_some_and(|title| fold(&title).contains(fold(piece).as_ref()))
 }

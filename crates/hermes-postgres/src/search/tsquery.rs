@@ -1,7 +1,7 @@
 //! Lexemes as a `tsquery`, which is bound as a value and never part of a statement.
 
+use crate::tsvector::push_quoted;
 use bytes::BytesMut;
-use hermes_sql::search::lexemes::push_quoted;
 use hermes_sql::search::wanted::Wanted;
 use std::error::Error;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};

@@ -12,7 +12,7 @@
 //! | `l` | how long the message is, as the number of bits of its length: so the short ones can be asked for first |
 //!
 //! Words have positions, so that those in a row can be asked for. Everything is made from the folded text, and so is a question: what is in the
-//! text is in the list.
+//! text is in the list. How a list is written is the server's matter: see [`Spelling`].
 
 use hermes_session::script::{self, is_paired};
 use hermes_session::search::fold::fold;
@@ -30,12 +30,29 @@ pub const MAX_WORD: usize = 64;
 /// How much is listed of a word that the vocabulary does not take, in characters.
 pub const BEGINNING: usize = 8;
 
-/// The greatest position that PostgreSQL keeps.
-const MAX_POSITION: usize = 16_383;
-/// The most positions that it keeps of one lexeme.
-const MAX_POSITIONS: usize = 255;
-/// The most that all lexemes may take with their positions, in bytes. PostgreSQL's limit is 1 MB.
-const MAX_BYTES: usize = 900_000;
+/// How a server writes the lexemes of a message, and how many it takes.
+pub trait Spelling {
+    /// How much of a list is kept.
+    fn form(extent: &Extent) -> Form;
+
+    /// Appends a lexeme: the letter of its kind, the rest, and where it is. There are no places if it has none or the form has none.
+    fn push(letter: char, rest: &str, places: impl Iterator<Item = usize>, out: &mut String);
+}
+
+/// How large a list of lexemes is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The greatest place.
+    pub places: usize,
+    /// How often the most frequent word is there.
+    pub repeats: usize,
+    /// How many lexemes there are.
+    pub lexemes: usize,
+    /// The same, with each as often as it is there.
+    pub occurrences: usize,
+    /// What they take as texts, with the letters of their kinds.
+    pub bytes: usize,
+}
 
 /// How much of a message is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +83,7 @@ pub struct Indexed {
     pub form: Form,
     /// How many words it has.
     pub length: u32,
-    /// The lexemes, as PostgreSQL reads a `tsvector`; nothing if they are not listed.
+    /// The lexemes as the server's index reads them, in order; nothing if they are not listed.
     pub words: Option<String>,
     /// The words that the vocabulary needs to know, in order, each once.
     pub terms: Vec<String>,
@@ -74,12 +91,12 @@ pub struct Indexed {
 
 impl Indexed {
     /// Looks at a message.
-    pub fn of_body(body: &MessageBody) -> Self {
-        Self::of_text(&search_text::of_body(body))
+    pub fn of_body<S: Spelling>(body: &MessageBody) -> Self {
+        Self::of_text::<S>(&search_text::of_body(body))
     }
 
     /// Looks at the text of a message, as a person wrote it.
-    pub fn of_text(text: &str) -> Self {
+    pub fn of_text<S: Spelling>(text: &str) -> Self {
         let folded = fold(text);
         let mut found = Found::default();
         let data = data::runs(&folded);
@@ -106,7 +123,7 @@ impl Indexed {
         };
         found.lexemes.extend(pairs.split_terminator(' ').map(|pair| (Kind::Pair, pair, 0)));
         found.lexemes.extend(slices(&signs).into_iter().map(|range| (Kind::Sign, &signs[range], 0)));
-        found.finish(words, length)
+        found.finish::<S>(words, length)
     }
 }
 
@@ -139,46 +156,43 @@ struct Found<'t> {
 }
 
 impl Found<'_> {
-    fn finish(mut self, words: usize, length: u32) -> Indexed {
+    fn finish<S: Spelling>(mut self, words: usize, length: u32) -> Indexed {
         self.lexemes.sort_unstable();
         let same = |left: &(Kind, &str, usize), right: &(Kind, &str, usize)| (left.0, left.1) == (right.0, right.1);
         let groups = || self.lexemes.chunk_by(same);
         let has_data = self.lexemes.first().is_some_and(|(kind, ..)| *kind == Kind::Data);
-        // The letter, and what the server may need to put the positions at an even place.
-        let bare: usize = groups().map(|group| group[0].1.len() + 2).sum();
-        let placed: usize = bare + groups().count() * 2 + self.lexemes.len() * 2;
-        // Positions that are not all there would hide a row of words.
-        let are_told = words <= MAX_POSITION && groups().all(|group| group[0].2 == 0 || group.len() <= MAX_POSITIONS);
-        let form = match () {
-            () if are_told && placed <= MAX_BYTES => Form::Positions,
-            () if bare <= MAX_BYTES => Form::Words,
-            () => return Indexed { form: Form::Unlisted, length, words: None, terms: Vec::new() },
+        let extent = Extent {
+            places: words,
+            repeats: groups().filter(|group| group[0].2 > 0).map(<[_]>::len).max().unwrap_or_default(),
+            lexemes: groups().count(),
+            occurrences: self.lexemes.len(),
+            bytes: groups().map(|group| group[0].1.len() + 1).sum(),
         };
-        let mut text = String::with_capacity(bare + groups().count() * 4);
+        let form = S::form(&extent);
+        if form == Form::Unlisted {
+            return Indexed { form, length, words: None, terms: Vec::new() };
+        }
+        let mut text = String::with_capacity(extent.bytes + extent.lexemes * 6);
         let mut terms = Vec::new();
         for group in groups() {
-            let (kind, lexeme, place) = group[0];
-            push_quoted(kind.letter(), lexeme, &mut text);
-            if form == Form::Positions && place > 0 {
-                let places: Vec<String> = group.iter().map(|(.., place)| place.to_string()).collect();
-                text.push(':');
-                text.push_str(&places.join(","));
-            }
+            let (kind, lexeme, _) = group[0];
+            let places = group.iter().map(|(.., place)| *place);
+            S::push(kind.letter(), lexeme, places.filter(|place| *place > 0 && form == Form::Positions), &mut text);
             text.push(' ');
             if kind == Kind::Word {
                 terms.push(lexeme.to_owned());
             }
         }
-        if has_data {
-            text.push_str(ANY_DATA);
+        match has_data {
+            true => S::push(ANY_DATA, "", std::iter::empty(), &mut text),
+            false => text.truncate(text.trim_end().len()),
         }
-        text.truncate(text.trim_end().len());
         Indexed { form, length, words: Some(text), terms }
     }
 }
 
 /// The lexeme of messages that have words which the vocabulary does not know.
-pub const ANY_DATA: &str = "x";
+pub const ANY_DATA: char = 'x';
 
 /// The lexeme of a word that the vocabulary takes.
 pub fn word(word: &str) -> String {
@@ -240,16 +254,4 @@ fn signs(folded: &str) -> String {
     beyond.dedup();
     let ascii = ('\0'..='\x7f').zip(ascii).filter(|(sign, seen)| *seen && is_sign(*sign)).map(|(sign, _)| sign);
     ascii.chain(beyond).collect()
-}
-
-/// Appends a lexeme as the text form of a `tsvector` or a `tsquery` has it.
-pub fn push_quoted(letter: char, rest: &str, out: &mut String) {
-    out.push('\'');
-    for character in [letter].into_iter().chain(rest.chars()) {
-        if matches!(character, '\'' | '\\') {
-            out.push(character);
-        }
-        out.push(character);
-    }
-    out.push('\'');
 }

@@ -45,7 +45,7 @@ impl Wanted {
 
     /// Any word that the vocabulary does not know.
     pub fn any_data() -> Self {
-        Self::Lexeme(lexemes::ANY_DATA.to_owned())
+        Self::Lexeme(lexemes::ANY_DATA.to_string())
     }
 
     /// One of these words of the vocabulary, or any word that it does not know.

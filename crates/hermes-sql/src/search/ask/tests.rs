@@ -1,5 +1,5 @@
 use super::*;
-use crate::search::lexemes::tests::read;
+use crate::search::lexemes::tests::{Plain, read};
 use crate::search::lexemes::{Form, Indexed};
 use hermes_session::search::matching::Matcher;
 use proptest::prelude::*;
@@ -145,7 +145,7 @@ impl Listed {
 /// Sees that what matches a text is asked for by what is listed of it.
 #[track_caller]
 fn is_asked_for(text: &str, term: &Term) {
-    let indexed = Indexed::of_text(text);
+    let indexed = Indexed::of_text::<Plain>(text);
     let listed = Listed::new(&indexed);
     let node = Node::Term(term.clone());
     let Some(best) = Matcher::of(&node).tier(text) else { return };

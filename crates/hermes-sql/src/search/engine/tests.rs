@@ -1,6 +1,7 @@
 use super::*;
 use crate::search::ask::tests::{Listed, text};
 use crate::search::lexemes::Indexed;
+use crate::search::lexemes::tests::Plain;
 use crate::search::postings::{Candidate, Place};
 use hermes_session::search::{Hit, SearchFilter, relax};
 use hermes_session::{PageRequest, Role, SessionId, Source, Timestamp};
@@ -25,7 +26,7 @@ impl Memory {
     fn new(texts: &[String], unlisted: &[usize]) -> Self {
         let (mut said, mut terms) = (BTreeMap::new(), BTreeSet::new());
         for (text, id) in texts.iter().zip(1..) {
-            let indexed = Indexed::of_text(text);
+            let indexed = Indexed::of_text::<Plain>(text);
             if !unlisted.contains(&(id as usize)) {
                 terms.extend(indexed.terms.iter().cloned());
             }

@@ -1,34 +1,34 @@
 //! Messages as a search reads them.
 
-use crate::database::Transaction;
-use crate::error::Failure;
+use super::postings::Said;
+use crate::server::row::given as text;
+use crate::server::{Fields as _, Odd, ServerRow, Sql, among};
+use crate::stored;
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::search_text::{self, Columns};
 use hermes_session::{Content, MessageBody, Role, SessionId, Source, Timestamp};
-use hermes_sql::search::postings::Said;
-use hermes_sql::stored;
-use tokio_postgres::Row;
 
 /// The messages with these ids, as far as a filter admits them and their session is there: an import puts messages before the session that
 /// they make visible.
-pub(super) async fn said(transaction: &Transaction, filter: &SearchFilter, ids: &[i64]) -> Result<Vec<Said>, Failure> {
+pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -> Result<Vec<Said>, T::Failure> {
     const SQL: &str = "SELECT m.id, m.session_id, m.role, m.timestamp, m.content_kind, m.content, m.tool_name, m.tool_calls, \
         s.source, s.user_id, s.model, s.title, s.started_at \
-        FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ANY($1)";
+        FROM messages m JOIN sessions s ON s.id = m.session_id WHERE ";
     let mut all = Vec::with_capacity(ids.len());
-    for row in transaction.query_rows(SQL, &[&ids]).await? {
-        let (source, user_id) = (Source::from_stored(text(&row, 8)?.unwrap_or_default()), text(&row, 9)?);
-        let tool_name = text(&row, 6)?;
+    let (condition, values) = among("m.id", 1, ids.iter().copied());
+    for row in transaction.rows(&format!("{SQL}{condition}"), values).await? {
+        let (source, user_id) = (Source::from_stored(text(&row, 8).unwrap_or_default()), text(&row, 9));
+        let tool_name = text(&row, 6);
         let said = Said {
             id: row.try_get(0)?,
-            session: SessionId::from_stored(row.try_get::<_, String>(1)?),
+            session: SessionId::from_stored(row.try_get::<String>(1)?),
             source,
-            model: text(&row, 10)?,
-            title: text(&row, 11)?,
+            model: text(&row, 10),
+            title: text(&row, 11),
             started_at: time(&row, 12, "sessions")?,
-            role: Role::from_stored(&text(&row, 2)?.unwrap_or_default()),
+            role: Role::from_stored(&text(&row, 2).unwrap_or_default()),
             said_at: time(&row, 3, "messages")?,
-            text: spoken(&row, 4, tool_name.as_deref(), text(&row, 7)?.as_deref())?,
+            text: spoken(&row, 4, tool_name.as_deref(), text(&row, 7).as_deref())?,
             tool_name,
         };
         let facts = SessionFacts {
@@ -46,30 +46,25 @@ pub(super) async fn said(transaction: &Transaction, filter: &SearchFilter, ids: 
 }
 
 /// The conversations of messages, by the sessions that they start with.
-pub(super) async fn conversations(transaction: &Transaction, ids: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
+pub async fn conversations<T: Sql>(transaction: &T, ids: &[i64]) -> Result<Vec<(i64, String)>, T::Failure> {
     const SQL: &str = "SELECT w.message_id, h.root FROM hx_search w JOIN hx_session h ON h.session_id = w.session_id \
-        WHERE w.message_id = ANY($1)";
-    let rows = transaction.query_rows(SQL, &[&ids]).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
-}
-
-/// A text column, as it was given.
-pub(super) fn text(row: &Row, index: usize) -> Result<Option<String>, Failure> {
-    let text: Option<&str> = row.try_get(index)?;
-    Ok(text.map(|text| stored::with_nul(text).unwrap_or_else(|| text.to_owned())))
+        WHERE ";
+    let (condition, values) = among("w.message_id", 1, ids.iter().copied());
+    let rows = transaction.rows(&format!("{SQL}{condition}"), values).await?;
+    Ok(rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<_, Odd>>()?)
 }
 
 /// What was said, as a person wrote it: the kind of the content stands at a place, and the content behind it.
-pub(super) fn spoken(
-    row: &Row,
+pub(super) fn spoken<R: ServerRow>(
+    row: &R,
     kind: usize,
     tool_name: Option<&str>,
     tool_calls: Option<&str>,
-) -> Result<String, Failure> {
-    let content = match (row.try_get::<_, &str>(kind)?, row.try_get::<_, Option<&str>>(kind + 1)?) {
+) -> Result<String, Odd> {
+    let content = match (row.try_get::<String>(kind)?, row.try_get::<Option<String>>(kind + 1)?) {
         (_, None) => String::new(),
-        ("text", Some(text)) => text.to_owned(),
-        (kind, Some(text)) => match stored::recall(kind, text.to_owned()) {
+        (kind, Some(text)) if kind == "text" => text,
+        (kind, Some(text)) => match stored::recall(&kind, text) {
             Content::Text(text) => text,
             content => {
                 let body = MessageBody { content: Some(content), ..MessageBody::empty(Role::User) };
@@ -84,6 +79,6 @@ pub(super) fn spoken(
     Ok(search_text::of_columns(columns).into_owned())
 }
 
-fn time(row: &Row, index: usize, table: &str) -> Result<Timestamp, Failure> {
-    Timestamp::from_seconds(row.try_get(index)?).map_err(|_| Failure::Damaged(format!("{table}: a time is none")))
+fn time<R: ServerRow>(row: &R, index: usize, table: &str) -> Result<Timestamp, Odd> {
+    Timestamp::from_seconds(row.try_get(index)?).map_err(|_| Odd(format!("{table}: a time is none")))
 }

@@ -1,0 +1,116 @@
+//! Messages that the server's index lost when the server failed.
+//!
+//! InnoDB keeps the newest part of a full-text index in memory. Rows have numbers in the order in which they are inserted, and after a failure
+//! those beyond the last number that was written are read again. A row that was inserted before that moment and committed after it has a smaller number:
+//! it is in the table and no longer in the index. So each start of a server is noted once the index was compared with the table.
+
+use crate::database::{Database, Purpose, Transaction};
+use crate::error::{Failure, code};
+use crate::spelling;
+use hermes_session::StoreError;
+use hermes_sql::search::lexemes;
+use hermes_sql::server::{Fields as _, Sql as _, among};
+use hermes_sql::{job, values};
+use mysql_async::Error;
+use std::time::Duration;
+
+/// Two starts of one server that are no further apart are one, in seconds: it tells for how long it is up, not since when.
+const SAME: i64 = 5;
+
+/// How long the comparison may take when a store is opened.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How many rows are listed anew at once.
+const LOT: usize = 64;
+
+/// One start of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Start {
+    /// The key of its note.
+    key: String,
+    /// When it was, in seconds.
+    at: i64,
+}
+
+impl Start {
+    async fn read(transaction: &Transaction) -> Result<Self, Failure> {
+        let sql = "SELECT concat('index of ', @@hostname, ':', @@port, ' ', @@server_id), unix_timestamp()";
+        let row = transaction.one(sql, values![]).await?;
+        let up = transaction.one("SHOW GLOBAL STATUS LIKE 'Uptime'", values![]).await?;
+        let seconds: i64 = up.try_get::<String>(1)?.parse().unwrap_or_default();
+        Ok(Self { key: row.try_get(0)?, at: row.try_get::<i64>(1)? - seconds })
+    }
+
+    /// Whether the index was compared with the table since.
+    async fn is_noted(&self, transaction: &Transaction) -> Result<bool, Failure> {
+        let noted = transaction.row("SELECT value FROM hx_state WHERE `key` = $1", values![self.key.as_str()]).await?;
+        let at = noted.map(|row| row.try_get::<String>(0)).transpose()?.and_then(|at| at.parse::<i64>().ok());
+        Ok(at.is_some_and(|at| (at - self.at).abs() <= SAME))
+    }
+}
+
+/// Whether the index was compared with the table since the server started.
+async fn are_mended(transaction: &Transaction) -> Result<bool, Failure> {
+    if transaction.vocabulary().is_whole() {
+        return Ok(true);
+    }
+    let is_noted = Start::read(transaction).await?.is_noted(transaction).await?;
+    if is_noted {
+        transaction.vocabulary().note_whole();
+    }
+    Ok(is_noted)
+}
+
+/// The messages that are in the table and not in the index; usually known to be none.
+pub(crate) async fn lost(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
+    if are_mended(transaction).await? {
+        return Ok(Vec::new());
+    }
+    let lost = compared(transaction).await?;
+    if lost.is_empty() {
+        transaction.vocabulary().note_whole();
+    }
+    // What is lost is looked for again by the next search: somebody may list it anew at any time.
+    Ok(lost)
+}
+
+/// Compares the index with the table: each list of words tells its size.
+async fn compared(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
+    const SQL: &str =
+        "SELECT h.message_id FROM hx_search h WHERE h.form <> 2 AND NOT MATCH (h.words) AGAINST ($1 IN BOOLEAN MODE)";
+    let sizes: Vec<String> = (0..=u32::BITS).map(|size| spelling::word(&lexemes::length(size))).collect();
+    let rows = transaction.rows(SQL, values![sizes.join(" ")]).await?;
+    Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
+}
+
+/// Sees to it that nothing is lost, if it can. If it can't, each search looks for itself.
+pub(crate) async fn look(database: &Database) {
+    const OP: &str = "compare the index with the table";
+    let are_mended: Result<bool, StoreError> = job!(database, Purpose::Read, OP, |transaction| are_mended(transaction));
+    if matches!(are_mended, Ok(false)) {
+        let mended: Result<usize, StoreError> =
+            job!(database, Purpose::write_much(&[]), OP, |transaction| mend(transaction));
+        drop(mended);
+    }
+}
+
+/// Lists anew what was lost, and notes that nothing is; how many messages that were. If it takes too long, each search does it for itself.
+pub(crate) async fn mend(transaction: &Transaction) -> Result<usize, Failure> {
+    let start = Start::read(transaction).await?;
+    transaction.batch(&transaction.flavour().statement_timeout(PATIENCE)).await?;
+    let lost = match compared(transaction).await {
+        Err(Failure::Mysql(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(0),
+        other => other?,
+    };
+    for lot in lost.chunks(LOT) {
+        let (condition, values) = among("message_id", 1, lot.iter().copied());
+        // A row gets another number when its words change. A blank changes nothing else.
+        let sql = format!(
+            "UPDATE hx_search SET words = IF(right(words, 1) = ' ', rtrim(words), concat(words, ' ')) WHERE {condition}"
+        );
+        transaction.run(&sql, values).await?;
+    }
+    let sql = "INSERT INTO hx_state (`key`, value) VALUES ($1, $2) ON DUPLICATE KEY UPDATE value = $2";
+    transaction.run(sql, values![start.key, start.at.to_string()]).await?;
+    Ok(lost.len())
+}

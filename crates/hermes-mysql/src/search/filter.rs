@@ -1,0 +1,122 @@
+//! Which messages are searched, as conditions of a statement.
+
+use super::question::Values;
+use crate::database::Transaction;
+use crate::error::Failure;
+use crate::row::Row;
+use hermes_session::search::SearchFilter;
+use hermes_session::search::fold::fold;
+use hermes_sql::server::Fields as _;
+use hermes_sql::stored;
+
+/// As many sessions are listed. More are asked for message by message.
+const FEW: usize = 64;
+
+/// More are not listed in any case: a statement has so many places for values. Messages too many are told then, and the rows themselves are asked.
+const MOST: usize = 10_000;
+
+/// The messages that a filter admits.
+pub(super) struct Admitted {
+    filter: SearchFilter,
+    sessions: Sessions,
+}
+
+enum Sessions {
+    /// Any.
+    All,
+    /// Those that have the properties which the filter asks for.
+    Such,
+    /// These.
+    Listed(Vec<String>),
+}
+
+impl Admitted {
+    /// Looks up the sessions of a filter, if they are few or can't be told by the server alone.
+    pub(super) async fn new(transaction: &Transaction, filter: &SearchFilter) -> Result<Self, Failure> {
+        if !filter.asks_of_session() {
+            return Ok(Self { filter: filter.clone(), sessions: Sessions::All });
+        }
+        let mut values = Values::default();
+        let conditions = such(filter, &mut values);
+        // A title is compared as the domain compares it.
+        let limit = if filter.title.is_some() { i64::MAX } else { FEW as i64 + 1 };
+        let limit = if filter.sessions.is_some() { i64::MAX } else { limit };
+        let limit = values.bind(limit);
+        let sql = format!("SELECT s.id, s.title FROM sessions s WHERE TRUE{conditions} LIMIT {limit}");
+        let mut listed = Vec::new();
+        for row in values.rows(transaction, &sql).await? {
+            if filter.title.as_deref().is_none_or(|piece| has_title(&row, piece)) {
+                listed.push(row.try_get(0)?);
+            }
+        }
+        let is_told =
+            (filter.title.is_some() || filter.sessions.is_some() || listed.len() <= FEW) && listed.len() <= MOST;
+        let sessions = if is_told { Sessions::Listed(listed) } else { Sessions::Such };
+        Ok(Self { filter: filter.clone(), sessions })
+    }
+
+    /// Conditions on the row `name` of `hx_search`, each with an `AND` before it.
+    pub(super) fn conditions(&self, name: &str, values: &mut Values) -> String {
+        let mut sql = match &self.sessions {
+            Sessions::All => String::new(),
+            Sessions::Such => {
+                let such = such(&self.filter, values);
+                format!(" AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = {name}.session_id{such})")
+            }
+            Sessions::Listed(ids) => {
+                format!(" AND {}", values.among(&format!("{name}.session_id"), ids.iter().map(String::as_str)))
+            }
+        };
+        let said = said(&self.filter, values);
+        if !said.is_empty() {
+            sql += &format!(" AND EXISTS (SELECT 1 FROM messages m WHERE m.id = {name}.message_id{said})");
+        }
+        sql
+    }
+}
+
+/// What a filter asks of the session `s`, but for its title.
+fn such(filter: &SearchFilter, values: &mut Values) -> String {
+    let kept = |text: &str| stored::without_nul(text).into_owned();
+    let mut sql = String::new();
+    if let Some(sources) = &filter.sources {
+        let sources = sources.iter().map(|source| kept(source.as_str()));
+        sql += &format!(" AND {}", values.among("s.source", sources));
+    }
+    if !filter.exclude_sources.is_empty() {
+        let sources = filter.exclude_sources.iter().map(|source| kept(source.as_str()));
+        // As bytes: a text is the same as one with blanks behind it, and that would be left out as well.
+        sql += &format!(" AND NOT ({})", values.among("CAST(s.source AS BINARY)", sources));
+    }
+    if let Some(user) = &filter.user_id {
+        sql += &format!(" AND s.user_id = {}", values.bind(kept(user)));
+    }
+    if let Some(model) = &filter.model {
+        sql += &format!(" AND s.model = {}", values.bind(kept(model)));
+    }
+    if let Some(sessions) = filter.sessions.as_ref().filter(|sessions| sessions.len() <= MOST) {
+        sql += &format!(" AND {}", values.among("s.id", sessions.iter().map(|id| id.as_str())));
+    }
+    sql
+}
+
+/// What it asks of the message `m`.
+fn said(filter: &SearchFilter, values: &mut Values) -> String {
+    let mut sql = String::new();
+    if let Some(roles) = &filter.roles {
+        let roles = roles.iter().map(|role| stored::without_nul(role.as_str()).into_owned());
+        sql += &format!(" AND {}", values.among("m.role", roles));
+    }
+    if let Some(since) = filter.since {
+        sql += &format!(" AND m.timestamp >= {}", values.bind(since.seconds()));
+    }
+    if let Some(before) = filter.before {
+        sql += &format!(" AND m.timestamp < {}", values.bind(before.seconds()));
+    }
+    sql
+}
+
+fn has_title(row: &Row, piece: &str) -> bool {
+    let title = hermes_sql::server::row::given(row, 1);
+    title.is_some_and(|title| fold(&title).contains(fold(piece).as_ref()))
+}
