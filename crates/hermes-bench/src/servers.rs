@@ -1,14 +1,16 @@
-//! A server beside a file, in one run: carried there and back, appends by many connections, lists, searches.
+//! Servers beside a file, in one run: carried from one to the next and back, appends by many connections, lists, searches.
 
 use crate::Anything;
 use crate::stopwatch::{Stopwatch, percentiles};
 use crate::{corpus, find, reads};
-use hermes_conformance::servers::Postgres;
+use hermes_conformance::servers::{Mariadb, Postgres};
+use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::transfer::{TransferOptions, copy, prove};
 use hermes_session::{NewMessage, NewSession, Request, SessionId, Source, Store, Timestamp};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,29 +19,57 @@ use tokio::runtime::Runtime;
 /// How many writers append at once, each on a connection of its own.
 const CONNECTIONS: [usize; 3] = [1, 8, 32];
 
-/// Measures both, on a throw-away server that brings every commit to disk.
+/// A store of each kind: one with the corpus, one to append to.
+struct Side {
+    name: &'static str,
+    corpus: Arc<dyn Store>,
+    appends: Arc<dyn Store>,
+}
+
+/// Measures all three. The throw-away servers bring every commit to disk, as the file does.
 pub(crate) fn run(runtime: &Runtime, path: &Path, file: &str, queries: &Path, seconds: f64) -> Result<Value, Anything> {
-    let server = Postgres::start(&["fsync=on", "synchronous_commit=on", "shared_buffers=512MB"]);
+    let postgresql = Postgres::start(&["fsync=on", "synchronous_commit=on", "shared_buffers=512MB"]);
+    let mysql = Mariadb::start(&[
+        "innodb_flush_log_at_trx_commit=1",
+        "innodb_buffer_pool_size=512M",
+        "innodb_log_file_size=512M",
+        "max_allowed_packet=64M",
+    ]);
     let folder = tempfile::tempdir()?;
-    let options = |schema: &str| PostgresOptions {
-        schema: Some(schema.to_owned()),
-        max_connections: 40,
-        ..PostgresOptions::default()
+    let open_file = |name: &str| SqliteStore::open(&folder.path().join(name), &SqliteOptions::default());
+    let open_postgresql = |schema: &str| {
+        let schema = Some(schema.to_owned());
+        let options = PostgresOptions { schema, max_connections: 40, ..PostgresOptions::default() };
+        runtime.block_on(PostgresStore::open(&postgresql.url(), &options))
     };
-    let open = |schema: &str| runtime.block_on(PostgresStore::open(&server.url(), &options(schema)));
-    let here: Arc<dyn Store> = Arc::new(crate::open(file)?);
-    let there: Arc<dyn Store> = Arc::new(open("corpus")?);
-    let back: Arc<dyn Store> = Arc::new(SqliteStore::open(&folder.path().join("back.db"), &SqliteOptions::default())?);
+    let open_mysql = |database: &str| {
+        mysql.sql(&format!("CREATE DATABASE {database}"));
+        let options = MysqlOptions { max_connections: 40, ..MysqlOptions::default() };
+        runtime.block_on(MysqlStore::open(&mysql.url_of(database), &options))
+    };
+    let side = |name, corpus, appends| Side { name, corpus, appends };
+    let sides = [
+        side("sqlite", Arc::new(crate::open(file)?), Arc::new(open_file("appends.db")?)),
+        side("postgresql", Arc::new(open_postgresql("corpus")?), Arc::new(open_postgresql("appends")?)),
+        side("mysql", Arc::new(open_mysql("corpus")?), Arc::new(open_mysql("appends")?)),
+    ];
+    let [here, there, beyond] = sides.each_ref().map(|side| &side.corpus);
+    let back: Arc<dyn Store> = Arc::new(open_file("back.db")?);
     let mut figures = Map::new();
-    figures.insert("to_server".into(), runtime.block_on(carry(&*here, &*there))?);
-    figures.insert("to_file".into(), runtime.block_on(carry(&*there, &*back))?);
+    for (way, from, to) in [("to_postgresql", here, there), ("to_mysql", there, beyond), ("to_file", beyond, &back)] {
+        figures.insert(way.into(), runtime.block_on(carry(&**from, &**to))?);
+    }
+    let mut watch = |_| ControlFlow::Continue(());
+    let whole = runtime.block_on(prove(&**here, &*back, &BTreeSet::new(), &mut watch))?;
+    figures.insert(
+        "there_and_back".into(),
+        json!({"equal": whole.equal, "mismatches": whole.mismatches, "holds": whole.holds()}),
+    );
     drop(back);
-    server.sql("VACUUM ANALYZE");
+    postgresql.sql("VACUUM ANALYZE");
+    mysql.sql("ANALYZE TABLE corpus.sessions, corpus.messages, corpus.hx_session, corpus.hx_search");
     let said = said(path)?;
-    let appended: Arc<dyn Store> = Arc::new(open("appends")?);
-    let file_of_appends = folder.path().join("appends.db");
-    let beside: Arc<dyn Store> = Arc::new(SqliteStore::open(&file_of_appends, &SqliteOptions::default())?);
-    for (name, store, writers) in [("postgresql", &there, &appended), ("sqlite", &here, &beside)] {
+    for Side { name, corpus: store, appends: writers } in &sides {
         let mut own = Map::new();
         for connections in CONNECTIONS {
             let rate = runtime.block_on(append(writers, &said, connections, seconds))?;
@@ -49,7 +79,7 @@ pub(crate) fn run(runtime: &Runtime, path: &Path, file: &str, queries: &Path, se
         own.insert("find".into(), find::ask(runtime, &**store, queries)?);
         let room = runtime.block_on(store.room())?;
         own.insert("bytes".into(), json!({"all": room.bytes, "indexes": room.indexes}));
-        figures.insert(name.into(), Value::Object(own));
+        figures.insert((*name).into(), Value::Object(own));
     }
     Ok(Value::Object(figures))
 }

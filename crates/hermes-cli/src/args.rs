@@ -3,8 +3,8 @@
 use crate::commands::{
     backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
     delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, list::ListArgs, migrate::MigrateArgs,
-    optimize::OptimizeArgs, prune::PruneArgs, rename::RenameArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs,
-    status::StatusArgs, verify::VerifyArgs,
+    optimize::OptimizeArgs, prune::PruneArgs, rename::RenameArgs, rpc::RpcArgs, search::SearchArgs, show::ShowArgs,
+    stats::StatsArgs, status::StatusArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -61,6 +61,7 @@ pub(crate) enum Command {
 #[derive(clap::Subcommand)]
 pub(crate) enum SessiondbCommand {
     Migrate(MigrateArgs),
+    Rpc(RpcArgs),
     Status(StatusArgs),
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod migrate;
 pub(crate) mod optimize;
 pub(crate) mod prune;
 pub(crate) mod rename;
+pub(crate) mod rpc;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod stats;

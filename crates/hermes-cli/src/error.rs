@@ -79,6 +79,11 @@ impl CliError {
         self.kind
     }
 
+    /// What the store said, if it is the store's error.
+    pub(crate) fn of_store(&self) -> Option<&StoreError> {
+        self.source.downcast_ref()
+    }
+
     /// The exit code of the process.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.kind.code())

@@ -5,6 +5,7 @@
 
 use hermes_config::Settings;
 use hermes_session::SessionId;
+use hermes_session::transcript_file::session_of;
 use hermes_store::StoreUrl;
 use std::collections::BTreeSet;
 use std::io;
@@ -12,10 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// The folder of transcripts, in the home folder.
 const FOLDER: &str = "sessions";
-/// The gateway's list of which chat is in which session. It is nobody's transcript, whatever a session is called.
-const ROUTES: &str = "sessions.json";
-/// The longest id that the agent makes a file name of.
-const MOST_BYTES: usize = 128;
 
 /// The transcripts of a store's sessions.
 #[derive(Debug, Clone)]
@@ -43,7 +40,7 @@ impl Transcripts {
 
     /// The files of these sessions, by name.
     pub(crate) fn files(&self, ids: &[SessionId]) -> Vec<PathBuf> {
-        let ids: BTreeSet<&str> = ids.iter().map(SessionId::as_str).filter(|id| is_plain(id)).collect();
+        let ids: BTreeSet<&str> = ids.iter().filter(|id| id.is_file_safe()).map(SessionId::as_str).collect();
         // No folder, no files.
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         let is_meant = |entry: &std::fs::DirEntry| {
@@ -69,41 +66,6 @@ impl Transcripts {
     }
 }
 
-/// Whether the agent makes names of files of such an id.
-fn is_plain(id: &str) -> bool {
-    (1..=MOST_BYTES).contains(&id.len())
-        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-}
-
-/// The session whose file has this name: `session_ID.json`, `request_dump_ID_TIME.json`, `ID.json`, `ID.jsonl`.
-///
-/// A name that could be two sessions' is the one's for which the agent writes it today.
-fn session_of(name: &str) -> Option<&str> {
-    if name == ROUTES {
-        return None;
-    }
-    if let Some(id) = name.strip_suffix(".jsonl") {
-        return Some(id);
-    }
-    let stem = name.strip_suffix(".json")?;
-    if let Some(id) = stem.strip_prefix("session_") {
-        return Some(id);
-    }
-    match stem.strip_prefix("request_dump_") {
-        Some(dump) => without_time(dump),
-        None => Some(stem),
-    }
-}
-
-/// Cuts `_20250305_091523_123456` off. The time has one length, so nothing of an id can be taken for it.
-fn without_time(dump: &str) -> Option<&str> {
-    const SHAPE: &[u8] = b"_dddddddd_dddddd_dddddd";
-    let cut = dump.len().checked_sub(SHAPE.len())?;
-    let (id, time) = dump.as_bytes().split_at(cut);
-    let fits = |(byte, shape): (&u8, &u8)| if *shape == b'd' { byte.is_ascii_digit() } else { byte == shape };
-    (!id.is_empty() && time.iter().zip(SHAPE).all(fits)).then(|| &dump[..cut])
-}
-
 /// A path with every link of its folder followed, as far as it is there.
 fn same_place(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
@@ -112,25 +74,6 @@ fn same_place(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_tells_whose_file_it_is() {
-        for (name, id) in [
-            ("session_20250305_091523_a1b2c3.json", Some("20250305_091523_a1b2c3")),
-            ("20250305_091523_a1b2c3.jsonl", Some("20250305_091523_a1b2c3")),
-            ("20250305_091523_a1b2c3.json", Some("20250305_091523_a1b2c3")),
-            ("request_dump_x_20250305_091523_123456.json", Some("x")),
-            ("request_dump_x_20250305_091523_20250305_091523_123456.json", Some("x_20250305_091523")),
-            ("request_dump_20250305_091523_123456.json", None),
-            ("request_dump_x_y.json", None),
-            ("sessions.json", None),
-            ("sessions.jsonl", Some("sessions")),
-            ("notes.txt", None),
-            ("request_dump_大_20250305_091523_12345大.json", None),
-        ] {
-            assert_eq!(session_of(name), id, "{name}");
-        }
-    }
 
     #[test]
     fn no_id_reaches_another_file() {

@@ -18,6 +18,7 @@ pub mod servers;
 pub mod concurrency;
 pub mod deletion;
 pub mod functions;
+pub mod gateway;
 pub mod import;
 pub mod lineage;
 pub mod listing;

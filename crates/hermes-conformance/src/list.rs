@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, deletion, functions, import, lineage, listing, maintenance, messages, meta, ordering, pieces,
-    requests, search, sessions, text, titles, topics, transfer, usage,
+    Case, concurrency, deletion, functions, gateway, import, lineage, listing, maintenance, messages, meta, ordering,
+    pieces, requests, search, sessions, text, titles, topics, transfer, usage,
 };
 
 macro_rules! cases {
@@ -87,6 +87,7 @@ pub const CASES: &[Case] = cases![
     listing::counts_match_the_list,
     meta::kept_and_overwritten,
     meta::keys_are_checked,
+    meta::of_two_that_expect_the_same_one_wins,
     meta::apart_from_sessions,
     meta::pages_in_the_order_of_bytes,
     topics::come_and_come_back,
@@ -189,6 +190,18 @@ pub const CASES: &[Case] = cases![
     functions::retention_takes_whole_conversations,
     functions::a_session_is_found_as_it_is_named,
     functions::the_export_is_the_models,
+    gateway::a_handoff_goes_its_way,
+    gateway::one_on_its_way_is_not_asked_for_again,
+    gateway::one_worker_wins,
+    gateway::a_lost_worker_is_replaced,
+    gateway::agents_end_handoffs_without_a_claim,
+    gateway::waiting_in_the_order_of_requests,
+    gateway::topics_are_switched,
+    gateway::topics_lead_to_sessions,
+    gateway::sessions_without_a_topic,
+    gateway::ghosts_are_cleared_away,
+    gateway::orphans_are_ended,
+    gateway::what_is_old_goes_by_itself,
     transfer::everything_goes_and_comes_back,
     transfer::interrupted_anywhere,
     transfer::a_place_is_noted,

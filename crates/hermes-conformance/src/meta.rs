@@ -30,6 +30,33 @@ pub async fn kept_and_overwritten(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// A value is swapped only if it is the expected one.
+pub async fn of_two_that_expect_the_same_one_wins(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    assert!(!store.swap_meta("key", Some("x"), Some("y")).await?);
+    assert!(store.swap_meta("key", None, Some("1")).await?);
+    assert!(!store.swap_meta("key", None, Some("2")).await?);
+    assert!(store.swap_meta("key", Some("1"), Some("")).await?);
+    assert!(store.swap_meta("key", Some(""), None).await?);
+    assert_eq!(store.meta("key").await?, None);
+    for round in 0..5 {
+        let expected = store.meta("key").await?;
+        let mut all = Vec::new();
+        for number in 0..4 {
+            let (store, expected) = (setup.store().await, expected.clone());
+            let value = format!("{round} {number}");
+            all.push(tokio::spawn(async move { store.swap_meta("key", expected.as_deref(), Some(&value)).await }));
+        }
+        let mut winners = 0;
+        for one in all {
+            winners += u32::from(one.await.unwrap()?);
+        }
+        assert_eq!(winners, 1, "round {round}");
+    }
+    assert_invalid(store.swap_meta("", None, Some("x")).await, "meta key");
+    Ok(())
+}
+
 /// A key is 1 to 255 bytes long.
 pub async fn keys_are_checked(setup: Setup) -> CaseResult {
     let store = setup.store().await;

@@ -5,6 +5,7 @@
 //! and only then is anything changed.
 
 mod arrivals;
+mod gateway;
 mod kin;
 mod listing;
 mod messages;
@@ -15,6 +16,7 @@ mod topics;
 mod upkeep;
 
 use async_trait::async_trait;
+use hermes_session::gateway::{Beside, Claim, GatewayStore, Handoff, HandoffEnd};
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
@@ -22,14 +24,15 @@ use hermes_session::{
     BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Foreign, IndexHealth, Lineage, ListRequest, Listing,
     Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
     Request, RequestKey, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
-    StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicMode, Topics, TopicsImported, UsageUpdate, change,
-    checked_meta_key, checked_prefix,
+    StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate,
+    change, checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A store in memory. A clone is another handle on the same data.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +51,8 @@ struct State {
     meta: BTreeMap<String, String>,
     modes: BTreeMap<String, TopicMode>,
     bindings: BTreeMap<(String, String), TopicBinding>,
+    /// What stands beside the columns of handoffs.
+    handoffs: BTreeMap<SessionId, Beside>,
     last_message_id: i64,
 }
 
@@ -281,6 +286,64 @@ impl SearchStore for ModelStore {
 }
 
 #[async_trait]
+impl GatewayStore for ModelStore {
+    async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError> {
+        self.once(request, change::request_handoff(id, platform), id, |state| {
+            Ok(state.step(id, |handoff| handoff.requested(platform, request.at))?.is_some())
+        })
+    }
+
+    async fn claim_handoff(
+        &self,
+        id: &SessionId,
+        lease: Duration,
+        request: &Request,
+    ) -> Result<Option<Claim>, StoreError> {
+        self.once(request, change::claim_handoff(id), id, |state| {
+            let taken = state.step(id, |handoff| handoff.claimed(lease, request.at))?;
+            Ok(taken.map(|taken| Claim(taken.claims)))
+        })
+    }
+
+    async fn end_handoff(
+        &self,
+        id: &SessionId,
+        claim: Option<Claim>,
+        end: &HandoffEnd,
+        request: &Request,
+    ) -> Result<bool, StoreError> {
+        self.once(request, change::end_handoff(id, claim, end), id, |state| {
+            Ok(state.step(id, |handoff| handoff.ended(claim, end))?.is_some())
+        })
+    }
+
+    async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
+        Ok(self.state().handoff(id))
+    }
+
+    async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
+        Ok(self.state().waiting_handoffs(now))
+    }
+
+    async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
+        change.check()?;
+        self.state().change_topics(change, at)
+    }
+
+    async fn topic_mode(&self, chat_id: &str) -> Result<Option<TopicMode>, StoreError> {
+        Ok(self.state().modes.get(chat_id).cloned())
+    }
+
+    async fn topic(&self, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, StoreError> {
+        Ok(self.state().bindings.get(&(chat_id.to_owned(), thread_id.to_owned())).cloned())
+    }
+
+    async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
+        Ok(self.state().topic_of(session))
+    }
+}
+
+#[async_trait]
 impl Maintenance for ModelStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
         self.once(request, change::delete_conversation(id), id, |state| state.delete_conversation(id))
@@ -309,6 +372,19 @@ impl Maintenance for ModelStore {
         let state = self.state();
         let behind = state.meta.iter().filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));
         Ok(behind.take(limit as usize).map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {
+        let key = checked_meta_key(key)?;
+        let mut state = self.state();
+        if state.meta.get(&key).map(String::as_str) != expected {
+            return Ok(false);
+        }
+        match value {
+            Some(value) => _ = state.meta.insert(key, value.to_owned()),
+            None => _ = state.meta.remove(&key),
+        }
+        Ok(true)
     }
 
     async fn topics(&self) -> Result<Topics, StoreError> {

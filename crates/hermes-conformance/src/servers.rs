@@ -70,12 +70,13 @@ fn output_of(command: &mut Command) -> String {
 /// Waits until a server answers.
 ///
 /// # Panics
-/// If it ends before, or takes too long.
-fn await_start(server: &mut Child, is_ready: impl Fn() -> bool) {
+/// If it ends before, or takes too long; with what its log says, if it keeps one.
+fn await_start(server: &mut Child, log: &Path, is_ready: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_ready() {
         let is_alive = server.try_wait().unwrap().is_none();
-        assert!(is_alive && start.elapsed() < PATIENCE, "the server does not start");
+        let said = || fs::read_to_string(log).unwrap_or_default();
+        assert!(is_alive && start.elapsed() < PATIENCE, "the server does not start: {}", said());
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -4,6 +4,7 @@
 //! sends a change again may look at the clock again.
 
 use crate::digest::Fingerprint;
+use crate::gateway::{Claim, HandoffEnd};
 use crate::{
     EndReason, Json, NewChild, NewMessage, NewSession, SessionId, SessionPatch, Timestamp, Title, UsageMode,
     UsageUpdate,
@@ -126,4 +127,23 @@ pub fn record_usage(id: &SessionId, update: &UsageUpdate) -> String {
 /// Deleting a conversation.
 pub fn delete_conversation(id: &SessionId) -> String {
     on("delete_conversation", id).finish()
+}
+
+/// Asking for a handoff.
+pub fn request_handoff(id: &SessionId, platform: &str) -> String {
+    on("request_handoff", id).field(platform).finish()
+}
+
+/// Taking a handoff. For how long does not count.
+pub fn claim_handoff(id: &SessionId) -> String {
+    on("claim_handoff", id).finish()
+}
+
+/// Ending a handoff.
+pub fn end_handoff(id: &SessionId, claim: Option<Claim>, end: &HandoffEnd) -> String {
+    let why = match end {
+        HandoffEnd::Completed => None,
+        HandoffEnd::Failed(why) => Some(why.as_str()),
+    };
+    on("end_handoff", id).number(claim.map(|claim| claim.0)).optional(why).finish()
 }

@@ -188,6 +188,17 @@ pub enum Conflict {
         continuation: SessionId,
     },
 
+    /// The session has another topic.
+    #[error("session {session} is linked to thread {thread_id} of chat {chat_id} already")]
+    TopicTaken {
+        /// The session.
+        session: SessionId,
+        /// The chat.
+        chat_id: String,
+        /// The thread in it.
+        thread_id: String,
+    },
+
     /// The request key was used for something else.
     #[error("request key {0} was used for another change")]
     KeyReused(RequestKey),
@@ -199,6 +210,7 @@ impl Conflict {
             Self::Exists(_) => "choose another id".into(),
             Self::TitleTaken { holder, .. } => format!("choose another title, or rename session {holder} first").into(),
             Self::AlreadySplit { continuation, .. } => format!("carry on in session {continuation}").into(),
+            Self::TopicTaken { .. } => "a session has one topic; choose another session".into(),
             Self::KeyReused(_) => "use a new key for each change".into(),
         }
     }

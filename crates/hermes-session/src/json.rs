@@ -129,7 +129,7 @@ impl fmt::Display for Json {
 }
 
 /// The elements of a list, or the members of an object with their keys, as they stand in text of the one spelling.
-pub(crate) fn parts(container: &str) -> Vec<&str> {
+pub fn parts(container: &str) -> Vec<&str> {
     scan::parts(container)
 }
 

@@ -156,6 +156,12 @@ pub fn replay(segments: impl IntoIterator<Item = Vec<Message>>) -> Vec<ReplayMes
     pairing::pair(overlap::join(segments.into_iter().map(talk)))
 }
 
+/// The messages of a chain of sessions, of which each carries on the one before, as they are stored: only what a session repeats of
+/// the one before is left out.
+pub fn without_repeats(segments: impl IntoIterator<Item = Vec<Message>>) -> Vec<Message> {
+    overlap::join_stored(segments.into_iter())
+}
+
 /// Reads a session, or with it all that was compressed into it, and replays it.
 ///
 /// # Errors

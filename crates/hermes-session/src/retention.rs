@@ -1,7 +1,9 @@
 //! Retention: which conversations are old enough to go, and taking them away. A dry run and a real one use the same list.
 
+mod chores;
 mod prune;
 
+pub use chores::{AutoPruned, LAST_AUTO_PRUNE, auto_prune, end_orphans, prune_ghosts};
 pub use prune::{Pruned, prune, prune_planned};
 
 use crate::{
@@ -20,9 +22,20 @@ const PAGE: u32 = 1000;
 pub struct RetentionPolicy {
     older_than: f64,
     source: Option<Source>,
+    only_ghosts: bool,
 }
 
 impl RetentionPolicy {
+    /// Sessions that a terminal began a day ago or more and left without a word or a title.
+    pub fn ghosts() -> Self {
+        Self { older_than: 1.0, source: Some(Source::from_stored("tui")), only_ghosts: true }
+    }
+
+    /// Whether only sessions may go that have neither a message nor a title.
+    pub const fn only_ghosts(&self) -> bool {
+        self.only_ghosts
+    }
+
     /// Conversations in which nothing happened for more than `older_than` days (parts of days count); only those of `source`, if
     /// it is given.
     ///
@@ -34,7 +47,7 @@ impl RetentionPolicy {
         match older_than {
             days if !days.is_finite() => refuse("is not a finite number"),
             days if days < 0.0 => refuse("is negative"),
-            _ => Ok(Self { older_than, source }),
+            _ => Ok(Self { older_than, source, only_ghosts: false }),
         }
     }
 
@@ -129,6 +142,7 @@ struct Group {
     /// The first session's; nothing as long as that was not seen.
     source: Option<Source>,
     is_active: bool,
+    is_titled: bool,
     messages: u64,
     last_active: Timestamp,
 }
@@ -139,6 +153,7 @@ impl Tally {
             members: Vec::with_capacity(1),
             source: None,
             is_active: false,
+            is_titled: false,
             messages: 0,
             last_active: row.last_active,
         });
@@ -150,6 +165,7 @@ impl Tally {
             group.source = Some(row.source.clone());
         }
         group.is_active |= row.ended_at.is_none();
+        group.is_titled |= row.title.is_some();
         group.messages = group.messages.saturating_add(u64::try_from(row.message_count).unwrap_or(0));
         group.last_active = group.last_active.max(row.last_active);
     }
@@ -158,7 +174,8 @@ impl Tally {
         let may_go = |group: &Group| {
             let is_meant =
                 group.source.as_ref().is_some_and(|own| policy.source.as_ref().is_none_or(|only| only == own));
-            is_meant && !group.is_active && policy.admits(group.last_active, now)
+            let is_kept = policy.only_ghosts && (group.messages > 0 || group.is_titled);
+            is_meant && !is_kept && !group.is_active && policy.admits(group.last_active, now)
         };
         let candidate = |(conversation, group): (SessionId, Group)| Candidate {
             conversation,

@@ -14,7 +14,9 @@ pub mod tokens;
 
 pub use query::Query;
 
-use crate::{Maintenance, MessageId, PageRequest, Role, SessionId, SessionStore, Source, StoreError, Timestamp};
+use crate::{
+    GatewayStore, Maintenance, MessageId, PageRequest, Role, SessionId, SessionStore, Source, StoreError, Timestamp,
+};
 use async_trait::async_trait;
 use std::time::Duration;
 
@@ -246,6 +248,6 @@ pub trait SearchStore: SessionStore {
 }
 
 /// All that a store can do.
-pub trait Store: Maintenance + SearchStore {}
+pub trait Store: GatewayStore + Maintenance + SearchStore {}
 
-impl<T: Maintenance + SearchStore> Store for T {}
+impl<T: GatewayStore + Maintenance + SearchStore> Store for T {}

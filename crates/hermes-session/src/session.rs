@@ -52,6 +52,8 @@ impl EndReason {
     pub const COMPRESSION: &str = "compression";
     /// It was left for a branch of it.
     pub const BRANCHED: &str = "branched";
+    /// A compression made it, and nobody carried on in it.
+    pub const ORPHANED_COMPRESSION: &str = "orphaned_compression";
     /// The terminal was closed.
     pub const CLI_CLOSE: &str = "cli_close";
 

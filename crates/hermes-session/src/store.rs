@@ -221,6 +221,10 @@ pub trait Maintenance: SessionStore {
     //  Cases: meta::pages_in_the_order_of_bytes
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError>;
 
+    /// Keeps a value, or none, in place of the one that is expected there; whether it was the one. Of several that expect the same one wins.
+    //  Cases: meta::of_two_that_expect_the_same_one_wins
+    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError>;
+
     /// All that is known of topics of chats. Deleting a conversation takes the bindings of its sessions with it.
     //  Cases: topics::come_and_come_back, topics::go_with_their_sessions
     async fn topics(&self) -> Result<Topics, StoreError>;

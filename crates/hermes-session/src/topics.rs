@@ -3,7 +3,7 @@
 //! The agent makes these tables when a person asks for topics, not before. Here they are only carried from one store to another;
 //! whether a row can be taken is decided here, once for all stores.
 
-use crate::{SessionId, Timestamp, Unreadable};
+use crate::{Invalid, MAX_ID_BYTES, SessionId, Timestamp, Unreadable};
 
 /// All that a store knows of topics, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -60,6 +60,104 @@ pub struct TopicBinding {
     pub linked_at: Timestamp,
     /// When something changed last.
     pub updated_at: Timestamp,
+}
+
+/// A change of topics.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TopicChange {
+    /// Topics are on in a chat. What is not known of the platform stays as it was.
+    On {
+        /// The chat.
+        chat_id: String,
+        /// Whose it is.
+        user_id: String,
+        /// Whether the platform allows topics in it.
+        has_topics_enabled: Option<bool>,
+        /// Whether its people may make topics.
+        allows_users_to_create_topics: Option<bool>,
+    },
+    /// Topics are off in a chat; nothing happens if they never were on.
+    Off {
+        /// The chat.
+        chat_id: String,
+        /// Whether its topics lead nowhere any more.
+        clears: bool,
+    },
+    /// A topic leads to a session.
+    Bind {
+        /// The chat.
+        chat_id: String,
+        /// The thread in it.
+        thread_id: String,
+        /// Whose it is.
+        user_id: String,
+        /// The route that the gateway knows the topic by.
+        session_key: String,
+        /// Where it leads.
+        session_id: SessionId,
+        /// `auto`, or how else it is kept up.
+        managed_mode: String,
+    },
+}
+
+impl TopicChange {
+    /// Sees that every store can keep it: names of at most 255 bytes, and no NUL.
+    ///
+    /// # Errors
+    /// What can't be kept.
+    pub fn check(&self) -> Result<(), Invalid> {
+        let names: Vec<(&'static str, &str)> = match self {
+            Self::On { chat_id, user_id, .. } => vec![("chat", chat_id), ("user", user_id)],
+            Self::Off { chat_id, .. } => vec![("chat", chat_id)],
+            Self::Bind { chat_id, thread_id, user_id, session_key, managed_mode, .. } => vec![
+                ("chat", chat_id),
+                ("thread", thread_id),
+                ("user", user_id),
+                ("session key", session_key),
+                ("managed mode", managed_mode),
+            ],
+        };
+        for (what, name) in names {
+            if name.contains('\0') {
+                return Err(Invalid::new(what, "holds a NUL character", "leave it out"));
+            }
+            if name.len() > MAX_ID_BYTES {
+                return Err(Invalid::new(what, "is longer than 255 bytes", "give a shorter one"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TopicMode {
+    /// The mode of a chat after topics were switched on.
+    pub fn on(
+        there: Option<Self>,
+        chat_id: &str,
+        user_id: &str,
+        capabilities: (Option<bool>, Option<bool>),
+        at: Timestamp,
+    ) -> Self {
+        let known = |known: fn(&Self) -> Option<bool>| there.as_ref().and_then(known);
+        Self {
+            chat_id: chat_id.to_owned(),
+            user_id: user_id.to_owned(),
+            enabled: true,
+            activated_at: there.as_ref().map_or(at, |there| there.activated_at),
+            updated_at: at,
+            has_topics_enabled: capabilities.0.or(known(|mode| mode.has_topics_enabled)),
+            allows_users_to_create_topics: capabilities.1.or(known(|mode| mode.allows_users_to_create_topics)),
+            capability_checked_at: Some(at),
+            intro_message_id: there.as_ref().and_then(|there| there.intro_message_id.clone()),
+            pinned_message_id: there.and_then(|there| there.pinned_message_id),
+        }
+    }
+
+    /// The mode of a chat after topics were switched off.
+    #[must_use]
+    pub fn off(self, at: Timestamp) -> Self {
+        Self { enabled: false, updated_at: at, ..self }
+    }
 }
 
 /// What became of topics that were to be taken.

@@ -1,5 +1,6 @@
 //! Answers that are kept beside request keys, so that the same request answers the same.
 
+use hermes_session::gateway::Claim;
 use hermes_session::{Deleted, Ensured, MessageId, Title};
 
 /// An answer that can be kept beside its key.
@@ -56,6 +57,15 @@ impl Answer for Option<Title> {
     }
     fn recall(text: &str) -> Option<Self> {
         Some(Title::recall(text))
+    }
+}
+
+impl Answer for Option<Claim> {
+    fn keep(&self) -> String {
+        self.map(|Claim(number)| number.to_string()).unwrap_or_default()
+    }
+    fn recall(text: &str) -> Option<Self> {
+        if text.is_empty() { Some(None) } else { text.parse().ok().map(|number| Some(Claim(number))) }
     }
 }
 

@@ -4,6 +4,7 @@
 mod attempt;
 mod backup;
 pub mod deletion;
+pub mod handoffs;
 pub mod import;
 pub mod lineage;
 pub mod listing;

@@ -11,7 +11,7 @@ use crate::hidden::{self, Hidden};
 use crate::indexes::Merging;
 use crate::requests::once;
 use crate::row::time;
-use crate::{indexes, lineage, mend, topics};
+use crate::{handoffs, indexes, lineage, mend, topics};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{Deleted, Request, SessionId, StoreError, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
@@ -140,12 +140,24 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
         if dirty & 1 != 0 {
             last_active = last_active.max(mend::last_active(database, member)?.unwrap_or(last_active));
         }
+        if policy.only_ghosts() && !is_ghost(database, member)? {
+            return Ok(Fate::Stays);
+        }
         let is_meant = member != id || policy.source().is_none_or(|only| Some(only.as_str()) == source.as_deref());
         if !is_meant || !policy.admits(last_active, now) {
             return Ok(Fate::Stays);
         }
     }
     Ok(Fate::Goes(members))
+}
+
+/// Whether a session has neither a message nor a title.
+fn is_ghost(database: &Database, id: &SessionId) -> Result<bool, Failure> {
+    Ok(!database
+        .prepare_cached(
+            "SELECT 1 FROM sessions s WHERE s.id = ? AND (s.title IS NOT NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id))",
+        )?
+        .exists(params![id.as_str()])?)
 }
 
 /// Makes sessions vanish: nobody finds them any more, and what they held is free.
@@ -161,6 +173,7 @@ fn doom(database: &Database, members: &[SessionId]) -> Result<Deleted, Failure> 
         run("DELETE FROM hx_session WHERE session_id = ?", member)?;
         run("DELETE FROM hx_request WHERE session_id = ?", member)?;
         topics::unbind(database, member)?;
+        handoffs::forget(database, member)?;
     }
     for member in members {
         // What is left below is a conversation of its own: a branch. It stays, without a parent.

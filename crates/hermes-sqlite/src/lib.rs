@@ -16,6 +16,7 @@ mod deletion;
 mod error;
 mod filesystem;
 mod foreign;
+mod handoffs;
 mod hidden;
 mod import;
 mod indexes;

@@ -40,3 +40,17 @@ pub(crate) fn page(database: &Database, after: Option<&str>, limit: u32) -> Resu
     }
     Ok(page)
 }
+
+/// Keeps a value in place of the expected one; whether it was that.
+pub(crate) fn swap(
+    database: &Database,
+    key: &str,
+    expected: Option<&str>,
+    value: Option<&str>,
+) -> Result<bool, Failure> {
+    if read(database, key)?.as_deref() != expected {
+        return Ok(false);
+    }
+    write(database, key, value)?;
+    Ok(true)
+}

@@ -8,10 +8,11 @@ use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, backup, connection, deletion, foreign, import, indexes, lineage, listing, maintenance, messages,
-    meta, optimize, row, search, sessions, statistics, titles, topics, usage, verify,
+    SqliteOptions, backup, connection, deletion, foreign, handoffs, import, indexes, lineage, listing, maintenance,
+    messages, meta, optimize, row, search, sessions, statistics, titles, topics, usage, verify,
 };
 use async_trait::async_trait;
+use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
@@ -19,10 +20,12 @@ use hermes_session::{
     BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Maintenance, Message,
     MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
     SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title,
-    Titled, Topics, TopicsImported, UsageUpdate, checked_meta_key, checked_prefix,
+    Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, checked_meta_key,
+    checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Up to so many rows a read counts as short.
 const SHORT: u32 = 1_000;
@@ -250,6 +253,69 @@ impl SearchStore for SqliteStore {
 }
 
 #[async_trait]
+impl GatewayStore for SqliteStore {
+    async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError> {
+        let (id, platform, request) = (id.clone(), platform.to_owned(), request.clone());
+        let work = move |database: &Database| handoffs::request(database, &id, &platform, &request);
+        self.workers.write("ask for a handoff", work).await
+    }
+
+    async fn claim_handoff(
+        &self,
+        id: &SessionId,
+        lease: Duration,
+        request: &Request,
+    ) -> Result<Option<Claim>, StoreError> {
+        let (id, request) = (id.clone(), request.clone());
+        let work = move |database: &Database| handoffs::claim(database, &id, lease, &request);
+        self.workers.write("take a handoff", work).await
+    }
+
+    async fn end_handoff(
+        &self,
+        id: &SessionId,
+        claim: Option<Claim>,
+        end: &HandoffEnd,
+        request: &Request,
+    ) -> Result<bool, StoreError> {
+        let (id, end, request) = (id.clone(), end.clone(), request.clone());
+        let work = move |database: &Database| handoffs::end(database, &id, claim, &end, &request);
+        self.workers.write("end a handoff", work).await
+    }
+
+    async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
+        let id = id.clone();
+        self.workers.read_short("read a handoff", move |database| handoffs::read(database, &id)).await
+    }
+
+    async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
+        self.workers.read("look for handoffs", move |database| handoffs::waiting(database, now)).await
+    }
+
+    async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
+        change.check()?;
+        let change = change.clone();
+        self.workers.write("change topics", move |database| topics::change(database, &change, at)).await
+    }
+
+    async fn topic_mode(&self, chat_id: &str) -> Result<Option<TopicMode>, StoreError> {
+        let chat_id = chat_id.to_owned();
+        self.workers.read_short("read topics", move |database| topics::mode_of(database, &chat_id)).await
+    }
+
+    async fn topic(&self, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, StoreError> {
+        let (chat_id, thread_id) = (chat_id.to_owned(), thread_id.to_owned());
+        let work = move |database: &Database| topics::binding_at(database, &chat_id, &thread_id);
+        self.workers.read_short("read topics", work).await
+    }
+
+    async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
+        let session = session.clone();
+        self.workers.read_short("read topics", move |database| topics::binding_of(database, &session)).await
+    }
+}
+
+#[async_trait]
 impl Maintenance for SqliteStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
         let (id, request) = (id.clone(), request.clone());
@@ -289,6 +355,13 @@ impl Maintenance for SqliteStore {
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
         let after = after.map(str::to_owned);
         self.workers.read("read values", move |database| meta::page(database, after.as_deref(), limit)).await
+    }
+
+    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {
+        let key = checked_meta_key(key)?;
+        let (expected, value) = (expected.map(str::to_owned), value.map(str::to_owned));
+        let work = move |database: &Database| meta::swap(database, &key, expected.as_deref(), value.as_deref());
+        self.workers.write("swap a value", work).await
     }
 
     async fn topics(&self) -> Result<Topics, StoreError> {

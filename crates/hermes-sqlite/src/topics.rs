@@ -5,7 +5,9 @@ use crate::error::Failure;
 use crate::meta;
 use crate::row::{require, time};
 use hermes_session::topics::{BindingPlace, judge_binding, judge_mode};
-use hermes_session::{SessionId, Timestamp, TopicBinding, TopicMode, Topics, TopicsImported, Unreadable};
+use hermes_session::{
+    Conflict, SessionId, Timestamp, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, Unreadable,
+};
 use rusqlite::{OptionalExtension as _, Row, params};
 
 const MODES: &str = "telegram_dm_topic_mode";
@@ -93,9 +95,7 @@ pub(crate) fn import(database: &Database, topics: &Topics) -> Result<TopicsImpor
     }
     make_tables(database)?;
     for mode in &topics.modes {
-        let sql = format!("SELECT {MODE_COLUMNS} FROM {MODES} WHERE chat_id = ?");
-        let there = database.prepare_cached(&sql)?.query_row([&mode.chat_id], |row| Ok(self::mode(row))).optional()?;
-        let there = there.transpose().map_err(|why| Failure::Damaged(format!("{MODES} {}: {why}", mode.chat_id)))?;
+        let there = mode_of(database, &mode.chat_id)?;
         if imported.count_mode(mode, judge_mode(mode, there.as_ref())) {
             put_mode(database, mode)?;
         }
@@ -107,6 +107,89 @@ pub(crate) fn import(database: &Database, topics: &Topics) -> Result<TopicsImpor
         }
     }
     Ok(imported)
+}
+
+/// Changes topics. The tables are made with the first.
+pub(crate) fn change(database: &Database, change: &TopicChange, at: Timestamp) -> Result<(), Failure> {
+    match change {
+        TopicChange::On { chat_id, user_id, has_topics_enabled, allows_users_to_create_topics } => {
+            make_tables(database)?;
+            let there = mode_of(database, chat_id)?;
+            let capabilities = (*has_topics_enabled, *allows_users_to_create_topics);
+            set_mode(database, &TopicMode::on(there, chat_id, user_id, capabilities, at))
+        }
+        TopicChange::Off { chat_id, clears } => {
+            if let Some(there) = mode_of(database, chat_id)? {
+                set_mode(database, &there.off(at))?;
+            }
+            if *clears && has_table(database, BINDINGS)? {
+                database
+                    .prepare_cached("DELETE FROM telegram_dm_topic_bindings WHERE chat_id = ?")?
+                    .execute([chat_id])?;
+            }
+            Ok(())
+        }
+        TopicChange::Bind { chat_id, thread_id, user_id, session_key, session_id, managed_mode } => {
+            require(database, session_id)?;
+            make_tables(database)?;
+            if let Some(other) = binding_of(database, session_id)?
+                && (&other.chat_id, &other.thread_id) != (chat_id, thread_id)
+            {
+                let (chat_id, thread_id) = (other.chat_id, other.thread_id);
+                return Err(Conflict::TopicTaken { session: session_id.clone(), chat_id, thread_id }.into());
+            }
+            let there = binding_at(database, chat_id, thread_id)?;
+            database
+                .prepare_cached("DELETE FROM telegram_dm_topic_bindings WHERE chat_id = ? AND thread_id = ?")?
+                .execute([chat_id, thread_id])?;
+            let binding = TopicBinding {
+                chat_id: chat_id.clone(),
+                thread_id: thread_id.clone(),
+                user_id: user_id.clone(),
+                session_key: session_key.clone(),
+                session_id: session_id.clone(),
+                managed_mode: managed_mode.clone(),
+                linked_at: there.map_or(at, |there| there.linked_at),
+                updated_at: at,
+            };
+            put_binding(database, &binding)
+        }
+    }
+}
+
+/// How topics are set in a chat.
+pub(crate) fn mode_of(database: &Database, chat_id: &str) -> Result<Option<TopicMode>, Failure> {
+    if !has_table(database, MODES)? {
+        return Ok(None);
+    }
+    let sql = format!("SELECT {MODE_COLUMNS} FROM {MODES} WHERE chat_id = ?");
+    let there = database.prepare_cached(&sql)?.query_row([chat_id], |row| Ok(mode(row))).optional()?;
+    there.transpose().map_err(|why| Failure::Damaged(format!("{MODES} {chat_id}: {why}")))
+}
+
+/// Where a topic leads.
+pub(crate) fn binding_at(database: &Database, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, Failure> {
+    one_binding(database, "chat_id = ? AND thread_id = ?", &[chat_id, thread_id])
+}
+
+/// The topic that leads to a session.
+pub(crate) fn binding_of(database: &Database, session: &SessionId) -> Result<Option<TopicBinding>, Failure> {
+    one_binding(database, "session_id = ?", &[session.as_str()])
+}
+
+fn one_binding(database: &Database, condition: &str, values: &[&str]) -> Result<Option<TopicBinding>, Failure> {
+    if !has_table(database, BINDINGS)? {
+        return Ok(None);
+    }
+    let sql = format!("SELECT {BINDING_COLUMNS} FROM {BINDINGS} WHERE {condition}");
+    let mut statement = database.prepare_cached(&sql)?;
+    let there = statement.query_row(rusqlite::params_from_iter(values), |row| Ok(binding(row))).optional()?;
+    there.transpose().map_err(|why| Failure::Damaged(format!("{BINDINGS} {}: {why}", values.join(" "))))
+}
+
+fn set_mode(database: &Database, mode: &TopicMode) -> Result<(), Failure> {
+    database.prepare_cached("DELETE FROM telegram_dm_topic_mode WHERE chat_id = ?")?.execute([&mode.chat_id])?;
+    put_mode(database, mode)
 }
 
 /// Takes away the binding of a session that goes.
@@ -133,21 +216,11 @@ fn make_tables(database: &Database) -> Result<(), Failure> {
 }
 
 fn place(database: &Database, binding: &TopicBinding) -> Result<BindingPlace, Failure> {
-    let sql = format!("SELECT {BINDING_COLUMNS} FROM {BINDINGS} WHERE chat_id = ? AND thread_id = ?");
-    let there = database
-        .prepare_cached(&sql)?
-        .query_row([&binding.chat_id, &binding.thread_id], |row| Ok(self::binding(row)))
-        .optional()?;
-    let damaged =
-        |why: String| Failure::Damaged(format!("{BINDINGS} {} {}: {why}", binding.chat_id, binding.thread_id));
-    let bound_to = database
-        .prepare_cached("SELECT chat_id, thread_id FROM telegram_dm_topic_bindings WHERE session_id = ?")?
-        .query_row([binding.session_id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let bound_to = binding_of(database, &binding.session_id)?;
     Ok(BindingPlace {
-        there: there.transpose().map_err(damaged)?,
+        there: binding_at(database, &binding.chat_id, &binding.thread_id)?,
         has_session: require(database, &binding.session_id).is_ok(),
-        bound_to,
+        bound_to: bound_to.map(|other| (other.chat_id, other.thread_id)),
     })
 }
 

@@ -1,6 +1,6 @@
 //! `hermes sessiondb migrate`
 
-mod place;
+pub(super) mod place;
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};

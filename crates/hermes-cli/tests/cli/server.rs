@@ -112,26 +112,49 @@ fn what_a_server_refuses_is_told_and_nothing_takes_its_place() {
 }
 
 #[test]
-fn what_mysql_refuses_is_told_by_the_keys_of_the_configuration_too() {
+fn the_keys_of_mysql_lead_to_the_server_and_what_it_refuses_is_told() {
     let Some(Server::Mysql(server)) = Server::mysql() else { return };
     server.sql("CREATE USER ada@'127.0.0.1' IDENTIFIED BY 'ri:ght@'; GRANT ALL ON hermes.* TO ada@'127.0.0.1'");
-    let home = Home::empty();
-    let see = |database: &str, password: &str| {
+    let home = Home::with_store();
+    assert!(home.see(&["sessions", "export", "all.jsonl"]).ends_with("--- exit 0"));
+    let see = |database: &str, password: &str, args: &[&str]| {
         home.config(&format!(
             "sessiondb:\n  provider: mysql\n  mysql:\n    host: 127.0.0.1\n    port: {}\n    database: {database}\n    \
              user: ada\n    password: '{{{{ env.PASSWORD }}}}'\n    pool_size: 3\n",
             server.port()
         ));
-        home.hermes(&["sessiondb", "status"]).env("PASSWORD", password).see()
+        let seen = home.hermes(args).env("PASSWORD", password).see();
+        assert!(!seen.contains(password), "{seen}");
+        seen
     };
-    let seen = see("hermes", "hunter2");
+    let status = ["sessiondb", "status"];
+    let seen = see("hermes", "hunter2", &status);
     assert!(seen.contains("can't be used: Access denied for user 'ada'") && seen.ends_with("--- exit 3"), "{seen}");
-    assert!(seen.contains("hint: ") && !seen.contains("hunter2"), "{seen}");
-    let seen = see("nowhere", "ri:ght@");
+    assert!(seen.contains("hint: check the user and the password in sessiondb.mysql"), "{seen}");
+    let seen = see("nowhere", "ri:ght@", &status);
     assert!(seen.contains("can't be used: ") && seen.contains("nowhere") && seen.ends_with("--- exit 3"), "{seen}");
-    let seen = see("hermes", "ri:ght@");
-    assert!(seen.contains("at most 3") && seen.ends_with("--- exit 0"), "{seen}");
-    assert!(!seen.contains("ri:ght@"), "{seen}");
+    let seen = see("hermes", "ri:ght@", &status);
+    assert!(seen.contains("has no session store in the database hermes") && seen.ends_with("--- exit 3"), "{seen}");
+    let seen = see("hermes", "ri:ght@", &["sessions", "import", "all.jsonl"]);
+    assert!(seen.ends_with("--- exit 0"), "{seen}");
+    let seen = see("hermes", "ri:ght@", &status);
+    assert!(seen.contains("11 in hermes") && seen.contains("at most 3") && seen.ends_with("--- exit 0"), "{seen}");
+    assert!(see("hermes", "ri:ght@", &["config", "show"]).contains("sessiondb.mysql.password                ***"));
+}
+
+#[test]
+fn what_should_be_set_otherwise_on_mysql_is_told() {
+    if is_skipped("mysql") {
+        return;
+    }
+    let server =
+        Mariadb::start(&["innodb_flush_log_at_trx_commit=2", "max_allowed_packet=1M", "innodb_ft_min_token_size=9"]);
+    let home = Home::with_store();
+    assert!(home.see(&["sessions", "export", "all.jsonl"]).ends_with("--- exit 0"));
+    let seen = home.hermes(&["sessions", "import", "all.jsonl"]).env("HERMES_SESSIONDB_URL", &server.url()).see();
+    for setting in ["innodb_flush_log_at_trx_commit is 2", "max_allowed_packet", "innodb_ft_min_token_size"] {
+        assert!(seen.contains(setting) && seen.ends_with("--- exit 0"), "{setting}: {seen}");
+    }
 }
 
 #[test]

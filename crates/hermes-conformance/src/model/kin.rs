@@ -67,6 +67,7 @@ impl State {
             messages += self.transcripts.remove(id).map_or(0, |transcript| transcript.len() as u64);
         }
         self.bindings.retain(|_, binding| !gone.contains(&binding.session_id));
+        self.handoffs.retain(|session, _| !gone.contains(session));
         for session in self.sessions.values_mut() {
             if session.parent_session_id.as_ref().is_some_and(|parent| gone.contains(parent)) {
                 session.parent_session_id = None;
@@ -92,7 +93,10 @@ impl State {
             let members = links.conversation(id);
             let is_idle = |member: &SessionId| {
                 let member = &self.sessions[member];
-                member.ended_at.is_some() && policy.admits(self.last_active(member), now)
+                let is_ghost = member.title.is_none() && !self.transcripts.contains_key(&member.id);
+                member.ended_at.is_some()
+                    && policy.admits(self.last_active(member), now)
+                    && (is_ghost || !policy.only_ghosts())
             };
             let is_meant = policy.source().is_none_or(|only| *only == first.source);
             if !is_meant || links.conversation_root(id) != *id || !members.iter().all(is_idle) {

@@ -91,8 +91,9 @@ impl Mariadb {
         command.args([&format!("--datadir={here}/data"), &format!("--socket={here}/socket")]);
         command.args([&format!("--tmpdir={here}"), &format!("--pid-file={here}/pid")]);
         command.args([&format!("--init-file={here}/users.sql")]).args(&self.settings);
-        let mut server = command.spawn().unwrap();
-        await_start(&mut server, || self.client("SELECT 1").status().unwrap().success());
+        let log = self.folder.path().join("log");
+        let mut server = command.stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
+        await_start(&mut server, &log, || self.client("SELECT 1").status().unwrap().success());
         self.server = Some(server);
     }
 
@@ -128,8 +129,12 @@ impl Mariadb {
             // MySQL's server does it itself.
             None => (server, ["--initialize-insecure"].as_slice()),
         };
+        // In a folder that all share a server that starts sweeps away what another one has there.
+        let room = format!("--tmpdir={}", self.folder.path().display());
         let mut command = self.command(&program);
-        output_of(command.args(["--no-defaults", &data]).args(options).arg("--innodb_flush_log_at_trx_commit=0"));
+        output_of(
+            command.args(["--no-defaults", &data, &room]).args(options).arg("--innodb_flush_log_at_trx_commit=0"),
+        );
     }
 
     fn command(&self, program: &Path) -> Command {

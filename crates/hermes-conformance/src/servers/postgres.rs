@@ -75,7 +75,7 @@ impl Postgres {
         let port = self.port.to_string();
         let is_ready =
             || self.command("pg_isready").args(["-q", "-h", "127.0.0.1", "-p", &port]).status().unwrap().success();
-        await_start(&mut server, is_ready);
+        await_start(&mut server, &self.folder.path().join("log"), is_ready);
         self.server = Some(server);
     }
 

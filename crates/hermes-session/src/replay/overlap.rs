@@ -1,7 +1,7 @@
 //! Leaves out what a continuation copied from the session before it.
 
 use super::ReplayMessage;
-use crate::{Content, Role, compaction};
+use crate::{Content, Message, Role, compaction};
 use std::ops::Range;
 
 /// Within how many messages behind the copied start the summary is looked for. The agent protects three messages and what
@@ -22,6 +22,32 @@ pub(super) fn join(segments: impl Iterator<Item = Vec<ReplayMessage>>) -> Vec<Re
         }
         let said = segment.into_iter().enumerate().filter(|(at, _)| !copies.contain(*at));
         joined.extend(said.map(|(_, message)| message));
+    }
+    joined
+}
+
+/// The same of messages as they are stored.
+pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Vec<Message> {
+    let compared = |message: &Message| ReplayMessage {
+        role: message.body.role.clone(),
+        content: message.body.content.clone(),
+        tool_call_id: message.body.tool_call_id.clone(),
+        tool_name: message.body.tool_name.clone(),
+        tool_calls: message.body.tool_calls.clone(),
+        finish_reason: None,
+        reasoning: None,
+        reasoning_content: None,
+        reasoning_details: None,
+        codex_reasoning_items: None,
+        codex_message_items: None,
+    };
+    let (mut joined, mut before) = (Vec::new(), Vec::new());
+    for segment in segments.filter(|segment| !segment.is_empty()) {
+        let current: Vec<ReplayMessage> = segment.iter().map(compared).collect();
+        let copies = Copies::of(&before, &current);
+        joined
+            .extend(segment.into_iter().enumerate().filter(|(at, _)| !copies.contain(*at)).map(|(_, message)| message));
+        before = current;
     }
     joined
 }

@@ -66,14 +66,15 @@ async fn may_go<T: Sql>(
     for some in members.chunks(LIST) {
         let (condition, values) = among("s.id", 1, some.iter().map(SessionId::as_str));
         let sql = format!(
-            "SELECT s.id, s.source, s.ended_at IS NOT NULL, h.last_active FROM sessions s JOIN hx_session h ON h.session_id = s.id \
-             WHERE {condition}"
+            "SELECT s.id, s.source, s.ended_at IS NOT NULL, h.last_active, s.title IS NOT NULL OR EXISTS (SELECT 1 FROM messages m \
+             WHERE m.session_id = s.id) FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE {condition}"
         );
         for row in &transaction.rows(&sql, values).await? {
             let (id, source) = (row.id(0)?, row.try_get::<String>(1)?);
             let last_active = Timestamp::from_seconds(row.try_get(3)?)?;
             let is_first = members.first() == Some(&id);
-            let is_meant = !is_first || policy.source().is_none_or(|only| only.as_str() == source);
+            let is_meant = (!is_first || policy.source().is_none_or(|only| only.as_str() == source))
+                && !(policy.only_ghosts() && row.try_get(4)?);
             if !is_meant || !row.try_get::<bool>(2)? || !policy.admits(last_active, now) {
                 return Ok(false);
             }
@@ -114,6 +115,7 @@ async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId
     for some in members.chunks(LIST) {
         for (table, column) in [
             ("hx_request", "session_id"),
+            ("hx_handoff", "session_id"),
             ("telegram_dm_topic_bindings", "session_id"),
             ("hx_session", "session_id"),
             ("sessions", "id"),

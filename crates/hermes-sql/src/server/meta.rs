@@ -39,3 +39,27 @@ pub async fn page<T: Sql>(
     }
     Ok(page)
 }
+
+/// `swap_meta` of the contract.
+pub async fn swap<T: Sql>(
+    transaction: &T,
+    key: &str,
+    expected: Option<&str>,
+    value: Option<&str>,
+) -> Result<bool, T::Failure> {
+    // Whoever else is at it is waited for. Two that both find nothing can't both put something there: one is tried again, and sees it.
+    let sql = format!("SELECT 1 FROM state_meta WHERE \"key\" = $1{}", transaction.dialect().lock);
+    transaction.rows(&sql, values![key]).await?;
+    if read(transaction, key).await?.as_deref() != expected {
+        return Ok(false);
+    }
+    if let (None, Some(value)) = (expected, value) {
+        // One that holds nothing is none.
+        transaction.run("DELETE FROM state_meta WHERE \"key\" = $1", values![key]).await?;
+        let sql = "INSERT INTO state_meta (\"key\", value) VALUES ($1, $2)";
+        transaction.run(sql, values![key, stored::without_nul(value)]).await?;
+    } else {
+        write(transaction, key, value).await?;
+    }
+    Ok(true)
+}

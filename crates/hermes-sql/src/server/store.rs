@@ -11,6 +11,7 @@ macro_rules! server_store {
             use crate::indexes::Written;
             use crate::{backup, foreign, search};
             use async_trait::async_trait;
+            use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
             use hermes_session::import::{ImportPiece, Imported, checked_link};
             use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
@@ -18,14 +19,14 @@ macro_rules! server_store {
                 BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Maintenance,
                 Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
                 Request, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
-                StoreStatus, Timestamp, Title, Titled, Topics, TopicsImported, UsageUpdate, checked_meta_key,
-                checked_prefix,
+                StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported,
+                UsageUpdate, checked_meta_key, checked_prefix,
             };
             use std::path::Path;
             use $crate::job;
             use $crate::server::{
-                Words as _, deletion, import, lineage, listing, maintenance, messages, meta, row, sessions, statistics,
-                titles, topics, usage, verify,
+                Words as _, deletion, handoffs, import, lineage, listing, maintenance, messages, meta, row, sessions,
+                statistics, titles, topics, usage, verify,
             };
 
             #[async_trait]
@@ -265,6 +266,101 @@ macro_rules! server_store {
             }
 
             #[async_trait]
+            impl GatewayStore for $store {
+                async fn request_handoff(
+                    &self,
+                    id: &SessionId,
+                    platform: &str,
+                    request: &Request,
+                ) -> Result<bool, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "ask for a handoff", |transaction| handoffs::request(
+                        transaction,
+                        id,
+                        platform,
+                        request
+                    ))
+                }
+
+                async fn claim_handoff(
+                    &self,
+                    id: &SessionId,
+                    lease: std::time::Duration,
+                    request: &Request,
+                ) -> Result<Option<Claim>, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "take a handoff", |transaction| handoffs::claim(
+                        transaction,
+                        id,
+                        lease,
+                        request
+                    ))
+                }
+
+                async fn end_handoff(
+                    &self,
+                    id: &SessionId,
+                    claim: Option<Claim>,
+                    end: &HandoffEnd,
+                    request: &Request,
+                ) -> Result<bool, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "end a handoff", |transaction| handoffs::end(
+                        transaction,
+                        id,
+                        claim,
+                        end,
+                        request
+                    ))
+                }
+
+                async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
+                    job!(&self.database, Purpose::Read, "read a handoff", |transaction| handoffs::read(transaction, id))
+                }
+
+                async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
+                    job!(&self.database, Purpose::Read, "look for handoffs", |transaction| handoffs::waiting(
+                        transaction,
+                        now
+                    ))
+                }
+
+                async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
+                    change.check()?;
+                    job!(&self.database, Purpose::write(&[]), "change topics", |transaction| topics::change(
+                        transaction,
+                        change,
+                        at
+                    ))
+                }
+
+                async fn topic_mode(&self, chat_id: &str) -> Result<Option<TopicMode>, StoreError> {
+                    if chat_id.contains('\0') {
+                        return Ok(None);
+                    }
+                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::mode_of(
+                        transaction,
+                        chat_id
+                    ))
+                }
+
+                async fn topic(&self, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, StoreError> {
+                    if chat_id.contains('\0') || thread_id.contains('\0') {
+                        return Ok(None);
+                    }
+                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::binding_at(
+                        transaction,
+                        chat_id,
+                        thread_id
+                    ))
+                }
+
+                async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
+                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::binding_of(
+                        transaction,
+                        session
+                    ))
+                }
+            }
+
+            #[async_trait]
             impl Maintenance for $store {
                 async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
                     job!(&self.database, Purpose::write_much(&[]), "delete a conversation", |transaction| {
@@ -320,6 +416,21 @@ macro_rules! server_store {
                         transaction,
                         after,
                         limit
+                    ))
+                }
+
+                async fn swap_meta(
+                    &self,
+                    key: &str,
+                    expected: Option<&str>,
+                    value: Option<&str>,
+                ) -> Result<bool, StoreError> {
+                    let key = checked_meta_key(key)?;
+                    job!(&self.database, Purpose::write(&[]), "swap a value", |transaction| meta::swap(
+                        transaction,
+                        &key,
+                        expected,
+                        value
                     ))
                 }
 

@@ -4,7 +4,7 @@ use super::row::require;
 use super::{Fields as _, Odd, ServerRow, Sql};
 use crate::values;
 use hermes_session::topics::{BindingPlace, judge_binding, judge_mode};
-use hermes_session::{Timestamp, TopicBinding, TopicMode, Topics, TopicsImported};
+use hermes_session::{Conflict, SessionId, Timestamp, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported};
 
 const MODE: &str = "chat_id, user_id, enabled, activated_at, updated_at, has_topics_enabled, allows_users_to_create_topics, \
      capability_checked_at, intro_message_id, pinned_message_id";
@@ -44,6 +44,82 @@ pub async fn import<T: Sql>(transaction: &T, topics: &Topics) -> Result<TopicsIm
         }
     }
     Ok(imported)
+}
+
+/// `change_topics` of the contract.
+pub async fn change<T: Sql>(transaction: &T, change: &TopicChange, at: Timestamp) -> Result<(), T::Failure> {
+    transaction.lock_kin().await?;
+    match change {
+        TopicChange::On { chat_id, user_id, has_topics_enabled, allows_users_to_create_topics } => {
+            let there = mode_of(transaction, chat_id).await?;
+            let capabilities = (*has_topics_enabled, *allows_users_to_create_topics);
+            set_mode(transaction, &TopicMode::on(there, chat_id, user_id, capabilities, at)).await
+        }
+        TopicChange::Off { chat_id, clears } => {
+            if let Some(there) = mode_of(transaction, chat_id).await? {
+                set_mode(transaction, &there.off(at)).await?;
+            }
+            if *clears {
+                let sql = "DELETE FROM telegram_dm_topic_bindings WHERE chat_id = $1";
+                transaction.run(sql, values![chat_id.as_str()]).await?;
+            }
+            Ok(())
+        }
+        TopicChange::Bind { chat_id, thread_id, user_id, session_key, session_id, managed_mode } => {
+            require(transaction, session_id).await?;
+            if let Some(other) = binding_of(transaction, session_id).await?
+                && (&other.chat_id, &other.thread_id) != (chat_id, thread_id)
+            {
+                let (chat_id, thread_id) = (other.chat_id, other.thread_id);
+                return Err(Conflict::TopicTaken { session: session_id.clone(), chat_id, thread_id }.into());
+            }
+            let there = binding_at(transaction, chat_id, thread_id).await?;
+            let sql = "DELETE FROM telegram_dm_topic_bindings WHERE chat_id = $1 AND thread_id = $2";
+            transaction.run(sql, values![chat_id.as_str(), thread_id.as_str()]).await?;
+            let binding = TopicBinding {
+                chat_id: chat_id.clone(),
+                thread_id: thread_id.clone(),
+                user_id: user_id.clone(),
+                session_key: session_key.clone(),
+                session_id: session_id.clone(),
+                managed_mode: managed_mode.clone(),
+                linked_at: there.map_or(at, |there| there.linked_at),
+                updated_at: at,
+            };
+            put_binding(transaction, &binding).await
+        }
+    }
+}
+
+/// `topic_mode` of the contract.
+pub async fn mode_of<T: Sql>(transaction: &T, chat_id: &str) -> Result<Option<TopicMode>, T::Failure> {
+    let sql = format!("SELECT {MODE} FROM telegram_dm_topic_mode WHERE chat_id = $1");
+    let row = transaction.row(&sql, values![chat_id]).await?;
+    Ok(row.as_ref().map(mode).transpose()?)
+}
+
+/// `topic` of the contract.
+pub async fn binding_at<T: Sql>(
+    transaction: &T,
+    chat_id: &str,
+    thread_id: &str,
+) -> Result<Option<TopicBinding>, T::Failure> {
+    let sql = format!("SELECT {BINDING} FROM telegram_dm_topic_bindings WHERE chat_id = $1 AND thread_id = $2");
+    let row = transaction.row(&sql, values![chat_id, thread_id]).await?;
+    Ok(row.as_ref().map(binding).transpose()?)
+}
+
+/// `topic_of` of the contract.
+pub async fn binding_of<T: Sql>(transaction: &T, session: &SessionId) -> Result<Option<TopicBinding>, T::Failure> {
+    let sql = format!("SELECT {BINDING} FROM telegram_dm_topic_bindings WHERE session_id = $1");
+    let row = transaction.row(&sql, values![session.as_str()]).await?;
+    Ok(row.as_ref().map(binding).transpose()?)
+}
+
+async fn set_mode<T: Sql>(transaction: &T, mode: &TopicMode) -> Result<(), T::Failure> {
+    let sql = "DELETE FROM telegram_dm_topic_mode WHERE chat_id = $1";
+    transaction.run(sql, values![mode.chat_id.as_str()]).await?;
+    put_mode(transaction, mode).await
 }
 
 /// What is there where a binding should go.

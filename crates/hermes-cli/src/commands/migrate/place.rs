@@ -67,7 +67,12 @@ impl Ends {
 }
 
 /// Reads `config`, `env:NAME`, a URL or a path.
-fn read_end(context: &Context, settings: &Settings, flag: &str, text: &str) -> Result<StoreUrl, CliError> {
+pub(in crate::commands) fn read_end(
+    context: &Context,
+    settings: &Settings,
+    flag: &str,
+    text: &str,
+) -> Result<StoreUrl, CliError> {
     let usage = |invalid: hermes_session::Invalid| {
         let hint = format!("{} ({flag})", invalid.hint);
         CliError::new(Kind::Usage, invalid, hint)

@@ -1,0 +1,106 @@
+//! `hermes sessiondb rpc`
+
+use crate::clock;
+use crate::commands::migrate::place::read_end;
+use crate::context::Context;
+use crate::error::CliError;
+use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
+use hermes_session::Store;
+use std::io::{self, Read as _};
+use std::os::unix::process::parent_id;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::runtime::Handle;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How much of what came is held before somebody asks for it.
+const AHEAD: usize = 256 * 1024;
+/// How often it is looked whether the program that started this one is still there.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Serves the store to another program: requests and answers as JSON lines on stdin and stdout
+#[derive(clap::Args)]
+pub(crate) struct RpcArgs {
+    /// The store: a path, a URL, `env:NAME` for what a variable holds, or `config` for the configured one
+    #[arg(value_name = "STORE", default_value = "config")]
+    store: String,
+}
+
+pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError> {
+    let store = match open(context, &args).await {
+        Ok(store) => store,
+        Err(error) => {
+            let kind = error.of_store().map_or(ErrorType::Value, error_type);
+            write_line(&hello_of_failure(kind, &error.text())).await.map_err(CliError::output)?;
+            return Err(error);
+        }
+    };
+    let service = Service::new(store, Arc::new(|| clock::now().at), env!("CARGO_PKG_VERSION"));
+    let stop = Stop::watch().map_err(CliError::output)?;
+    service.serve_until(stdin(), tokio::io::stdout(), stop.asked()).await.map_err(CliError::output)
+}
+
+async fn open(context: &Context, args: &RpcArgs) -> Result<Arc<dyn Store>, CliError> {
+    let settings = context.settings()?;
+    let url = read_end(context, &settings, "STORE", &args.store)?;
+    context.open_or_make(&settings, &url).await
+}
+
+async fn write_line(line: &str) -> io::Result<()> {
+    let mut out = tokio::io::stdout();
+    out.write_all(format!("{line}\n").as_bytes()).await?;
+    out.flush().await
+}
+
+/// What comes in, read by a thread of its own: one that waits for more must not keep the process from ending.
+fn stdin() -> DuplexStream {
+    let (ours, mut theirs) = duplex(AHEAD);
+    let runtime = Handle::current();
+    std::thread::spawn(move || {
+        let mut input = io::stdin().lock();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match input.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(size) => {
+                    if runtime.block_on(theirs.write_all(&buffer[..size])).is_err() {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+    });
+    ours
+}
+
+/// What asks it to end, besides the end of its input.
+struct Stop {
+    terminate: Signal,
+    parent: u32,
+    // A terminal sends these to all that run in it. The other program decides what they mean; until it ends, so does this one not.
+    _others: [Signal; 2],
+}
+
+impl Stop {
+    fn watch() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            parent: parent_id(),
+            _others: [signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?],
+        })
+    }
+
+    async fn asked(mut self) {
+        loop {
+            match tokio::time::timeout(LOOK, self.terminate.recv()).await {
+                Ok(_) => return,
+                // Its input may be held open by others that the program started.
+                Err(_) if parent_id() != self.parent => return,
+                Err(_) => {}
+            }
+        }
+    }
+}

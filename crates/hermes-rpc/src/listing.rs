@@ -1,0 +1,179 @@
+//! Lists and counts.
+
+use crate::call::{Answer, Call, list};
+use crate::fail::Fail;
+use crate::row;
+use hermes_session::json::ObjectWriter;
+use hermes_session::{
+    ListRequest, MAX_PAGE, Order, PageRequest, Session, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
+    Usage, View,
+};
+
+/// `list_sessions_rich`: conversations, a compressed one as one row; or sessions one by one.
+pub(crate) async fn rich(call: &Call<'_>) -> Answer {
+    let args = &call.args;
+    let exclude = args.value("exclude_sources").texts()?.unwrap_or_default();
+    let filter = SessionFilter {
+        exclude_sources: exclude.iter().map(|source| source_of(source)).collect(),
+        ..from_source(args.filled("source")?)
+    };
+    let (with_children, is_projected) = (args.flag("include_children"), args.flag("project_compression_tips"));
+    let request = ListRequest {
+        view: if with_children || !is_projected { View::Sessions } else { View::Conversations },
+        filter,
+        order: if args.flag("order_by_last_active") { Order::Active } else { Order::Started },
+        ..ListRequest::default()
+    };
+    // Without projection, a conversation shows as the session that it starts with.
+    let is_meant = |row: &SessionSummary| with_children || row.conversation == row.id || is_projected;
+    let is_filtered = !with_children && !is_projected;
+    let rows =
+        page(call, request, args.offset("offset")?, args.limit("limit")?, is_filtered.then_some(&is_meant)).await?;
+    let mut out = Vec::with_capacity(rows.len());
+    for row in rows {
+        out.extend(rich_row(call, row).await?.map(ObjectWriter::finish));
+    }
+    Ok(list(out))
+}
+
+/// A row with what a list adds to it; nothing if the session went meanwhile.
+pub(crate) async fn rich_row(call: &Call<'_>, summary: SessionSummary) -> Result<Option<ObjectWriter>, Fail> {
+    let Some(tip) = call.store.session(&summary.id).await? else { return Ok(None) };
+    let mut shown = tip;
+    let is_projected = summary.conversation != summary.id && summary.segments > 1;
+    if is_projected {
+        let Some(root) = call.store.session(&summary.conversation).await? else { return Ok(None) };
+        shown = projected(root, shown, &summary.usage);
+    }
+    let mut out = row::session(&shown);
+    row::double(&mut out, "last_active", Some(summary.last_active.seconds()));
+    out.text("preview", Some(&row::preview(&summary.preview)));
+    if is_projected {
+        out.text("_lineage_root_id", Some(summary.conversation.as_str()));
+    }
+    Ok(Some(out))
+}
+
+/// A compressed conversation as one session: where it comes from is the first one's, how it stands the last one's, and what was used that of all.
+fn projected(root: Session, tip: Session, used: &Usage) -> Session {
+    let texts = root.usage.clone();
+    Session {
+        usage: Usage {
+            cost_status: texts.cost_status,
+            cost_source: texts.cost_source,
+            pricing_version: texts.pricing_version,
+            billing_provider: texts.billing_provider,
+            billing_base_url: texts.billing_base_url,
+            billing_mode: texts.billing_mode,
+            ..used.clone()
+        },
+        id: tip.id,
+        model: tip.model,
+        system_prompt: tip.system_prompt,
+        ended_at: tip.ended_at,
+        end_reason: tip.end_reason,
+        message_count: tip.message_count,
+        tool_call_count: tip.tool_call_count,
+        title: tip.title,
+        handoff: tip.handoff,
+        ..root
+    }
+}
+
+/// `search_sessions`: every session by itself, the last active first.
+pub(crate) async fn sessions(call: &Call<'_>) -> Answer {
+    let source = call.args.filled("source")?;
+    let (offset, limit) = (call.args.offset("offset")?, call.args.limit("limit")?);
+    let rows = by_activity(call, source, offset, limit).await?.into_iter().map(|(session, last_active)| {
+        let mut out = row::session(&session);
+        row::double(&mut out, "last_active", Some(last_active.seconds()));
+        out.finish()
+    });
+    Ok(list(rows))
+}
+
+/// Sessions and their last activity, the newest first.
+pub(crate) async fn by_activity(
+    call: &Call<'_>,
+    source: Option<String>,
+    offset: u64,
+    limit: u64,
+) -> Result<Vec<(Session, Timestamp)>, Fail> {
+    let request = ListRequest {
+        view: View::Sessions,
+        filter: from_source(source),
+        order: Order::Active,
+        ..ListRequest::default()
+    };
+    let mut out = Vec::new();
+    for row in page(call, request, offset, limit, None).await? {
+        out.extend(call.store.session(&row.id).await?.map(|session| (session, row.last_active)));
+    }
+    Ok(out)
+}
+
+pub(crate) async fn session_count(call: &Call<'_>) -> Answer {
+    let filter = from_source(call.args.filled("source")?);
+    Ok(call.store.counts(&filter).await?.sessions.to_string())
+}
+
+pub(crate) async fn message_count(call: &Call<'_>) -> Answer {
+    if !call.args.flag("session_id") {
+        return Ok(call.store.counts(&SessionFilter::default()).await?.messages.to_string());
+    }
+    let session = match call.args.lookup("session_id") {
+        Some(id) => call.store.session(&id).await?,
+        None => None,
+    };
+    Ok(session.map_or(0, |session| session.message_count).to_string())
+}
+
+/// Rows of a list, page after page. What is filtered out here does not count among those to pass over.
+pub(crate) async fn page(
+    call: &Call<'_>,
+    mut request: ListRequest,
+    offset: u64,
+    limit: u64,
+    is_meant: Option<&(dyn Fn(&SessionSummary) -> bool + Sync)>,
+) -> Result<Vec<SessionSummary>, Fail> {
+    let mut rows: Vec<SessionSummary> = Vec::new();
+    let mut to_skip = if is_meant.is_some() { offset } else { 0 };
+    let mut first_offset = if is_meant.is_some() { 0 } else { offset };
+    while (rows.len() as u64) < limit {
+        let size = if is_meant.is_some() { u64::from(MAX_PAGE) } else { limit - rows.len() as u64 };
+        request.page = PageRequest::new(
+            i64::try_from(size).unwrap_or(i64::MAX),
+            i64::try_from(std::mem::take(&mut first_offset)).unwrap_or(i64::MAX),
+        )?;
+        let found = call.store.list(&request).await?;
+        for row in found.rows {
+            if !is_meant.is_none_or(|is_meant| is_meant(&row)) {
+                continue;
+            }
+            if to_skip > 0 {
+                to_skip -= 1;
+            } else if (rows.len() as u64) < limit {
+                rows.push(row);
+            }
+        }
+        match found.next {
+            Some(next) => request.after = Some(next),
+            None => break,
+        }
+    }
+    Ok(rows)
+}
+
+fn from_source(source: Option<String>) -> SessionFilter {
+    SessionFilter { sources: source.map(|source| vec![source_of(&source)]), ..SessionFilter::default() }
+}
+
+/// The source that is meant; one that can't be is nobody's.
+pub(crate) fn source_of(text: &str) -> Source {
+    Source::parse(text).unwrap_or_else(|_| Source::from_stored(text))
+}
+
+/// The ids of what a caller named.
+pub(crate) fn ids_of(texts: Vec<String>) -> Vec<SessionId> {
+    texts.into_iter().filter_map(|text| SessionId::parse(text).ok()).collect()
+}

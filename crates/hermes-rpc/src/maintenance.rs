@@ -1,0 +1,159 @@
+//! Deleting, pruning, and keeping the store in order.
+
+use crate::call::{Answer, Call, NONE, list, or_nothing, yes};
+use crate::fail::Fail;
+use crate::files;
+use crate::listing::source_of;
+use hermes_session::json::ObjectWriter;
+use hermes_session::retention::{RetentionPolicy, plan, prune_planned};
+use hermes_session::{
+    IndexHealth, Json, Optimizing, Relation, Report, SessionFilter, SessionId, StoreError, StoreStatus,
+};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// `delete_session`: the conversation that starts with the session, or that it carries on. A delegate is part of another's.
+pub(crate) async fn delete(call: &Call<'_>) -> Answer {
+    let Some(id) = call.args.lookup("session_id") else { return yes(false) };
+    let mut members = Vec::new();
+    if let Some(lineage) = or_nothing(call.store.lineage(&id).await)? {
+        let is_delegate = lineage.link(&id).is_some_and(|link| link.relation == Relation::Delegate);
+        let root = lineage.conversation_root(&id);
+        if is_delegate && root != id {
+            return Err(Fail::value(format!("session {id} is part of the conversation of {root}: delete that one")));
+        }
+        members = lineage.conversation(&id);
+    }
+    // Also if it is gone: a repeated request is told what it was told first.
+    if or_nothing(call.store.delete_conversation(&id, &call.request()).await)?.is_none() {
+        return yes(false);
+    }
+    members.push(id);
+    if let Some(folder) = folder(call)? {
+        files::remove(&folder, &members);
+    }
+    yes(true)
+}
+
+/// `prune_sessions`: conversations that have ended and in which nothing happened for so long; how many sessions went.
+pub(crate) async fn prune(call: &Call<'_>) -> Answer {
+    let days = call.args.double("older_than_days")?.ok_or_else(|| Fail::wrong_type("older_than_days is no number"))?;
+    let source = call.args.filled("source")?.map(|source| source_of(&source));
+    let policy = RetentionPolicy::new(days, source)?;
+    Ok(prune_by(call, &policy).await?.to_string())
+}
+
+/// Prunes, and removes the files of what is gone.
+async fn prune_by(call: &Call<'_>, policy: &RetentionPolicy) -> Result<u64, Fail> {
+    let planned = plan(call.store, policy, call.now).await?;
+    let conversations: Vec<SessionId> = planned.iter().map(|candidate| candidate.conversation.clone()).collect();
+    let pruned =
+        prune_planned(call.store, &conversations, policy, call.now, &mut |_| ControlFlow::Continue(())).await?;
+    if let Some(folder) = folder(call)? {
+        let mut gone = Vec::new();
+        for id in planned.into_iter().flat_map(|candidate| candidate.members) {
+            if call.store.session(&id).await?.is_none() {
+                gone.push(id);
+            }
+        }
+        files::remove(&folder, &gone);
+    }
+    Ok(pruned.sessions)
+}
+
+fn folder(call: &Call<'_>) -> Result<Option<PathBuf>, Fail> {
+    Ok(call.args.filled("sessions_dir")?.map(PathBuf::from))
+}
+
+/// `vacuum`: does what is outstanding, the giving back of room included.
+pub(crate) async fn vacuum(call: &Call<'_>) -> Answer {
+    while call.store.upkeep().await? {}
+    Ok(NONE.into())
+}
+
+/// `optimize`: brings the store into its best form; how large it was and is.
+pub(crate) async fn optimize(call: &Call<'_>) -> Answer {
+    let before = call.store.status().await?;
+    while call.store.optimize().await? != Optimizing::Done {}
+    while call.store.upkeep().await? {}
+    let after = call.store.status().await?;
+    let mut out = ObjectWriter::new();
+    out.raw("bytes_before", &before.bytes.to_string()).raw("bytes_after", &after.bytes.to_string());
+    Ok(out.finish())
+}
+
+pub(crate) async fn verify(call: &Call<'_>) -> Answer {
+    let report = call.store.verify().await?;
+    let mut out = ObjectWriter::new();
+    out.raw("sound", &report.is_sound().to_string())
+        .raw("problems", &report.problems().to_string())
+        .raw("checks", &checks(&report));
+    Ok(out.finish())
+}
+
+fn checks(report: &Report) -> String {
+    list(report.checks.iter().map(|check| {
+        let findings = list(check.findings.iter().map(|finding| {
+            let mut out = ObjectWriter::new();
+            out.text("object", Some(&finding.object))
+                .text("what", Some(&finding.what))
+                .text("severity", Some(finding.severity.as_str()));
+            out.finish()
+        }));
+        let mut out = ObjectWriter::new();
+        out.text("name", Some(check.name))
+            .raw("looked_at", &check.looked_at.to_string())
+            .text("things", Some(check.things))
+            .raw("problems", &check.problems.to_string())
+            .raw("notes", &check.notes.to_string())
+            .raw("findings", &findings);
+        out.finish()
+    }))
+}
+
+/// `status`: what the store is, how much it holds, and what its indexes are good for.
+pub(crate) async fn status(call: &Call<'_>) -> Answer {
+    let status = call.store.status().await?;
+    let counts = call.store.counts(&SessionFilter::default()).await?;
+    let mut out = ObjectWriter::new();
+    out.text("provider", Some(status.provider))
+        .text("version", Some(&status.version))
+        .text("location", Some(&status.location))
+        .integer("schema_version", Some(status.schema_version))
+        .text("schema", status.schema.as_deref())
+        .raw("bytes", &status.bytes.to_string())
+        .raw("free_bytes", &status.free_bytes.to_string())
+        .raw("indexes", &indexes(&status))
+        .raw("conversations", &counts.conversations.to_string())
+        .raw("sessions", &counts.sessions.to_string())
+        .raw("messages", &counts.messages.to_string());
+    Ok(out.finish())
+}
+
+fn indexes(status: &StoreStatus) -> String {
+    let mut out = ObjectWriter::new();
+    match &status.indexes {
+        IndexHealth::Whole => _ = out.text("state", Some("whole")),
+        IndexHealth::Behind { messages } => {
+            out.text("state", Some("behind")).raw("messages", &messages.to_string());
+        }
+        IndexHealth::Broken { why } => _ = out.text("state", Some("broken")).text("why", Some(why)),
+    }
+    out.finish()
+}
+
+/// What a store is, as the first line tells it.
+pub(crate) async fn info(
+    store: &dyn hermes_session::Store,
+    protocol: i64,
+    version: &str,
+) -> Result<String, StoreError> {
+    let status = store.status().await?;
+    let mut out = ObjectWriter::new();
+    out.integer("protocol", Some(protocol))
+        .raw("version", Json::string(version).as_str())
+        .text("provider", Some(status.provider))
+        .text("location", Some(&status.location))
+        .integer("schema_version", Some(status.schema_version));
+    Ok(out.finish())
+}

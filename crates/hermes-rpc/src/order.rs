@@ -1,0 +1,153 @@
+//! Which calls may run side by side. Calls that name the same session keep their order; what is about no session in particular looks at what
+//! came before it, and what changes more than one session stands between what came before and what comes after.
+
+use std::collections::HashMap;
+use tokio::sync::watch;
+
+/// What a call is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// The sessions that these parameters name. Without any it is a look at all.
+    Sessions(&'static [&'static str]),
+    /// It reads what may be anybody's: after all that came before.
+    Look,
+    /// It changes what may be anybody's: after all that came before, and before all that comes after.
+    Change,
+    /// It does not matter when.
+    Free,
+}
+
+/// Ends when a call has been answered.
+type Done = watch::Receiver<()>;
+
+/// Held by a call for as long as it runs.
+#[derive(Debug)]
+pub(crate) struct Running {
+    _sender: watch::Sender<()>,
+}
+
+/// What a call waits for before it runs.
+#[derive(Debug, Default)]
+pub(crate) struct Before(Vec<Done>);
+
+impl Before {
+    pub(crate) async fn wait(self) {
+        for mut done in self.0 {
+            while done.changed().await.is_ok() {}
+        }
+    }
+}
+
+/// The calls that are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    last_of_session: HashMap<String, Done>,
+    looks: Vec<Done>,
+    last_change: Option<Done>,
+}
+
+/// How many are remembered before those that are done are forgotten.
+const MANY: usize = 1024;
+
+impl Order {
+    /// Puts a call in its place: what it waits for, and what it holds while it runs.
+    pub(crate) fn enter(&mut self, lane: Lane, sessions: Vec<String>) -> (Before, Running) {
+        let (sender, done) = watch::channel(());
+        let mut before = Before::default();
+        match lane {
+            Lane::Free => {}
+            Lane::Sessions(_) if !sessions.is_empty() => {
+                before.0.extend(self.last_change.clone());
+                for session in sessions {
+                    before.0.extend(self.last_of_session.insert(session, done.clone()));
+                }
+            }
+            Lane::Sessions(_) | Lane::Look => {
+                before.0.extend(self.last_change.clone());
+                before.0.extend(self.last_of_session.values().cloned());
+                self.looks.push(done);
+            }
+            Lane::Change => {
+                before.0.extend(self.last_change.replace(done));
+                before.0.extend(self.last_of_session.drain().map(|(_, done)| done));
+                before.0.append(&mut self.looks);
+            }
+        }
+        self.forget();
+        (before, Running { _sender: sender })
+    }
+
+    fn forget(&mut self) {
+        let is_running = |done: &Done| done.has_changed().is_ok();
+        if self.last_of_session.len() > MANY {
+            self.last_of_session.retain(|_, done| is_running(done));
+        }
+        if self.looks.len() > MANY {
+            self.looks.retain(is_running);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a call may run at once.
+    async fn is_free(before: Before) -> bool {
+        tokio::select! {
+            biased;
+            () = before.wait() => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    fn one(order: &mut Order, session: &str) -> (Before, Running) {
+        order.enter(Lane::Sessions(&["session_id"]), vec![session.to_owned()])
+    }
+
+    #[tokio::test]
+    async fn a_session_waits_for_itself_alone() {
+        let mut order = Order::default();
+        let (_, first) = one(&mut order, "a");
+        let (other, _other) = one(&mut order, "b");
+        assert!(is_free(other).await);
+        let (before, _held) = one(&mut order, "a");
+        assert!(!is_free(before).await);
+        let (before, _held) = one(&mut order, "a");
+        drop(first);
+        assert!(!is_free(before).await, "the one between is still under way");
+    }
+
+    #[tokio::test]
+    async fn what_is_done_is_not_waited_for() {
+        let mut order = Order::default();
+        drop(one(&mut order, "a"));
+        assert!(is_free(one(&mut order, "a").0).await);
+    }
+
+    #[tokio::test]
+    async fn a_look_sees_what_came_before_and_holds_up_nobody() {
+        let mut order = Order::default();
+        let (_, held) = one(&mut order, "a");
+        let (before, _look) = order.enter(Lane::Look, vec![]);
+        let (other, _other) = one(&mut order, "b");
+        assert!(is_free(other).await);
+        drop(held);
+        assert!(is_free(before).await);
+    }
+
+    #[tokio::test]
+    async fn a_change_stands_between() {
+        let mut order = Order::default();
+        let (_, look) = order.enter(Lane::Look, vec![]);
+        let (before, change) = order.enter(Lane::Change, vec![]);
+        let (after, _held) = one(&mut order, "a");
+        assert!(!is_free(after).await);
+        drop(look);
+        assert!(is_free(before).await);
+        let (after, _held) = one(&mut order, "b");
+        drop(change);
+        assert!(is_free(after).await);
+        assert!(is_free(order.enter(Lane::Free, vec![]).0).await);
+    }
+}

@@ -1,0 +1,169 @@
+//! Searching: as the agent asks, and with all that our search can tell.
+
+use crate::call::{Answer, Call, list};
+use crate::fail::Fail;
+use crate::listing::{ids_of, source_of};
+use crate::row;
+use hermes_session::json::ObjectWriter;
+use hermes_session::search::{Hit, Query, SearchFilter, SearchOrder, SearchRequest, Served, Way};
+use hermes_session::{Content, MAX_PAGE, Message, MessageId, MessageRequest, PageRequest, Role, Timestamp, Window};
+use std::time::Duration;
+
+/// How long a search may take whose answer can't say that it is not all.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How much of a message beside a hit is shown.
+const CONTEXT: usize = 200;
+
+/// `search_messages`: what matches as a whole, the best first.
+pub(crate) async fn messages(call: &Call<'_>) -> Answer {
+    let request = SearchRequest { relax: false, timeout: PATIENCE, ..asked(call)? };
+    let (hits, _) = hits(call, request).await?;
+    let mut out = Vec::with_capacity(hits.len());
+    for hit in &hits {
+        let mut map = shown(hit);
+        map.raw("context", &context(call, hit).await?);
+        out.push(map.finish());
+    }
+    Ok(list(out))
+}
+
+/// `search`: hits, each with its conversation, and how the answer came about.
+pub(crate) async fn search(call: &Call<'_>) -> Answer {
+    let args = &call.args;
+    let seconds = args.double("timeout")?.unwrap_or(0.0);
+    let time = |name: &str| args.double(name)?.map(Timestamp::from_seconds).transpose().map_err(Fail::from);
+    let asked = asked(call)?;
+    let filter = SearchFilter {
+        since: time("since")?,
+        before: time("before")?,
+        user_id: args.text("user_id")?,
+        sessions: args.value("sessions").texts()?.map(ids_of),
+        title: args.text("title")?,
+        model: args.text("model")?,
+        ..asked.filter.clone()
+    };
+    let order = match args.text("order")?.as_deref() {
+        Some("best") => SearchOrder::Best,
+        Some("newest") => SearchOrder::Newest,
+        _ => return Err(Fail::value("order is 'best' or 'newest'")),
+    };
+    let request = SearchRequest {
+        filter,
+        order,
+        relax: args.flag("relax"),
+        timeout: Duration::try_from_secs_f64(seconds).map_err(|_| Fail::value("timeout is no number of seconds"))?,
+        ..asked
+    };
+    let (hits, served) = hits(call, request).await?;
+    let mut out = Vec::with_capacity(hits.len());
+    for hit in &hits {
+        let mut map = shown(hit);
+        map.raw("context", &context(call, hit).await?)
+            .text("conversation", Some(hit.conversation.as_str()))
+            .text("title", hit.title.as_deref());
+        row::double(&mut map, "score", Some(hit.score));
+        out.push(map.finish());
+    }
+    let mut answer = ObjectWriter::new();
+    answer.raw("hits", &list(out));
+    if let Some(served) = served {
+        answer
+            .text("way", Some(if served.way == Way::Index { "index" } else { "scan" }))
+            .raw("relaxed", &served.is_relaxed.to_string())
+            .raw("partial", &served.is_partial.to_string())
+            .raw("unindexed", &served.unindexed.to_string());
+    }
+    Ok(answer.finish())
+}
+
+/// What both ask alike.
+fn asked(call: &Call<'_>) -> Result<SearchRequest, Fail> {
+    let args = &call.args;
+    let sources = |texts: Vec<String>| texts.iter().map(|text| source_of(text)).collect::<Vec<_>>();
+    let roles = args.value("role_filter").texts()?.filter(|roles| !roles.is_empty());
+    let filter = SearchFilter {
+        sources: args.value("source_filter").texts()?.map(sources),
+        exclude_sources: args.value("exclude_sources").texts()?.map(sources).unwrap_or_default(),
+        roles: roles.map(|roles| roles.iter().map(|role| Role::from_stored(role)).collect()),
+        ..SearchFilter::default()
+    };
+    let query = args.text("query")?.unwrap_or_default();
+    Ok(SearchRequest { filter, ..SearchRequest::new(Query::parse(&query)) })
+}
+
+/// The hits from the offset on, page after page.
+async fn hits(call: &Call<'_>, mut request: SearchRequest) -> Result<(Vec<Hit>, Option<Served>), Fail> {
+    let (mut offset, limit) = (call.args.offset("offset")?, call.args.limit("limit")?);
+    let (mut hits, mut served) = (Vec::new(), None);
+    if call.args.text("query")?.is_none_or(|query| query.trim().is_empty()) {
+        return Ok((hits, served));
+    }
+    while (hits.len() as u64) < limit {
+        let size = (limit - hits.len() as u64).min(u64::from(MAX_PAGE));
+        request.page = PageRequest::new(
+            i64::try_from(size).unwrap_or(i64::MAX),
+            i64::try_from(std::mem::take(&mut offset)).unwrap_or(i64::MAX),
+        )?;
+        let answer = call.store.search(&request).await?;
+        hits.extend(answer.hits);
+        served = Some(answer.served);
+        match answer.next {
+            Some(next) => request.after = Some(next),
+            None => break,
+        }
+    }
+    Ok((hits, served))
+}
+
+fn shown(hit: &Hit) -> ObjectWriter {
+    let mut map = ObjectWriter::new();
+    map.integer("id", Some(hit.message.0))
+        .text("session_id", Some(hit.session.as_str()))
+        .text("role", Some(hit.role.as_str()))
+        .text("snippet", Some(&hit.snippet));
+    row::double(&mut map, "timestamp", Some(hit.said_at.seconds()));
+    map.text("tool_name", hit.tool_name.as_deref())
+        .text("source", Some(hit.source.as_str()))
+        .text("model", hit.model.as_deref());
+    row::double(&mut map, "session_started", Some(hit.started_at.seconds()));
+    map
+}
+
+/// The message before a hit, itself, and the one behind it, in the order of the transcript.
+async fn context(call: &Call<'_>, hit: &Hit) -> Result<String, Fail> {
+    let before = MessageRequest { window: Window::Before(Some(hit.message)), limit: 1 };
+    let from = MessageRequest::after(MessageId(hit.message.0.saturating_sub(1)), 2);
+    let mut messages = Vec::new();
+    for request in [before, from] {
+        messages
+            .extend(crate::call::or_nothing(call.store.messages(&hit.session, &request).await)?.unwrap_or_default());
+    }
+    Ok(list(messages.iter().map(beside)))
+}
+
+fn beside(message: &Message) -> String {
+    let mut map = ObjectWriter::new();
+    map.text("role", Some(message.body.role.as_str())).text("content", Some(&said(message)));
+    map.finish()
+}
+
+/// The first characters of what a message says.
+fn said(message: &Message) -> String {
+    let head = |text: &str| text.chars().take(CONTEXT).collect::<String>();
+    match &message.body.content {
+        Some(Content::Text(text)) => head(text),
+        Some(Content::Json(json)) => match json.to_value() {
+            Some(serde_json::Value::String(text)) => head(&text),
+            Some(serde_json::Value::Array(parts)) => {
+                let is_text = |part: &&serde_json::Value| part["type"] == "text";
+                let texts = parts.iter().filter(is_text).filter_map(|part| part["text"].as_str());
+                let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+                let joined = texts.join(" ");
+                if joined.trim().is_empty() { "[multimodal content]".into() } else { head(joined.trim()) }
+            }
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}

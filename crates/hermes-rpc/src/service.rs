@@ -1,0 +1,103 @@
+//! A store that is served: from a method's name to what it does.
+
+use crate::args::Args;
+use crate::call::{Answer, Call, yes};
+use crate::fail::ErrorType;
+use crate::line::Line;
+use crate::{conversation, export, handoff, listing, maintenance, messages, meta, search, sessions, titles, topics};
+use hermes_session::json::ObjectWriter;
+use hermes_session::{Store, StoreError, Timestamp};
+use std::sync::Arc;
+
+/// The version of the protocol.
+pub const PROTOCOL: i64 = 1;
+
+/// Tells the time. The clock belongs to the program.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// A store that is served to a program in another language.
+#[derive(Clone)]
+pub struct Service {
+    store: Arc<dyn Store>,
+    clock: Clock,
+    version: String,
+}
+
+impl Service {
+    /// Serves `store`. `version` is the program's.
+    pub fn new(store: Arc<dyn Store>, clock: Clock, version: impl Into<String>) -> Self {
+        Self { store, clock, version: version.into() }
+    }
+
+    /// The first line: what is served, without the end of the line.
+    ///
+    /// # Errors
+    /// If the store can't tell what it is.
+    pub async fn hello(&self) -> Result<String, StoreError> {
+        Ok(hello(&maintenance::info(&*self.store, PROTOCOL, &self.version).await?))
+    }
+
+    /// Carries a call out.
+    pub(crate) async fn answer(&self, line: &Line) -> Answer {
+        let call = Call { store: &*self.store, args: Args(line), now: (self.clock)() };
+        let call = &call;
+        match line.method.signature.name {
+            "close" => Ok("null".into()),
+            "create_session" | "ensure_session" => sessions::create(call).await,
+            "end_session" => sessions::end(call).await,
+            "reopen_session" => sessions::reopen(call).await,
+            "update_system_prompt" => sessions::update_system_prompt(call).await,
+            "update_session_meta" => sessions::update_meta(call).await,
+            "update_token_counts" => sessions::update_token_counts(call).await,
+            "get_session" => sessions::get(call).await,
+            "resolve_session_id" => sessions::resolve(call).await,
+            "get_compression_tip" => sessions::tip(call).await,
+            "resolve_resume_session_id" => sessions::resume(call).await,
+            "sanitize_title" => titles::sanitize(call),
+            "set_session_title" => titles::set(call).await,
+            "get_session_title" => titles::get(call).await,
+            "get_session_by_title" => titles::session_of(call).await,
+            "resolve_session_by_title" => titles::resolve(call).await,
+            "get_next_title_in_lineage" => titles::next(call).await,
+            "append_message" => messages::append(call).await,
+            "append_messages" => messages::append_all(call).await,
+            "replace_messages" => messages::replace(call).await,
+            "get_messages" => messages::get(call).await,
+            "clear_messages" => messages::clear(call).await,
+            "get_messages_as_conversation" => conversation::get(call).await,
+            "search_messages" => search::messages(call).await,
+            "search" => search::search(call).await,
+            "list_sessions_rich" => listing::rich(call).await,
+            "search_sessions" => listing::sessions(call).await,
+            "session_count" => listing::session_count(call).await,
+            "message_count" => listing::message_count(call).await,
+            "export_session" => export::session(call).await,
+            "export_all" => export::all(call).await,
+            "delete_session" => maintenance::delete(call).await,
+            "prune_sessions" => maintenance::prune(call).await,
+            "vacuum" => maintenance::vacuum(call).await,
+            "optimize" => maintenance::optimize(call).await,
+            "verify" => maintenance::verify(call).await,
+            "status" => maintenance::status(call).await,
+            "get_meta" => meta::get(call).await,
+            "set_meta" => meta::set(call).await,
+            "ping" => yes(true),
+            "info" => Ok(maintenance::info(&*self.store, PROTOCOL, &self.version).await?),
+            name if name.contains("handoff") => handoff::later(call).await,
+            _ => topics::later(call).await,
+        }
+    }
+}
+
+fn hello(about: &str) -> String {
+    let mut out = ObjectWriter::new();
+    out.raw("hello", about);
+    out.finish()
+}
+
+/// The first and only line of a program whose store can't be opened.
+pub fn hello_of_failure(error: ErrorType, text: &str) -> String {
+    let mut out = ObjectWriter::new();
+    out.text("e", Some(error.name())).text("t", Some(text));
+    hello(&out.finish())
+}

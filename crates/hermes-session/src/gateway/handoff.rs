@@ -1,0 +1,215 @@
+//! The way of a handoff: asked for, taken by a worker, ended. Every step follows from what is there, and says nothing if it is not to be taken.
+
+use crate::{HandoffColumns, SessionId, Timestamp};
+use std::time::Duration;
+
+/// The longest error that is kept, in characters.
+pub const MAX_HANDOFF_ERROR: usize = 500;
+
+/// How far a handoff is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffState {
+    /// Somebody asked for it.
+    Pending,
+    /// A worker has it.
+    Running,
+    /// The session is there.
+    Completed,
+    /// It is not, and why stands beside it.
+    Failed,
+}
+
+impl HandoffState {
+    /// The word for it in the agent's column.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The state that a word stands for.
+    pub fn from_stored(word: &str) -> Option<Self> {
+        [Self::Pending, Self::Running, Self::Completed, Self::Failed].into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// The right to end a handoff. Each is greater than those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Claim(pub i64);
+
+/// How a handoff ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandoffEnd {
+    /// The session is there.
+    Completed,
+    /// It is not, for this reason. The first [`MAX_HANDOFF_ERROR`] characters of it are kept.
+    Failed(String),
+}
+
+/// A handoff.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handoff {
+    /// The session that is handed over.
+    pub session: SessionId,
+    /// How far it is; nothing if nobody ever asked for it.
+    pub state: Option<HandoffState>,
+    /// Where to.
+    pub platform: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// When it was asked for; nothing if an agent did, who does not say.
+    pub requested_at: Option<Timestamp>,
+    /// How long its worker has it; nothing if none has, or an agent does.
+    pub lease_until: Option<Timestamp>,
+    /// How often it was taken: the claim of the last worker.
+    pub claims: i64,
+}
+
+/// What is kept beside the agent's columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beside {
+    /// The state that it belongs to: with another one in the agent's column only the count holds.
+    pub state: String,
+    /// See [`Handoff::requested_at`].
+    pub requested_at: Option<Timestamp>,
+    /// See [`Handoff::lease_until`].
+    pub lease_until: Option<Timestamp>,
+    /// See [`Handoff::claims`].
+    pub claims: i64,
+}
+
+impl Handoff {
+    /// What is told by the agent's columns and by what is kept beside them.
+    pub fn from_stored(session: SessionId, columns: HandoffColumns, beside: Option<Beside>) -> Self {
+        let claims = beside.as_ref().map_or(0, |beside| beside.claims);
+        let beside = beside.filter(|beside| columns.state.as_deref() == Some(beside.state.as_str()));
+        Self {
+            session,
+            state: columns.state.as_deref().and_then(HandoffState::from_stored),
+            platform: columns.platform,
+            error: columns.error,
+            requested_at: beside.as_ref().and_then(|beside| beside.requested_at),
+            lease_until: beside.and_then(|beside| beside.lease_until),
+            claims,
+        }
+    }
+
+    /// Whether its worker had its time.
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        self.state == Some(HandoffState::Running) && self.lease_until.is_some_and(|until| until <= now)
+    }
+
+    /// Whether a worker could take it.
+    pub fn is_waiting(&self, now: Timestamp) -> bool {
+        self.state == Some(HandoffState::Pending) || self.is_overdue(now)
+    }
+
+    /// The same, asked for; nothing if it is on its way.
+    pub fn requested(self, platform: &str, now: Timestamp) -> Option<Self> {
+        let is_on_its_way = matches!(self.state, Some(HandoffState::Pending | HandoffState::Running));
+        if is_on_its_way && !self.is_overdue(now) {
+            return None;
+        }
+        Some(Self {
+            state: Some(HandoffState::Pending),
+            platform: Some(platform.to_owned()),
+            error: None,
+            requested_at: Some(now),
+            lease_until: None,
+            ..self
+        })
+    }
+
+    /// The same, taken by a worker for so long; nothing if there is none to be taken.
+    pub fn claimed(self, lease: Duration, now: Timestamp) -> Option<Self> {
+        if !self.is_waiting(now) {
+            return None;
+        }
+        let until = Timestamp::from_seconds(now.seconds() + lease.as_secs_f64()).unwrap_or(now);
+        Some(Self { state: Some(HandoffState::Running), lease_until: Some(until), claims: self.claims + 1, ..self })
+    }
+
+    /// The same, ended; nothing if that is not for this one to do.
+    pub fn ended(self, claim: Option<Claim>, end: &HandoffEnd) -> Option<Self> {
+        let may = match (claim, end) {
+            (Some(Claim(claim)), _) => self.state == Some(HandoffState::Running) && claim == self.claims,
+            (None, HandoffEnd::Completed) => self.state.is_some(),
+            (None, HandoffEnd::Failed(_)) => {
+                matches!(self.state, Some(HandoffState::Pending | HandoffState::Running))
+            }
+        };
+        let (state, error) = match end {
+            HandoffEnd::Completed => (HandoffState::Completed, None),
+            HandoffEnd::Failed(why) => (HandoffState::Failed, Some(why.chars().take(MAX_HANDOFF_ERROR).collect())),
+        };
+        may.then_some(Self { state: Some(state), error, lease_until: None, ..self })
+    }
+
+    /// The agent's columns, and what is kept beside them.
+    pub fn to_stored(&self) -> (HandoffColumns, Beside) {
+        let state = self.state.map(HandoffState::as_str);
+        let columns = HandoffColumns {
+            state: state.map(ToOwned::to_owned),
+            platform: self.platform.clone(),
+            error: self.error.clone(),
+        };
+        let beside = Beside {
+            state: state.unwrap_or_default().to_owned(),
+            requested_at: self.requested_at,
+            lease_until: self.lease_until,
+            claims: self.claims,
+        };
+        (columns, beside)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: f64) -> Timestamp {
+        Timestamp::from_seconds(seconds).unwrap()
+    }
+
+    fn none() -> Handoff {
+        let columns = HandoffColumns { state: None, platform: None, error: None };
+        Handoff::from_stored(SessionId::from_stored("s".to_owned()), columns, None)
+    }
+
+    #[test]
+    fn each_step_follows_from_the_one_before() {
+        let lease = Duration::from_secs(10);
+        assert_eq!(none().claimed(lease, at(0.0)), None);
+        assert_eq!(none().ended(None, &HandoffEnd::Completed), None);
+        let asked = none().requested("telegram", at(1.0)).unwrap();
+        assert_eq!(asked.clone().requested("slack", at(2.0)), None);
+        let taken = asked.claimed(lease, at(3.0)).unwrap();
+        assert_eq!((taken.lease_until, taken.claims), (Some(at(13.0)), 1));
+        assert!(!taken.is_waiting(at(12.9)) && taken.is_waiting(at(13.0)));
+        let again = taken.clone().claimed(lease, at(13.0)).unwrap();
+        assert_eq!(again.clone().ended(Some(Claim(1)), &HandoffEnd::Completed), None);
+        let done = again.ended(Some(Claim(2)), &HandoffEnd::Completed).unwrap();
+        assert_eq!((done.state, done.requested_at), (Some(HandoffState::Completed), Some(at(1.0))));
+        assert_eq!(done.clone().ended(None, &HandoffEnd::Failed("late".into())), None);
+        assert_eq!(done.requested("slack", at(20.0)).unwrap().platform.as_deref(), Some("slack"));
+        let failed = taken.ended(None, &HandoffEnd::Failed("é".repeat(600))).unwrap();
+        assert_eq!(failed.error.as_deref().map(|error| error.chars().count()), Some(500));
+        assert!(failed.ended(None, &HandoffEnd::Completed).is_some());
+    }
+
+    #[test]
+    fn what_stands_beside_counts_for_its_state_alone() {
+        let taken = none().requested("x", at(1.0)).unwrap().claimed(Duration::ZERO, at(2.0)).unwrap();
+        let (columns, beside) = taken.to_stored();
+        let same = Handoff::from_stored(taken.session.clone(), columns.clone(), Some(beside.clone()));
+        assert_eq!(same, taken);
+        // An agent asked for it meanwhile.
+        let columns = HandoffColumns { state: Some("pending".into()), ..columns };
+        let other = Handoff::from_stored(taken.session.clone(), columns, Some(beside));
+        assert_eq!((other.requested_at, other.lease_until, other.claims), (None, None, 1));
+        assert!(other.is_waiting(at(0.0)));
+    }
+}

@@ -1,0 +1,57 @@
+//! Whose file a file of transcripts is, by its name.
+
+/// The gateway's list of which chat is in which session. It is nobody's transcript, whatever a session is called.
+const ROUTES: &str = "sessions.json";
+
+/// The session whose file has this name: `session_ID.json`, `request_dump_ID_TIME.json`, `ID.json`, `ID.jsonl`.
+///
+/// A name that could be two sessions' is the one's for which the agent writes it today.
+pub fn session_of(name: &str) -> Option<&str> {
+    if name == ROUTES {
+        return None;
+    }
+    if let Some(id) = name.strip_suffix(".jsonl") {
+        return Some(id);
+    }
+    let stem = name.strip_suffix(".json")?;
+    if let Some(id) = stem.strip_prefix("session_") {
+        return Some(id);
+    }
+    match stem.strip_prefix("request_dump_") {
+        Some(dump) => without_time(dump),
+        None => Some(stem),
+    }
+}
+
+/// Cuts `_20250305_091523_123456` off. The time has one length, so nothing of an id can be taken for it.
+fn without_time(dump: &str) -> Option<&str> {
+    const SHAPE: &[u8] = b"_dddddddd_dddddd_dddddd";
+    let cut = dump.len().checked_sub(SHAPE.len())?;
+    let (id, time) = dump.as_bytes().split_at(cut);
+    let fits = |(byte, shape): (&u8, &u8)| if *shape == b'd' { byte.is_ascii_digit() } else { byte == shape };
+    (!id.is_empty() && time.iter().zip(SHAPE).all(fits)).then(|| &dump[..cut])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_whose_file_it_is() {
+        for (name, id) in [
+            ("session_20250305_091523_a1b2c3.json", Some("20250305_091523_a1b2c3")),
+            ("20250305_091523_a1b2c3.jsonl", Some("20250305_091523_a1b2c3")),
+            ("20250305_091523_a1b2c3.json", Some("20250305_091523_a1b2c3")),
+            ("request_dump_x_20250305_091523_123456.json", Some("x")),
+            ("request_dump_x_20250305_091523_20250305_091523_123456.json", Some("x_20250305_091523")),
+            ("request_dump_20250305_091523_123456.json", None),
+            ("request_dump_x_y.json", None),
+            ("sessions.json", None),
+            ("sessions.jsonl", Some("sessions")),
+            ("notes.txt", None),
+            ("request_dump_大_20250305_091523_12345大.json", None),
+        ] {
+            assert_eq!(session_of(name), id, "{name}");
+        }
+    }
+}
