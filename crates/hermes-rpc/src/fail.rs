@@ -46,9 +46,8 @@ impl ErrorType {
 pub fn error_type(error: &StoreError) -> ErrorType {
     match error {
         StoreError::NotFound(_) => ErrorType::Key,
-        StoreError::Conflict(Conflict::TitleTaken { .. } | Conflict::KeyReused(_)) | StoreError::Invalid(_) => {
-            ErrorType::Value
-        }
+        StoreError::Conflict(Conflict::TitleTaken { .. } | Conflict::TopicTaken { .. } | Conflict::KeyReused(_))
+        | StoreError::Invalid(_) => ErrorType::Value,
         StoreError::Conflict(_) => ErrorType::Integrity,
         StoreError::Corrupt { .. } | StoreError::Refused { .. } => ErrorType::Database,
         _ => ErrorType::Operational,

@@ -1,8 +1,60 @@
-//! Not served yet.
+//! Handing a session over to a chat platform.
 
-use crate::call::{Answer, Call};
-use crate::fail::{ErrorType, Fail};
+use crate::call::{Answer, Call, NONE, list, or_nothing, yes};
+use crate::fail::Fail;
+use crate::row;
+use hermes_session::gateway::HandoffEnd;
+use hermes_session::json::ObjectWriter;
+use std::time::Duration;
 
-pub(crate) async fn later(call: &Call<'_>) -> Answer {
-    Err(Fail::new(ErrorType::Operational, format!("{} is not served yet", call.args.0.method.signature.name)))
+/// How long a worker has a session that it took. The agent's own wait for its gateway ends long before.
+const LEASE: Duration = Duration::from_secs(600);
+
+pub(crate) async fn request(call: &Call<'_>) -> Answer {
+    let Some(id) = call.args.lookup("session_id") else { return yes(false) };
+    let platform = call.args.text("platform")?.unwrap_or_default();
+    yes(or_nothing(call.store.request_handoff(&id, &platform, &call.request()).await)?.unwrap_or(false))
+}
+
+pub(crate) async fn claim(call: &Call<'_>) -> Answer {
+    let Some(id) = call.args.lookup("session_id") else { return yes(false) };
+    let claim = or_nothing(call.store.claim_handoff(&id, LEASE, &call.request()).await)?.flatten();
+    yes(claim.is_some())
+}
+
+pub(crate) async fn complete(call: &Call<'_>) -> Answer {
+    end(call, HandoffEnd::Completed).await
+}
+
+pub(crate) async fn fail(call: &Call<'_>) -> Answer {
+    let text = call.args.text("error")?.ok_or_else(|| Fail::wrong_type("'NoneType' object is not subscriptable"))?;
+    end(call, HandoffEnd::Failed(text)).await
+}
+
+async fn end(call: &Call<'_>, end: HandoffEnd) -> Answer {
+    if let Some(id) = call.args.lookup("session_id") {
+        or_nothing(call.store.end_handoff(&id, None, &end, &call.request()).await)?;
+    }
+    Ok(NONE.into())
+}
+
+/// `get_handoff_state`: as it stands in the session's columns.
+pub(crate) async fn state(call: &Call<'_>) -> Answer {
+    let Some(id) = call.args.lookup("session_id") else { return Ok(NONE.into()) };
+    let Some(session) = call.store.session(&id).await? else { return Ok(NONE.into()) };
+    let handoff = session.handoff;
+    let mut out = ObjectWriter::new();
+    out.text("state", handoff.state.as_deref())
+        .text("platform", handoff.platform.as_deref())
+        .text("error", handoff.error.as_deref());
+    Ok(out.finish())
+}
+
+/// `list_pending_handoffs`: the sessions that a worker could take now, the first asked for first.
+pub(crate) async fn pending(call: &Call<'_>) -> Answer {
+    let mut rows = Vec::new();
+    for handoff in call.store.waiting_handoffs(call.now).await? {
+        rows.extend(call.store.session(&handoff.session).await?.map(|session| row::session(&session).finish()));
+    }
+    Ok(list(rows))
 }

@@ -5,12 +5,12 @@ use crate::fail::Fail;
 use crate::files;
 use crate::listing::source_of;
 use hermes_session::json::ObjectWriter;
-use hermes_session::retention::{RetentionPolicy, plan, prune_planned};
+use hermes_session::retention::{self, AutoPruned, Candidate, LAST_AUTO_PRUNE, RetentionPolicy, plan, prune_planned};
 use hermes_session::{
     IndexHealth, Json, Optimizing, Relation, Report, SessionFilter, SessionId, StoreError, StoreStatus,
 };
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `delete_session`: the conversation that starts with the session, or that it carries on. A delegate is part of another's.
 pub(crate) async fn delete(call: &Call<'_>) -> Answer {
@@ -50,15 +50,73 @@ async fn prune_by(call: &Call<'_>, policy: &RetentionPolicy) -> Result<u64, Fail
     let pruned =
         prune_planned(call.store, &conversations, policy, call.now, &mut |_| ControlFlow::Continue(())).await?;
     if let Some(folder) = folder(call)? {
-        let mut gone = Vec::new();
-        for id in planned.into_iter().flat_map(|candidate| candidate.members) {
-            if call.store.session(&id).await?.is_none() {
-                gone.push(id);
-            }
-        }
-        files::remove(&folder, &gone);
+        remove_files_of_gone(call, &folder, planned).await?;
     }
     Ok(pruned.sessions)
+}
+
+/// `prune_empty_ghost_sessions`: sessions that a terminal began and left without a word; how many.
+pub(crate) async fn prune_ghosts(call: &Call<'_>) -> Answer {
+    Ok(prune_by(call, &RetentionPolicy::ghosts()).await?.to_string())
+}
+
+/// `finalize_orphaned_compression_sessions`: ends what a compression made and nobody went on with; how many.
+pub(crate) async fn end_orphans(call: &Call<'_>) -> Answer {
+    Ok(retention::end_orphans(call.store, call.now).await?.to_string())
+}
+
+/// `maybe_auto_prune_and_vacuum`: prunes if that was not done lately. What goes wrong is part of the answer.
+pub(crate) async fn auto_prune(call: &Call<'_>) -> Answer {
+    let mut out = ObjectWriter::new();
+    match auto_pruned(call).await {
+        Ok(None) => _ = out.raw("skipped", "true").raw("pruned", "0").raw("vacuumed", "false"),
+        Ok(Some(pruned)) => {
+            let is_vacuumed = pruned > 0 && call.args.flag("vacuum") && vacuum(call).await.is_ok();
+            out.raw("skipped", "false").raw("pruned", &pruned.to_string()).raw("vacuumed", &is_vacuumed.to_string());
+        }
+        Err(fail) => {
+            out.raw("skipped", "false").raw("pruned", "0").raw("vacuumed", "false").text("error", Some(&fail.text));
+        }
+    }
+    Ok(out.finish())
+}
+
+/// How many sessions went; nothing if it was done lately.
+async fn auto_pruned(call: &Call<'_>) -> Result<Option<u64>, Fail> {
+    let number = |name: &str| call.args.double(name)?.ok_or_else(|| Fail::wrong_type(format!("{name} is no number")));
+    let policy = RetentionPolicy::new(number("retention_days")?, None)?;
+    let hours = number("min_interval_hours")?;
+    let folder = folder(call)?;
+    // Whose files are to go can't be told any more when they are gone.
+    let planned = match &folder {
+        Some(_) if is_due(call, hours).await? => plan(call.store, &policy, call.now).await?,
+        _ => Vec::new(),
+    };
+    let AutoPruned::Done(pruned) = retention::auto_prune(call.store, &policy, hours, call.now).await? else {
+        return Ok(None);
+    };
+    if let Some(folder) = folder {
+        remove_files_of_gone(call, &folder, planned).await?;
+    }
+    Ok(Some(pruned.sessions))
+}
+
+/// Whether it may be time; the store decides.
+async fn is_due(call: &Call<'_>, hours: f64) -> Result<bool, Fail> {
+    let last = call.store.meta(LAST_AUTO_PRUNE).await?.and_then(|text| text.trim().parse::<f64>().ok());
+    Ok(last.is_none_or(|last| !(0.0..hours * 3_600.0).contains(&(call.now.seconds() - last))))
+}
+
+/// Removes the files of those sessions that are gone.
+async fn remove_files_of_gone(call: &Call<'_>, folder: &Path, planned: Vec<Candidate>) -> Result<(), Fail> {
+    let mut gone = Vec::new();
+    for id in planned.into_iter().flat_map(|candidate| candidate.members) {
+        if call.store.session(&id).await?.is_none() {
+            gone.push(id);
+        }
+    }
+    files::remove(folder, &gone);
+    Ok(())
 }
 
 fn folder(call: &Call<'_>) -> Result<Option<PathBuf>, Fail> {

@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::call::{Answer, Call, yes};
-use crate::fail::ErrorType;
+use crate::fail::{ErrorType, Fail};
 use crate::line::Line;
 use crate::{conversation, export, handoff, listing, maintenance, messages, meta, search, sessions, titles, topics};
 use hermes_session::json::ObjectWriter;
@@ -83,8 +83,25 @@ impl Service {
             "set_meta" => meta::set(call).await,
             "ping" => yes(true),
             "info" => Ok(maintenance::info(&*self.store, PROTOCOL, &self.version).await?),
-            name if name.contains("handoff") => handoff::later(call).await,
-            _ => topics::later(call).await,
+            "prune_empty_ghost_sessions" => maintenance::prune_ghosts(call).await,
+            "finalize_orphaned_compression_sessions" => maintenance::end_orphans(call).await,
+            "maybe_auto_prune_and_vacuum" => maintenance::auto_prune(call).await,
+            "request_handoff" => handoff::request(call).await,
+            "claim_handoff" => handoff::claim(call).await,
+            "complete_handoff" => handoff::complete(call).await,
+            "fail_handoff" => handoff::fail(call).await,
+            "get_handoff_state" => handoff::state(call).await,
+            "list_pending_handoffs" => handoff::pending(call).await,
+            "apply_telegram_topic_migration" => topics::migrate(),
+            "enable_telegram_topic_mode" => topics::enable(call).await,
+            "disable_telegram_topic_mode" => topics::disable(call).await,
+            "is_telegram_topic_mode_enabled" => topics::is_enabled(call).await,
+            "bind_telegram_topic" => topics::bind(call).await,
+            "get_telegram_topic_binding" => topics::binding(call).await,
+            "is_telegram_session_linked_to_topic" => topics::is_linked(call).await,
+            "list_unlinked_telegram_sessions_for_user" => topics::unlinked(call).await,
+            // A test calls every method of the table.
+            name => Err(Fail::new(ErrorType::Operational, format!("{name} is not served"))),
         }
     }
 }

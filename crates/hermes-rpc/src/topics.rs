@@ -1,8 +1,103 @@
-//! Not served yet.
+//! Topics of a chat on Telegram: which thread leads to which session. Names of chats, people and threads are text, whatever they came as.
 
-use crate::call::{Answer, Call};
-use crate::fail::{ErrorType, Fail};
+use crate::call::{Answer, Call, NONE, list, or_no_reference, yes};
+use crate::fail::Fail;
+use crate::{listing, row};
+use hermes_session::gateway::unlinked_sessions;
+use hermes_session::json::ObjectWriter;
+use hermes_session::{Conflict, SessionId, Source, StoreError, TopicBinding, TopicChange};
 
-pub(crate) async fn later(call: &Call<'_>) -> Answer {
-    Err(Fail::new(ErrorType::Operational, format!("{} is not served yet", call.args.0.method.signature.name)))
+/// Where the agent's chats on Telegram come from.
+const TELEGRAM: &str = "telegram";
+
+/// `apply_telegram_topic_migration`: nothing is left to do, tables are made with their first row.
+pub(crate) fn migrate() -> Answer {
+    Ok(NONE.into())
+}
+
+pub(crate) async fn enable(call: &Call<'_>) -> Answer {
+    let capability = |name: &str| call.args.is_given(name).then(|| call.args.flag(name));
+    let change = TopicChange::On {
+        chat_id: name(call, "chat_id")?,
+        user_id: name(call, "user_id")?,
+        has_topics_enabled: capability("has_topics_enabled"),
+        allows_users_to_create_topics: capability("allows_users_to_create_topics"),
+    };
+    call.store.change_topics(&change, call.now).await?;
+    Ok(NONE.into())
+}
+
+pub(crate) async fn disable(call: &Call<'_>) -> Answer {
+    let change = TopicChange::Off { chat_id: name(call, "chat_id")?, clears: call.args.flag("clear_bindings") };
+    call.store.change_topics(&change, call.now).await?;
+    Ok(NONE.into())
+}
+
+pub(crate) async fn is_enabled(call: &Call<'_>) -> Answer {
+    let (chat, user) = (name(call, "chat_id")?, name(call, "user_id")?);
+    let mode = call.store.topic_mode(&chat).await?;
+    yes(mode.is_some_and(|mode| mode.enabled && mode.user_id == user))
+}
+
+pub(crate) async fn bind(call: &Call<'_>) -> Answer {
+    let session = SessionId::parse(name(call, "session_id")?).map_err(|_| Fail::no_such_reference())?;
+    let change = TopicChange::Bind {
+        chat_id: name(call, "chat_id")?,
+        thread_id: name(call, "thread_id")?,
+        user_id: name(call, "user_id")?,
+        session_key: name(call, "session_key")?,
+        session_id: session,
+        managed_mode: name(call, "managed_mode")?,
+    };
+    match call.store.change_topics(&change, call.now).await {
+        Err(StoreError::Conflict(Conflict::TopicTaken { .. })) => {
+            Err(Fail::value("session is already linked to another Telegram topic"))
+        }
+        done => or_no_reference(done).map(|()| NONE.into()),
+    }
+}
+
+pub(crate) async fn binding(call: &Call<'_>) -> Answer {
+    let found = call.store.topic(&name(call, "chat_id")?, &name(call, "thread_id")?).await?;
+    Ok(found.map_or_else(|| NONE.into(), |binding| binding_row(&binding)))
+}
+
+fn binding_row(binding: &TopicBinding) -> String {
+    let mut out = ObjectWriter::new();
+    out.text("chat_id", Some(&binding.chat_id))
+        .text("thread_id", Some(&binding.thread_id))
+        .text("user_id", Some(&binding.user_id))
+        .text("session_key", Some(&binding.session_key))
+        .text("session_id", Some(binding.session_id.as_str()))
+        .text("managed_mode", Some(&binding.managed_mode));
+    row::double(&mut out, "linked_at", Some(binding.linked_at.seconds()));
+    row::double(&mut out, "updated_at", Some(binding.updated_at.seconds()));
+    out.finish()
+}
+
+pub(crate) async fn is_linked(call: &Call<'_>) -> Answer {
+    let Ok(id) = SessionId::parse(name(call, "session_id")?) else { return yes(false) };
+    yes(call.store.topic_of(&id).await?.is_some())
+}
+
+/// `list_unlinked_telegram_sessions_for_user`: a person's sessions that no topic leads to, the last active first.
+pub(crate) async fn unlinked(call: &Call<'_>) -> Answer {
+    let limit = usize::try_from(call.args.limit("limit")?).unwrap_or(usize::MAX);
+    let source = Source::from_stored(TELEGRAM);
+    let mut rows = Vec::new();
+    for summary in unlinked_sessions(call.store, &source, &name(call, "user_id")?, limit).await? {
+        rows.extend(listing::rich_row(call, summary).await?.map(ObjectWriter::finish));
+    }
+    Ok(list(rows))
+}
+
+/// What Python's `str` makes of it.
+fn name(call: &Call<'_>, parameter: &str) -> Result<String, Fail> {
+    let value = call.args.value(parameter);
+    match value.0 {
+        "null" => Ok("None".into()),
+        "true" => Ok("True".into()),
+        "false" => Ok("False".into()),
+        _ => Ok(value.text()?.unwrap_or_default()),
+    }
 }
