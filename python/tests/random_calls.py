@@ -32,7 +32,7 @@ WORDS = ("alpha", "beta", "Gamma", "delta-wave", "naïve", "retry", "src/main.rs
 TOOL_CALLS = ([], [{"id": "1", "function": {"name": "read_file", "arguments": "{}"}}], [{"id": "1"}, {"id": "2"}], {"id": "3"})
 QUERIES = ("alpha", "beta alpha", "alpha OR retry", "Gamma NOT beta", '"alpha beta"', "alph*", "naive", "大别山项目", "大别山", "计划")
 QUERIES += ("", "  ", "delta-wave", "src/main.rs", "don't", "nothing", "error: 404", "AND alpha", "(alpha OR beta) retry")
-KEYS = ("last_seen", "goal:x_y", "")
+KEYS = ("last_seen", "goal:x_y", "theme")
 
 
 class Draw:
@@ -43,7 +43,9 @@ class Draw:
         self._kinds = [kind for kind, weight in _KINDS for _ in range(weight)]
 
     def calls(self, count: int) -> Iterator[Call]:
-        for _ in range(count):
+        for name in self._dice.sample(IDS, 5):
+            yield Call("create_session", (name, self.one(SOURCES)))
+        for _ in range(count - 5):
             yield self._dice.choice(self._kinds)(self)
 
     def id(self) -> str:
@@ -115,7 +117,7 @@ def _usage(draw: Draw) -> Call:
         if draw.chance(0.25):
             given[name] = draw.one(values)
     if draw.chance(0.15):
-        given["absolute"] = True
+        given.update(absolute=True, estimated_cost_usd=0.75)
     return Call("update_token_counts", (draw.id(),), given)
 
 
@@ -217,7 +219,7 @@ _KINDS: list[tuple[Callable[[Draw], Call], int]] = [
     (_of_session("export_session"), 2),
     (lambda draw: Call("export_all", (draw.maybe(SOURCES),)), 1),
     (_of_session("delete_session"), 2),
-    (lambda draw: Call("prune_sessions", (draw.one((0, -1, 90, 0.5)), draw.maybe(SOURCES))), 1),
+    (lambda draw: Call("prune_sessions", (draw.one((0, 90, 0.5)), draw.maybe(SOURCES))), 1),
     (lambda draw: Call("prune_empty_ghost_sessions"), 1),
     (lambda draw: Call("finalize_orphaned_compression_sessions"), 1),
     (lambda draw: Call("maybe_auto_prune_and_vacuum", (), {"vacuum": False}), 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -63,6 +64,8 @@ class Plain:
             return [self.of(json.loads(line)) for line in lines]
         text = re.sub(r"Database size: .*\n", "", text)
         text = re.sub(r"just now *|\d+[mhd] ago *", "ago ", text)
+        # Which session ran longest is a matter of milliseconds.
+        text = re.sub(r"(Longest session ).*", r"\1…", text)
         return re.sub(r"\d\d:\d\d(:\d\d)?|\d+(\.\d+)?[smh]\b|[A-Z][a-z]{2} \d\d(, \d{4})?", "…", text)
 
 
@@ -78,9 +81,9 @@ class Agent(unittest.TestCase):
     def compare(self, ours: list[dict[str, Any]], provider: str) -> None:
         self.assertEqual([step["step"] for step in ours], [step["step"] for step in self.theirs])
         for their, our in zip(self.theirs, ours):
-            expected = STORY.get((provider, their["step"]), STORY.get(("any", their["step"])))
-            with self.subTest(step=their["step"]):
-                wanted = expected.adjust(their["result"]) if expected else their["result"]
+            expected = STORY.get(their["step"])
+            with self.subTest(step=their["step"], provider=provider):
+                wanted = expected.adjust(copy.deepcopy(their["result"])) if expected else their["result"]
                 self.assertEqual(our["result"], wanted)
 
     def test_on_our_file(self) -> None:
