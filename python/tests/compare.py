@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -66,6 +67,25 @@ def same_value(theirs: Any, ours: Any, name: str = "") -> bool:
     if name in _TIMES and isinstance(theirs, float) and isinstance(ours, float):
         return abs(theirs - ours) < _APART
     return type(theirs) is type(ours) and bool(theirs == ours)
+
+
+def apart(theirs: Any, ours: Any, path: str = "") -> Iterator[str]:
+    """Where two values are not equal, for people."""
+    if isinstance(theirs, dict) and isinstance(ours, dict) and list(theirs) == list(ours):
+        for key in theirs:
+            if not same_value(theirs[key], ours[key], key):
+                yield from apart(theirs[key], ours[key], f"{path}.{key}")
+    elif isinstance(theirs, list) and isinstance(ours, list) and _ids(theirs) == _ids(ours):
+        for at, pair in enumerate(zip(theirs, ours)):
+            yield from apart(*pair, f"{path}[{at}]")
+    elif isinstance(theirs, list) and isinstance(ours, list):
+        yield f"{path}: {_ids(theirs)} | {_ids(ours)}"
+    else:
+        yield f"{path}: {theirs!r} | {ours!r}"
+
+
+def _ids(values: list[Any]) -> list[Any]:
+    return [value.get("id") if isinstance(value, dict) else value for value in values]
 
 
 def peer() -> ModuleType:

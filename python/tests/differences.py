@@ -72,6 +72,14 @@ def _is_own_parent(call: Call, db: Any) -> bool:
     return _is_creation(call) and call.kwargs.get("parent_session_id") == call.args[0]
 
 
+def _is_second_continuation(call: Call, db: Any) -> bool:
+    parent = call.kwargs.get("parent_session_id")
+    row = _row(db, parent) if _is_creation(call) and parent else None
+    return row is not None and row["end_reason"] == "compression" and any(
+        other["parent_session_id"] == parent for other in db.search_sessions(limit=1000)
+    )
+
+
 def _is_unclaimed(call: Call, db: Any) -> bool:
     if call.method not in ("complete_handoff", "fail_handoff"):
         return False
@@ -166,6 +174,9 @@ _OF_THE_CONVERSATION = (
     "estimated_cost_usd",
     "actual_cost_usd",
     "api_call_count",
+    "handoff_state",
+    "handoff_platform",
+    "handoff_error",
 )
 
 
@@ -335,6 +346,15 @@ DIFFERENCES: tuple[Difference, ...] = (
         avoids=_reopens_a_parent,
     ),
     Difference(
+        "one-continuation",
+        "The first child of a compressed session continues it; a later one is a conversation of its own. In the agent the latest child takes its place.",
+        (_new("a"), _end("a", "compression"), _new("b", parent_session_id="a"), _new("c", parent_session_id="a")),
+        Call("get_compression_tip", ("a",)),
+        _is("c"),
+        _is("b"),
+        avoids=_is_second_continuation,
+    ),
+    Difference(
         "activity-of-the-conversation",
         "A conversation is as active as its most active part, delegates too; the agent looks at continuations only.",
         (_new("a"), _new("b"), _new("c", "tool", parent_session_id="a"), _say("c", "at work")),
@@ -345,7 +365,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "list-shows-the-conversation",
-        "In a list a compressed conversation shows its first question and the tokens and costs of all its parts; the agent shows the first question of the last part beside the tokens of the first.",
+        "In a list a compressed conversation shows its first question, the tokens and costs of all its parts and the handoff of its last; the agent shows the first question of the last part beside the tokens and the handoff of the first.",
         (_new("a"), _say("a", "first"), _end("a", "compression"), _new("b", parent_session_id="a"), _say("b", "go on")),
         Call("list_sessions_rich"),
         lambda rows: rows[0]["preview"] == "go on",

@@ -10,7 +10,7 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
-from compare import answer, peer, same
+from compare import answer, apart, peer, same
 from differences import DIFFERENCES, explained, is_avoided
 from random_calls import Call, Draw
 from support import REPOSITORY, StoreTest, is_skipped
@@ -56,7 +56,8 @@ class Differential(StoreTest):
                     name = explained(call, their, our)
                     if name is None:
                         story = "\n".join(map(str, history))
-                        self.fail(f"seed {SEED}, sequence {number}:\n{story}\ntheirs: {their}\nours:   {our}")
+                        where = "\n".join(apart(their.error or their.value, our.error or our.value))
+                        self.fail(f"seed {SEED}, sequence {number}:\n{story}\ntheirs | ours: {where}")
                     names[name] += 1
             finally:
                 theirs.close()
