@@ -230,6 +230,12 @@ impl Args<'_> {
         Ok(SessionId::parse(text)?)
     }
 
+    /// The session that messages are written to: one that can't be is one that is not there.
+    pub(crate) fn reference(&self, name: &str) -> Result<SessionId, Fail> {
+        let text = self.text(name)?.ok_or_else(|| Fail::missing("messages.session_id"))?;
+        SessionId::parse(text).map_err(|_| Fail::no_such_reference())
+    }
+
     /// How many, of which a negative number means all.
     pub(crate) fn limit(&self, name: &str) -> Result<u64, Fail> {
         let number = self.integer(name)?.ok_or_else(|| Fail::new(ErrorType::Integrity, "datatype mismatch"))?;

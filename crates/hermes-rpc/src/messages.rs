@@ -8,7 +8,7 @@ use hermes_session::replay::transcript;
 use hermes_session::{Message, MessageBody, NewMessage, Role, SessionId, Timestamp};
 
 pub(crate) async fn append(call: &Call<'_>) -> Answer {
-    let id = call.args.session("session_id")?;
+    let id = call.args.reference("session_id")?;
     let message = body(&|key| Some(call.args.value(key)))?;
     let ids = or_no_reference(call.store.append(&id, &[message.into()], &call.request()).await)?;
     Ok(ids.first().map_or_else(|| NONE.into(), |id| id.0.to_string()))
@@ -16,7 +16,7 @@ pub(crate) async fn append(call: &Call<'_>) -> Answer {
 
 /// `append_messages`: all of them or none.
 pub(crate) async fn append_all(call: &Call<'_>) -> Answer {
-    let id = call.args.session("session_id")?;
+    let id = call.args.reference("session_id")?;
     let messages = given(call, false)?;
     let ids = or_no_reference(call.store.append(&id, &messages, &call.request()).await)?;
     Ok(list(ids.into_iter().map(|id| id.0.to_string())))
@@ -28,7 +28,7 @@ pub(crate) async fn replace(call: &Call<'_>) -> Answer {
     if messages.is_empty() {
         return clear(call).await;
     }
-    let id = call.args.session("session_id")?;
+    let id = call.args.reference("session_id")?;
     or_no_reference(call.store.replace(&id, &messages, &call.request()).await)?;
     Ok(NONE.into())
 }

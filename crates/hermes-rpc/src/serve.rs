@@ -53,13 +53,15 @@ impl Service {
         let room = Arc::new(Semaphore::new(UNITS as usize));
         let read = tokio::select! {
             read = self.read(reader, answers, &room, stop) => read,
+            // Nobody reads the answers any more.
             written = &mut writing => {
-                // Nobody reads the answers any more. What was accepted is done all the same.
-                _ = room.acquire_many(UNITS).await;
+                all_done(&room).await;
                 return written.map_err(io::Error::other)?;
             }
         };
-        writing.await.map_err(io::Error::other)??;
+        let written = writing.await;
+        all_done(&room).await;
+        written.map_err(io::Error::other)??;
         read
     }
 
@@ -118,6 +120,11 @@ impl Service {
             send(&answers, id, answer, room);
         });
     }
+}
+
+/// What was accepted is done, whether or not somebody hears of it.
+async fn all_done(room: &Semaphore) {
+    _ = room.acquire_many(UNITS).await;
 }
 
 fn send(

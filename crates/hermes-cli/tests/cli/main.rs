@@ -18,6 +18,7 @@ mod optimize;
 mod places;
 mod prune;
 mod rename;
+mod rpc;
 mod search;
 mod server;
 mod show;
