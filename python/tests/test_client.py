@@ -128,7 +128,7 @@ class Greeting(FakeTest):
 
     def test_another_program_is_refused(self) -> None:
         self.plan(first_line='{"usage": "hermes [command]"}')
-        with self.assertRaisesRegex(StoreUnavailable, "not one of ours"):
+        with self.assertLogs("hermes_sessions", "ERROR"), self.assertRaisesRegex(StoreUnavailable, "not one of ours"):
             SessionDB(self.folder)
 
 

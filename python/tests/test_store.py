@@ -50,7 +50,7 @@ class Store(StoreTest):
 
     def test_a_store_that_can_not_be_opened_is_an_error(self) -> None:
         self.path.mkdir()
-        with self.assertRaises(Exception) as caught:
+        with self.assertLogs("hermes_sessions", "WARNING"), self.assertRaises(Exception) as caught:
             SessionDB(self.path)
         self.assertIsInstance(caught.exception, (sqlite3.DatabaseError, OSError))
 

@@ -24,11 +24,6 @@ class Target:
     argument: str
     environment: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def shown(self) -> str:
-        """The store for a person; a password never shows."""
-        return "the store of its URL" if dict(self.environment).get(_URL_VARIABLE) else self.argument
-
 
 def home() -> Path:
     """The agent's home: ``HERMES_HOME`` without the white space around it, else ``~/.hermes``."""
