@@ -23,7 +23,7 @@ if IS_OURS:
 
     hermes_sessions.install()
 
-from hermes_state import SessionDB  # noqa: E402
+from hermes_state import SessionDB
 
 steps: list[dict[str, Any]] = []
 
@@ -46,15 +46,32 @@ def _script(name: str) -> str:
 def fill() -> None:
     """Conversations as the agent makes them: plain, compressed, branched, delegated, of several platforms."""
     db = SessionDB()
-    tools = [{"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "src/main.rs"}'}}]
+    tools = [
+        {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "src/main.rs"}'}}
+    ]
     skill = [{"id": "c2", "type": "function", "function": {"name": "skill_view", "arguments": '{"name": "deploy"}'}}]
 
-    db.create_session("20260101_090000_aaaaaa", "cli", model="sonnet", model_config={"temperature": 0.5}, system_prompt="Be brief.")
-    db.append_message("20260101_090000_aaaaaa", "user", "Why is the login slow since the deployment on Friday afternoon?")
-    db.append_message("20260101_090000_aaaaaa", "assistant", None, tool_calls=tools, finish_reason="tool_calls", reasoning="Look first")
+    db.create_session(
+        "20260101_090000_aaaaaa", "cli", model="sonnet", model_config={"temperature": 0.5}, system_prompt="Be brief."
+    )
+    db.append_message(
+        "20260101_090000_aaaaaa", "user", "Why is the login slow since the deployment on Friday afternoon?"
+    )
+    db.append_message(
+        "20260101_090000_aaaaaa",
+        "assistant",
+        None,
+        tool_calls=tools,
+        finish_reason="tool_calls",
+        reasoning="Look first",
+    )
     db.append_message("20260101_090000_aaaaaa", "tool", "fn main() {}", tool_name="read_file", tool_call_id="c1")
-    db.append_message("20260101_090000_aaaaaa", "assistant", "The pool has one connection.", token_count=9, finish_reason="stop")
-    db.update_token_counts("20260101_090000_aaaaaa", 1200, 340, estimated_cost_usd=0.012, billing_provider="anthropic", api_call_count=2)
+    db.append_message(
+        "20260101_090000_aaaaaa", "assistant", "The pool has one connection.", token_count=9, finish_reason="stop"
+    )
+    db.update_token_counts(
+        "20260101_090000_aaaaaa", 1200, 340, estimated_cost_usd=0.012, billing_provider="anthropic", api_call_count=2
+    )
     db.set_session_title("20260101_090000_aaaaaa", "Slow login")
 
     db.create_session("20260102_100000_bbbbbb", "telegram", user_id="77")
@@ -115,7 +132,9 @@ def search_tool() -> None:
     session_search_tool._summarize_session = summary
     for query in ("login", "migration billing", "大别山", "retries OR pool", '"part 3"', "nothing like this", ""):
         tell(f"session_search {query!r}", json.loads(session_search_tool.session_search(query, limit=5)))
-    found = session_search_tool.session_search("login", role_filter="assistant", current_session_id="20260101_090000_aaaaaa")
+    found = session_search_tool.session_search(
+        "login", role_filter="assistant", current_session_id="20260101_090000_aaaaaa"
+    )
     tell("session_search by role", json.loads(found))
 
 
@@ -125,23 +144,33 @@ def gateway() -> None:
     from gateway.session import SessionSource, SessionStore
 
     store = SessionStore(HOME / "sessions", GatewayConfig())
-    chat = SessionSource(platform=Platform.TELEGRAM, chat_id="42", chat_name="Ada", chat_type="dm", user_id="77", user_name="ada")
+    chat = SessionSource(
+        platform=Platform.TELEGRAM, chat_id="42", chat_name="Ada", chat_type="dm", user_id="77", user_name="ada"
+    )
     entry = store.get_or_create_session(chat)
     for message in (
         {"role": "user", "content": "Good morning", "timestamp": "ignored"},
         {"role": "assistant", "content": "Good morning, Ada", "reasoning": "polite"},
-        {"role": "user", "content": [{"type": "text", "text": "a picture"}, {"type": "image_url", "image_url": {"url": "data:"}}]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "a picture"}, {"type": "image_url", "image_url": {"url": "data:"}}],
+        },
     ):
         store.append_to_transcript(entry.session_id, message)
     db = SessionDB()
     tell("gateway appended", db.get_messages_as_conversation(entry.session_id))
-    store.rewrite_transcript(entry.session_id, [{"role": "user", "content": "Good morning"}, {"role": "assistant", "content": "Hello"}])
+    store.rewrite_transcript(
+        entry.session_id, [{"role": "user", "content": "Good morning"}, {"role": "assistant", "content": "Hello"}]
+    )
     tell("gateway rewrote", [store.load_transcript(entry.session_id), db.get_messages(entry.session_id)])
     fresh = store.reset_session(entry.session_key)
     assert fresh is not None
     tell("gateway reset", [db.get_session(entry.session_id), db.get_session(fresh.session_id)])
     store.switch_session(entry.session_key, entry.session_id)
-    tell("gateway switched", [db.get_session(entry.session_id), db.get_session(fresh.session_id), store.has_any_sessions()])
+    tell(
+        "gateway switched",
+        [db.get_session(entry.session_id), db.get_session(fresh.session_id), store.has_any_sessions()],
+    )
     db.close()
 
 
@@ -161,13 +190,18 @@ def behind_the_api() -> None:
     manager = editor.SessionManager(agent_factory=lambda: None)
     agent = SimpleNamespace(provider=" openai ", base_url="", api_mode=None)
     for cwd in ("/one", "/two"):
-        state = SimpleNamespace(session_id="editor-1", model="gpt", cwd=cwd, agent=agent, history=[{"role": "user", "content": cwd}])
+        state = SimpleNamespace(
+            session_id="editor-1", model="gpt", cwd=cwd, agent=agent, history=[{"role": "user", "content": cwd}]
+        )
         manager._persist(state)
         tell(f"editor saved {cwd}", [db.get_session("editor-1"), db.get_messages("editor-1")])
 
     from hermes_cli import web_server
 
-    tell("latest descendant", [web_server._session_latest_descendant(sid) for sid in ("20260103_110000_cccccc", "nobody")])
+    tell(
+        "latest descendant",
+        [web_server._session_latest_descendant(sid) for sid in ("20260103_110000_cccccc", "nobody")],
+    )
     tell("usage page", asyncio.run(web_server.get_usage_analytics(days=30)))
     tell("models page", asyncio.run(web_server.get_models_analytics(days=30)))
     db.close()

@@ -75,8 +75,10 @@ def _is_own_parent(call: Call, db: Any) -> bool:
 def _is_second_continuation(call: Call, db: Any) -> bool:
     parent = call.kwargs.get("parent_session_id")
     row = _row(db, parent) if _is_creation(call) and parent else None
-    return row is not None and row["end_reason"] == "compression" and any(
-        other["parent_session_id"] == parent for other in db.search_sessions(limit=1000)
+    return (
+        row is not None
+        and row["end_reason"] == "compression"
+        and any(other["parent_session_id"] == parent for other in db.search_sessions(limit=1000))
     )
 
 
@@ -112,7 +114,10 @@ def _folded_case(call: Call, theirs: Answer, ours: Answer) -> bool:
 
 
 def _is_title_of_other_case(call: Call, theirs: Answer, ours: Answer) -> bool:
-    return call.method in ("get_next_title_in_lineage", "resolve_session_by_title") and call.args[0] != call.args[0].lower()
+    return (
+        call.method in ("get_next_title_in_lineage", "resolve_session_by_title")
+        and call.args[0] != call.args[0].lower()
+    )
 
 
 def _is_other_number(call: Call, theirs: Answer, ours: Answer) -> bool:
@@ -182,7 +187,11 @@ _OF_THE_CONVERSATION = (
 
 def _is_other_list(call: Call, theirs: Answer, ours: Answer) -> bool:
     """Whether two lists differ only in what they may: a preview where the agent has none, and what sums a conversation up."""
-    if call.method not in ("list_sessions_rich", "list_unlinked_telegram_sessions_for_user") or theirs.failure or ours.failure:
+    if (
+        call.method not in ("list_sessions_rich", "list_unlinked_telegram_sessions_for_user")
+        or theirs.failure
+        or ours.failure
+    ):
         return False
 
     def level(row: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -246,7 +255,10 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "absolute-keeps-cost",
         "Setting counters without naming a cost leaves the cost as it is; the agent sets it to 0.",
-        (Call("update_token_counts", ("a",), {"estimated_cost_usd": 0.5}), Call("update_token_counts", ("a", 9), {"absolute": True})),
+        (
+            Call("update_token_counts", ("a",), {"estimated_cost_usd": 0.5}),
+            Call("update_token_counts", ("a", 9), {"absolute": True}),
+        ),
         Call("get_session", ("a",)),
         lambda row: row["estimated_cost_usd"] == 0.0,
         lambda row: row["estimated_cost_usd"] == 0.5,

@@ -53,7 +53,8 @@ def one_process(store: str, seconds: float, label: str) -> None:
     kills = 0
     with SessionDB(store) as db:
         threads = [
-            threading.Thread(target=work, args=(db, f"{label}-{number}", end, done, errors)) for number in range(THREADS)
+            threading.Thread(target=work, args=(db, f"{label}-{number}", end, done, errors))
+            for number in range(THREADS)
         ]
         for thread in threads:
             thread.start()
@@ -80,7 +81,9 @@ def hammer(store: str, seconds: float) -> dict[str, Any]:
             for number in range(PROCESSES)
         ]
         outputs = [child.communicate() for child in children]
-        reports = [json.loads(out) if out else {"done": {}, "errors": [err.decode()], "kills": 0} for out, err in outputs]
+        reports = [
+            json.loads(out) if out else {"done": {}, "errors": [err.decode()], "kills": 0} for out, err in outputs
+        ]
         acknowledged = {name: count for report in reports for name, count in report["done"].items()}
         lost = doubled = 0
         for name, count in acknowledged.items():

@@ -27,7 +27,9 @@ class Postgres:
             os.chown(self._folder, _NOBODY, _NOBODY)
         os.chmod(self._folder, 0o755)
         initdb = ["-D", "data", "-U", "hermes", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-        subprocess.run([self._programs / "initdb", *initdb], cwd=self._folder, check=True, capture_output=True, **self._as)
+        subprocess.run(
+            [self._programs / "initdb", *initdb], cwd=self._folder, check=True, capture_output=True, **self._as
+        )
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -60,7 +62,9 @@ class Postgres:
     def __enter__(self) -> Postgres:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     def stop(self) -> None:

@@ -24,14 +24,74 @@ class Call:
         return f"{self.method}({', '.join(given)})"
 
 
-IDS = ("20260101_090000_a1b2c3", "20260101_090000_a1b2d4", "20260102_10", "Gateway-7", "gateway-7", "x_y", "x%y", "cron_1")
+IDS = (
+    "20260101_090000_a1b2c3",
+    "20260101_090000_a1b2d4",
+    "20260102_10",
+    "Gateway-7",
+    "gateway-7",
+    "x_y",
+    "x%y",
+    "cron_1",
+)
 SOURCES = ("cli", "telegram", "tool", "discord")
 REASONS = ("compression", "branched", "cli_close", "session_reset")
-TITLES = ("plan", "plan #2", "plan #7", "Plan", "大别山", "50% off", "a_b", "a  b", "  ", "x" * 101, "fresh", "fresh #3")
-WORDS = ("alpha", "beta", "Gamma", "delta-wave", "naïve", "retry", "src/main.rs", "大别山项目", "计划", "error: 404", "don't")
-TOOL_CALLS = ([], [{"id": "1", "function": {"name": "read_file", "arguments": "{}"}}], [{"id": "1"}, {"id": "2"}], {"id": "3"})
-QUERIES = ("alpha", "beta alpha", "alpha OR retry", "Gamma NOT beta", '"alpha beta"', "alph*", "naive", "大别山项目", "大别山", "计划")
-QUERIES += ("", "  ", "delta-wave", "src/main.rs", "don't", "nothing", "error: 404", "AND alpha", "(alpha OR beta) retry")
+TITLES = (
+    "plan",
+    "plan #2",
+    "plan #7",
+    "Plan",
+    "大别山",
+    "50% off",
+    "a_b",
+    "a  b",
+    "  ",
+    "x" * 101,
+    "fresh",
+    "fresh #3",
+)
+WORDS = (
+    "alpha",
+    "beta",
+    "Gamma",
+    "delta-wave",
+    "naïve",
+    "retry",
+    "src/main.rs",
+    "大别山项目",
+    "计划",
+    "error: 404",
+    "don't",
+)
+TOOL_CALLS = (
+    [],
+    [{"id": "1", "function": {"name": "read_file", "arguments": "{}"}}],
+    [{"id": "1"}, {"id": "2"}],
+    {"id": "3"},
+)
+QUERIES = (
+    "alpha",
+    "beta alpha",
+    "alpha OR retry",
+    "Gamma NOT beta",
+    '"alpha beta"',
+    "alph*",
+    "naive",
+    "大别山项目",
+    "大别山",
+    "计划",
+)
+QUERIES += (
+    "",
+    "  ",
+    "delta-wave",
+    "src/main.rs",
+    "don't",
+    "nothing",
+    "error: 404",
+    "AND alpha",
+    "(alpha OR beta) retry",
+)
 KEYS = ("last_seen", "goal:x_y", "theme")
 
 
@@ -70,7 +130,9 @@ class Draw:
         kind = self.number(12)
         if kind < 8:
             return self.text()
-        return (None, "", [{"type": "text", "text": self.text()}, {"type": "image_url"}], {"text": self.text()})[kind - 8]
+        return (None, "", [{"type": "text", "text": self.text()}, {"type": "image_url"}], {"text": self.text()})[
+            kind - 8
+        ]
 
     def message(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": self.one(("user", "assistant", "tool", "system")), "content": self.content()}
@@ -213,7 +275,12 @@ _KINDS: list[tuple[Callable[[Draw], Call], int]] = [
     (_of_session("get_messages"), 5),
     (lambda draw: Call("get_messages_as_conversation", (draw.id(),), {"include_ancestors": draw.chance(0.5)}), 6),
     (_of_session("clear_messages"), 1),
-    (lambda draw: Call("search_sessions", (draw.maybe(SOURCES),), {"limit": 1 + draw.number(9), "offset": draw.number(3)}), 3),
+    (
+        lambda draw: Call(
+            "search_sessions", (draw.maybe(SOURCES),), {"limit": 1 + draw.number(9), "offset": draw.number(3)}
+        ),
+        3,
+    ),
     (lambda draw: Call("session_count", (draw.maybe(SOURCES),)), 2),
     (lambda draw: Call("message_count", (draw.maybe(IDS),)), 2),
     (_of_session("export_session"), 2),

@@ -22,7 +22,7 @@ try:
 except ImportError:
     sys.path.insert(0, str(PYTHON / "src"))
 
-from hermes_sessions.binary import VARIABLE, find_binary  # noqa: E402
+from hermes_sessions.binary import VARIABLE, find_binary
 
 
 def peer_folder() -> Path:

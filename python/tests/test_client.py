@@ -99,7 +99,10 @@ class Death(FakeTest):
 
     def test_one_that_does_not_stay_alive_tells_its_last_words(self) -> None:
         self.plan(dies_at_once=True)
-        with self.assertLogs("hermes_sessions", "WARNING"), self.assertRaisesRegex(StoreUnavailable, "code 3: no strength"):
+        with (
+            self.assertLogs("hermes_sessions", "WARNING"),
+            self.assertRaisesRegex(StoreUnavailable, "code 3: no strength"),
+        ):
             SessionDB(self.folder)
         self.assertIn("no strength", get_last_init_error() or "")
 

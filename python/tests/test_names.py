@@ -37,8 +37,45 @@ print(json.dumps({"methods": facts, "version": hermes_state.SCHEMA_VERSION, "hel
 
 def samples(seed: int) -> list[str]:
     dice = random.Random(seed)
-    pieces = ["a", "foo", "AND", "or", "Not", '"', "*", "**", "-", "_", ".", " ", "  ", "(", ")", "+", "^", "{", "}", "大别", "山"]
-    pieces += ["한국", "かな", "é", "१२", ":", "'", "\n", "\t", "\u3000", "x_y", "chat-send", "1.2.3", "\0Q0\0"[:0], "NEAR"]
+    pieces = [
+        "a",
+        "foo",
+        "AND",
+        "or",
+        "Not",
+        '"',
+        "*",
+        "**",
+        "-",
+        "_",
+        ".",
+        " ",
+        "  ",
+        "(",
+        ")",
+        "+",
+        "^",
+        "{",
+        "}",
+        "大别",
+        "山",
+    ]
+    pieces += [
+        "한국",
+        "かな",
+        "é",
+        "१२",
+        ":",
+        "'",
+        "\n",
+        "\t",
+        "\u3000",
+        "x_y",
+        "chat-send",
+        "1.2.3",
+        "\0Q0\0"[:0],
+        "NEAR",
+    ]
     return ["".join(dice.choice(pieces) for _ in range(dice.randrange(1, 9))) for _ in range(3000)]
 
 
@@ -106,12 +143,12 @@ class Names(unittest.TestCase):
     def test_what_is_behind_the_api_says_what_to_use(self) -> None:
         db = object.__new__(SessionDB)
         with self.assertRaisesRegex(AttributeError, "reopen_session"):
-            db._conn
+            _ = db._conn
         self.assertIsNone(getattr(db, "_conn", None))
         with self.assertRaisesRegex(AttributeError, "safe in threads"):
-            db._lock
+            _ = db._lock
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
-            db.nonsense
+            _ = db.nonsense
 
     def test_the_provider_has_the_methods_of_the_rfc(self) -> None:
         provider = SessionDBProvider()

@@ -92,8 +92,40 @@ class Store(StoreTest):
 
     def test_titles_are_cleaned_as_the_store_does(self) -> None:
         dice = random.Random(seed := random.randrange(2**32))
-        pieces = ["a", "é", "e\u0301", " ", "\t", "\n", "\u200d", "\u200b", "\x85", "\xa0", "\x9b", "\x0b", "\u2028", "👨", "👩", "🏽"]
-        pieces += ["\ufe0f", "❤", "🔥", "\xad", "\u061c", "\u180e", "\ufffc", "\u3000", "大", "\u1160", "\u0903", "\x1c", "©", "Å"]
+        pieces = [
+            "a",
+            "é",
+            "e\u0301",
+            " ",
+            "\t",
+            "\n",
+            "\u200d",
+            "\u200b",
+            "\x85",
+            "\xa0",
+            "\x9b",
+            "\x0b",
+            "\u2028",
+            "👨",
+            "👩",
+            "🏽",
+        ]
+        pieces += [
+            "\ufe0f",
+            "❤",
+            "🔥",
+            "\xad",
+            "\u061c",
+            "\u180e",
+            "\ufffc",
+            "\u3000",
+            "大",
+            "\u1160",
+            "\u0903",
+            "\x1c",
+            "©",
+            "Å",
+        ]
         with SessionDB(self.path) as db:
             db.create_session("s", "cli")
             for _ in range(300):

@@ -9,6 +9,7 @@ import unittest
 from typing import Any
 
 import support  # noqa: F401
+
 from hermes_sessions.values import dump_line, load_line, plain
 
 

@@ -18,8 +18,9 @@ from pathlib import Path
 from support import PYTHON, REPOSITORY
 
 sys.path.insert(0, str(PYTHON / "tools"))
-import wheel_backend  # noqa: E402
-from hermes_sessions.binary import VARIABLE, find_binary  # noqa: E402
+import wheel_backend
+
+from hermes_sessions.binary import VARIABLE, find_binary
 
 
 class Wheel(unittest.TestCase):
@@ -47,7 +48,11 @@ class Wheel(unittest.TestCase):
                 data = archive.read(path)
                 wanted = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
                 self.assertEqual((digest, size), (f"sha256={wanted}", str(len(data))), path)
-            for wanted in ("hermes_sessions/bin/hermes", "hermes_sessions/py.typed", "hermes_sessions/calls/messages.py"):
+            for wanted in (
+                "hermes_sessions/bin/hermes",
+                "hermes_sessions/py.typed",
+                "hermes_sessions/calls/messages.py",
+            ):
                 self.assertIn(wanted, names)
 
     def test_its_name_says_what_it_runs_on(self) -> None:

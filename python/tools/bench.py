@@ -18,9 +18,9 @@ from typing import Any
 TESTS = Path(__file__).parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
 
-from compare import peer  # noqa: E402
+from compare import peer
 
-from hermes_sessions import SessionDB  # noqa: E402
+from hermes_sessions import SessionDB
 
 WORDS = "the login pool retries billing queue migration slow because connection deploy Friday review tests green merge".split()
 
@@ -64,8 +64,12 @@ def main() -> None:
             kinds: dict[str, Callable[[Any, int], Any]] = {
                 "append a message": lambda db, number: db.append_message("live", "user", text(number)),
                 "load 200 messages": lambda db, number: db.get_messages(f"s{number % given.sessions}"),
-                "replay 200 messages": lambda db, number: db.get_messages_as_conversation(f"s{number % given.sessions}"),
-                "search, 20 hits": lambda db, number: db.search_messages(f"{WORDS[number % len(WORDS)]} {WORDS[number % 5]}"),
+                "replay 200 messages": lambda db, number: db.get_messages_as_conversation(
+                    f"s{number % given.sessions}"
+                ),
+                "search, 20 hits": lambda db, number: db.search_messages(
+                    f"{WORDS[number % len(WORDS)]} {WORDS[number % 5]}"
+                ),
                 "search, one hit": lambda db, number: db.search_messages(str(number % (given.sessions * 200))),
                 "get a session": lambda db, number: db.get_session(f"s{number % given.sessions}"),
             }

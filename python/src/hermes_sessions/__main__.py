@@ -45,7 +45,10 @@ def run(arguments: list[str]) -> int:
         return 2
     script = _script(arguments[0])
     if script is None:
-        print(f"error: this Python environment has no script {arguments[0]!r}; install hermes-agent into it", file=sys.stderr)
+        print(
+            f"error: this Python environment has no script {arguments[0]!r}; install hermes-agent into it",
+            file=sys.stderr,
+        )
         return 1
     # The file that the package brings for Python's start looks at this, so children have our store as well.
     os.environ[VARIABLE] = "1"

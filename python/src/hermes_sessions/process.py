@@ -142,7 +142,9 @@ class Process:
             raise from_answer(hello["e"], hello["t"])
         if hello.get("protocol") != PROTOCOL:
             said = hello.get("protocol")
-            raise StoreUnavailable(f"the program speaks protocol {said}, this package {PROTOCOL}; install the wheel again")
+            raise StoreUnavailable(
+                f"the program speaks protocol {said}, this package {PROTOCOL}; install the wheel again"
+            )
         self.hello = hello
 
     def _read_answers(self) -> None:

@@ -103,7 +103,13 @@ class SessionDBProvider:
     ) -> list[Row]:
         """Conversations for a list."""
         return self._open.list_sessions_rich(
-            source or None, exclude_sources, limit, offset, include_children, project_compression_tips, order_by_last_active
+            source or None,
+            exclude_sources,
+            limit,
+            offset,
+            include_children,
+            project_compression_tips,
+            order_by_last_active,
         )
 
     def get_messages_as_conversation(self, session_id: str, include_ancestors: bool = True) -> list[dict[str, Any]]:

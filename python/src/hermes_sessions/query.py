@@ -16,7 +16,9 @@ _LEADING = re.compile(r"^(?:AND|OR|NOT)\b\s*", re.IGNORECASE)
 _TRAILING = re.compile(r"\s+(?:AND|OR|NOT)\s*$", re.IGNORECASE)
 _COMPOUND = re.compile(r"\b(\w+(?:[._-]\w+)+)\b")
 _HELD = re.compile("\x00Q([0-9]+)\x00")
-_CJK = re.compile("[\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\u3000-\u303f\u3040-\u309f\u30a0-\u30ff\uac00-\ud7af]")
+_CJK = re.compile(
+    "[\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\u3000-\u303f\u3040-\u309f\u30a0-\u30ff\uac00-\ud7af]"
+)
 
 
 def sanitize_fts5_query(query: str) -> str:

@@ -88,7 +88,9 @@ class SessionDB(UsageCalls, TitleCalls, UpkeepCalls, HandoffCalls, TelegramCalls
     def __enter__(self) -> SessionDB:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __getattr__(self, name: str) -> NoReturn:

@@ -32,7 +32,9 @@ def apply_wal_with_fallback(conn: sqlite3.Connection, *, db_label: str = "state.
             is_new = db_label not in _warned
             _warned.add(db_label)
         if is_new:
-            _log.warning("%s: write-ahead logging does not work here (%s); the rollback journal is used", db_label, error)
+            _log.warning(
+                "%s: write-ahead logging does not work here (%s); the rollback journal is used", db_label, error
+            )
         return _journal_mode(conn, "DELETE")
 
 

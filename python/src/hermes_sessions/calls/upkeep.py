@@ -27,7 +27,9 @@ class UpkeepCalls(Calls):
         """Deletes a session with its messages, and its transcript files if their folder is given. Whether it was there."""
         return bool(self._write("delete_session", session_id, sessions_dir=folder(sessions_dir)))
 
-    def prune_sessions(self, older_than_days: float = 90, source: str | None = None, sessions_dir: Folder = None) -> int:
+    def prune_sessions(
+        self, older_than_days: float = 90, source: str | None = None, sessions_dir: Folder = None
+    ) -> int:
         """Deletes ended sessions that are older than this many days, and returns how many."""
         return int(self._write("prune_sessions", older_than_days, source, sessions_dir=folder(sessions_dir)))
 
@@ -86,5 +88,3 @@ class UpkeepCalls(Calls):
     def set_meta(self, key: str, value: str) -> None:
         """Sets the value of a key."""
         self._write("set_meta", key, value)
-
-
