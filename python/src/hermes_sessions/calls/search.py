@@ -1,0 +1,84 @@
+"""Search, listings and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import query
+from .base import Calls, Row, names
+
+
+class SearchCalls(Calls):
+    """The calls that find messages and list sessions."""
+
+    def search_messages(
+        self,
+        query: str,
+        source_filter: list[str] | None = None,
+        exclude_sources: list[str] | None = None,
+        role_filter: list[str] | None = None,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> list[dict[str, Any]]:
+        """The messages that match, best first, each with a marked excerpt and its neighbours.
+
+        ``source_filter=[]`` matches nothing; ``exclude_sources=[]`` and ``role_filter=[]`` leave nothing out.
+        """
+        hits: list[dict[str, Any]] = self._read(
+            "search_messages",
+            query,
+            names(source_filter),
+            names(exclude_sources),
+            names(role_filter),
+            limit,
+            offset,
+        )
+        return hits
+
+    def search(self, query: str, **options: Any) -> Any:
+        """Our own search, with all that the store can say about a hit. The options are those of the protocol."""
+        return self._read("search", query, **options)
+
+    def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[Row]:
+        """Sessions by their last activity, newest first, continuations and delegates too."""
+        rows: list[Row] = self._read("search_sessions", source, limit, offset)
+        return rows
+
+    def list_sessions_rich(
+        self,
+        source: str | None = None,
+        exclude_sources: list[str] | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        include_children: bool = False,
+        project_compression_tips: bool = True,
+        order_by_last_active: bool = False,
+    ) -> list[Row]:
+        """Conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question."""
+        rows: list[Row] = self._read(
+            "list_sessions_rich",
+            source,
+            names(exclude_sources),
+            limit,
+            offset,
+            include_children,
+            project_compression_tips,
+            order_by_last_active,
+        )
+        return rows
+
+    def session_count(self, source: str | None = None) -> int:
+        """How many sessions there are, of one source or of all."""
+        return int(self._read("session_count", source))
+
+    def message_count(self, session_id: str | None = None) -> int:
+        """How many messages there are, of one session or of all."""
+        return int(self._read("message_count", session_id))
+
+    @staticmethod
+    def _sanitize_fts5_query(query_text: str) -> str:
+        return query.sanitize_fts5_query(query_text)
+
+    @staticmethod
+    def _contains_cjk(text: str) -> bool:
+        return query.contains_cjk(text)
