@@ -67,6 +67,21 @@ class SharedProcess(FakeTest):
         self.assertEqual(got, {"a": "a", "b": "b", "c": "c"})
 
 
+class Interrupt(FakeTest):
+    def test_an_interrupted_call_leaves_the_rest_alone(self) -> None:
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        with SessionDB(self.folder) as db:
+            pid = db.ping()
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with self.assertRaises(KeyboardInterrupt):
+                db.get_meta("is answered only together with two others")
+            self.assertEqual(db.ping(), pid)
+
+
 class Death(FakeTest):
     def test_what_was_not_acknowledged_is_repeated_and_applied_once(self) -> None:
         self.plan(dies_after=2)
@@ -164,16 +179,18 @@ class Fork(FakeTest):
             read, write = os.pipe()
             child = os.fork()
             if child == 0:
+                signal.alarm(20)
                 try:
                     theirs = db.ping()
                     db.close()
                     os.write(write, str(theirs).encode())
                 finally:
                     os._exit(0)
-            os.waitpid(child, 0)
-            theirs = int(os.read(read, 100))
-            os.close(read)
             os.close(write)
+            os.waitpid(child, 0)
+            theirs = int(os.read(read, 100) or 0)
+            os.close(read)
+            self.assertNotEqual(theirs, 0, "the child got no answer")
             self.assertNotEqual(theirs, ours)
             self.assertEqual(db.ping(), ours)
 

@@ -8,10 +8,13 @@ import random
 import tempfile
 import unittest
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from compare import answer, apart, peer, same
 from differences import DIFFERENCES, explained, is_avoided
+from postgres import Postgres
 from random_calls import Call, Draw
 from support import REPOSITORY, StoreTest, is_skipped
 
@@ -20,6 +23,13 @@ from hermes_sessions import SessionDB
 SEED = int(os.environ.get("HERMES_TEST_SEED") or 20261116)
 # Short ones, in which every call meets a young store, and long ones, in which it has a past.
 LENGTHS = [60] * 20 + [400] * 4
+LENGTHS_ON_A_SERVER = [60] * 8 + [300]
+
+
+def _is_avoided_on_a_server(call: Call, db: Any) -> bool:
+    # There a message that can't be stored uses up a number, and all later ones are numbered otherwise.
+    is_refused = call.method in ("append_message", "replace_messages") and db.get_session(call.args[0]) is None
+    return is_refused or is_avoided(call, db)
 
 
 @unittest.skipIf(is_skipped("peers"), "HERMES_TEST_SKIP names peers")
@@ -31,22 +41,23 @@ class Differential(StoreTest):
         self.addCleanup(logging.disable, logging.NOTSET)
 
     def test_random_calls_are_answered_alike(self) -> None:
-        names: Counter[str] = Counter()
-        methods: Counter[str] = Counter()
-        for number, length in enumerate(LENGTHS):
-            self._sequence(number, length, names, methods)
-        compared = sum(methods.values())
-        told = ", ".join(f"{name} {count}" for name, count in names.most_common())
-        print(f"seed {SEED}: {compared} calls of {len(methods)} methods compared; named differences: {told}")
+        compared = self._compare(LENGTHS, lambda number: str(self.folder / f"{number}.db"), is_avoided)
         self.assertGreaterEqual(compared, 2000)
 
-    def _sequence(self, number: int, length: int, names: Counter[str], methods: Counter[str]) -> None:
-        history: list[Call] = []
-        with tempfile.TemporaryDirectory() as folder, SessionDB(Path(folder) / "ours.db") as ours:
-            theirs = peer().SessionDB(Path(folder) / "theirs.db")
-            try:
+    @unittest.skipIf(is_skipped("postgres"), "HERMES_TEST_SKIP names postgres")
+    def test_random_calls_on_a_server_are_answered_alike(self) -> None:
+        with Postgres() as server:
+            self._compare(LENGTHS_ON_A_SERVER, lambda number: f"{server.url}?schema=s{number}", _is_avoided_on_a_server)
+
+    def _compare(self, lengths: list[int], store: Callable[[int], str], avoided: Callable[[Call, Any], bool]) -> int:
+        names: Counter[str] = Counter()
+        methods: Counter[str] = Counter()
+        for number, length in enumerate(lengths):
+            history: list[Call] = []
+            with tempfile.TemporaryDirectory() as folder, SessionDB(store(number)) as ours:
+                theirs = peer().SessionDB(Path(folder) / "theirs.db")
                 for call in Draw(random.Random(f"{SEED}/{number}")).calls(length):
-                    if is_avoided(call, theirs):
+                    if avoided(call, theirs):
                         continue
                     history.append(call)
                     methods[call.method] += 1
@@ -59,8 +70,11 @@ class Differential(StoreTest):
                         where = "\n".join(apart(their.error or their.value, our.error or our.value))
                         self.fail(f"seed {SEED}, sequence {number}:\n{story}\ntheirs | ours: {where}")
                     names[name] += 1
-            finally:
                 theirs.close()
+        compared = sum(methods.values())
+        told = ", ".join(f"{name} {count}" for name, count in names.most_common())
+        print(f"seed {SEED}: {compared} calls of {len(methods)} methods compared; named differences: {told}")
+        return compared
 
     def test_every_difference_is_there(self) -> None:
         for difference in DIFFERENCES:
