@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(same, taken);
         // An agent asked for it meanwhile.
         let columns = HandoffColumns { state: Some("pending".into()), ..columns };
-        let other = Handoff::from_stored(taken.session.clone(), columns, Some(beside));
+        let other = Handoff::from_stored(taken.session, columns, Some(beside));
         assert_eq!((other.requested_at, other.lease_until, other.claims), (None, None, 1));
         assert!(other.is_waiting(at(0.0)));
     }
