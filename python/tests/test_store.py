@@ -145,6 +145,18 @@ class Store(StoreTest):
                 db.set_session_title("s", text)
                 self.assertEqual(db.get_session_title("s"), sanitize_title(text), f"{text!r}, seed {seed}")
 
+    def test_calls_of_our_own(self) -> None:
+        with SessionDB(self.path) as db:
+            db.create_session("s", "cli")
+            db.append_message("s", "user", "alpha beta")
+            self.assertEqual([hit["conversation"] for hit in db.search("alpha", sessions=["s"])["hits"]], ["s"])
+            self.assertEqual(db.search("alpha", before=1.0)["hits"], [])
+            self.assertTrue(db.ping())
+            self.assertEqual(db.status()["messages"], 1)
+            self.assertTrue(db.verify()["sound"])
+            db.optimize()
+            db.vacuum()
+
     def test_usage_reports(self) -> None:
         with SessionDB(self.path) as db:
             db.create_session("a", "cli", model="m")
