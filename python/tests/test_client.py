@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 import unittest
+from unittest import mock
 
 from support import FakeTest
 
@@ -104,12 +105,9 @@ class Death(FakeTest):
 
     def test_one_that_always_dies_is_an_error_at_last(self) -> None:
         self.plan(dies_when_asked=True)
-        attempts, client_module.ATTEMPTS = client_module.ATTEMPTS, 3
-        try:
+        with mock.patch.multiple(client_module, ATTEMPTS=3, PATIENCE=0.0):
             with SessionDB(self.folder) as db, self.assertRaisesRegex(StoreUnavailable, "3 attempts.*code 9"):
                 db.get_session("x")
-        finally:
-            client_module.ATTEMPTS = attempts
         self.assertEqual(len(self.starts()), 3)
 
     def test_one_that_does_not_stay_alive_tells_its_last_words(self) -> None:
@@ -122,14 +120,11 @@ class Death(FakeTest):
         self.assertIn("no strength", get_last_init_error() or "")
 
     def test_nonsense_ends_the_process_not_the_caller(self) -> None:
-        attempts, client_module.ATTEMPTS = client_module.ATTEMPTS, 2
-        try:
+        with mock.patch.multiple(client_module, ATTEMPTS=2, PATIENCE=0.0):
             with SessionDB(self.folder) as db, self.assertLogs("hermes_sessions", "ERROR"):
                 with self.assertRaises(StoreUnavailable):
                     db.get_messages("x")
                 self.assertEqual(db.ping(), self.starts()[-1])
-        finally:
-            client_module.ATTEMPTS = attempts
 
 
 class Greeting(FakeTest):

@@ -8,8 +8,12 @@ import os
 import random
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 import unittest
+from pathlib import Path
 from typing import Any
 
 from support import StoreTest
@@ -21,6 +25,14 @@ from hermes_sessions.title import sanitize_title
 def pid_of(db: SessionDB) -> int:
     assert db._client is not None
     return db._client.process().pid
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        # An orphan that has ended may stay in the table of processes until somebody asks for it.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 class Store(StoreTest):
@@ -133,6 +145,18 @@ class Store(StoreTest):
                 db.set_session_title("s", text)
                 self.assertEqual(db.get_session_title("s"), sanitize_title(text), f"{text!r}, seed {seed}")
 
+    def test_calls_of_our_own(self) -> None:
+        with SessionDB(self.path) as db:
+            db.create_session("s", "cli")
+            db.append_message("s", "user", "alpha beta")
+            self.assertEqual([hit["conversation"] for hit in db.search("alpha", sessions=["s"])["hits"]], ["s"])
+            self.assertEqual(db.search("alpha", before=1.0)["hits"], [])
+            self.assertTrue(db.ping())
+            self.assertEqual(db.status()["messages"], 1)
+            self.assertTrue(db.verify()["sound"])
+            db.optimize()
+            db.vacuum()
+
     def test_usage_reports(self) -> None:
         with SessionDB(self.path) as db:
             db.create_session("a", "cli", model="m")
@@ -208,6 +232,20 @@ class Death(StoreTest):
             self.assertEqual([row["content"] for row in db.get_messages("s")], [str(number) for number in range(60)])
             self.assertEqual(db.get_session("s")["input_tokens"], 60)
             self.assertGreaterEqual(len(pids), 5)
+
+    def test_it_ends_with_its_parent(self) -> None:
+        code = "import sys, time; sys.path[:] = {!r}\nfrom hermes_sessions import SessionDB\ndb = SessionDB({!r})\n"
+        code += "print(db._client.process().pid, flush=True)\ntime.sleep(600)\n"
+        command = [sys.executable, "-c", code.format(sys.path, str(self.path))]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+            assert parent.stdout is not None
+            pid = int(parent.stdout.readline())
+            os.kill(pid, 0)
+            parent.kill()
+        end = time.monotonic() + 30
+        while _is_there(pid):
+            self.assertLess(time.monotonic(), end, "the process outlives its parent")
+            time.sleep(0.01)
 
     def test_the_same_request_key_is_applied_once(self) -> None:
         with SessionDB(self.path) as db:

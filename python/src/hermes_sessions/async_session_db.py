@@ -292,9 +292,43 @@ class AsyncSessionDB:
             offset,
         )
 
-    async def search(self, query: str, **options: Any) -> Any:
-        """Our own search, with all that the store can say about a hit. The options are those of the protocol."""
-        return await self._run(SessionDB.search, query, **options)
+    async def search(
+        self,
+        query: str,
+        source_filter: list[str] | None = None,
+        exclude_sources: list[str] | None = None,
+        role_filter: list[str] | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        order: str = "best",
+        relax: bool = True,
+        since: float | None = None,
+        before: float | None = None,
+        user_id: str | None = None,
+        sessions: list[str] | None = None,
+        title: str | None = None,
+        model: str | None = None,
+        timeout: float = 2.0,
+    ) -> dict[str, Any]:
+        """Our own search: the ``hits``, each with its conversation, title and score, and how complete the answer is."""
+        return await self._run(
+            SessionDB.search,
+            query,
+            source_filter,
+            exclude_sources,
+            role_filter,
+            limit,
+            offset,
+            order,
+            relax,
+            since,
+            before,
+            user_id,
+            sessions,
+            title,
+            model,
+            timeout,
+        )
 
     async def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[Row]:
         """Sessions by their last activity, newest first, continuations and delegates too."""

@@ -21,7 +21,10 @@ from .process import Lost, Process, abandon_all
 from .target import Target
 from .values import dump_line
 
+# A call is given up only after so many deaths of the process under it, and not before so many seconds: a process that is
+# killed from outside, again and again, is not the call's fault.
 ATTEMPTS = 12
+PATIENCE = 60.0
 _LONGEST_PAUSE = 1.0
 
 _clients: dict[tuple[Target, str], Client] = {}
@@ -56,7 +59,7 @@ class Client:
         """Calls a method of the store and returns its result. A write without a request key is given one.
 
         Raises what the store says, or :class:`StoreUnavailable` once the process has died ``ATTEMPTS`` times under this
-        one call.
+        one call, and ``PATIENCE`` seconds have gone by.
         """
         number = next(self._numbers)
         message: dict[str, Any] = {"id": number, "m": method, "a": list(args)}
@@ -65,19 +68,23 @@ class Client:
         if request_key or is_write:
             message["q"] = request_key or f"{self._key}-{number}"
         line = dump_line(message)
-        for attempt in range(ATTEMPTS):
+        first = time.monotonic()
+        for attempt in itertools.count(1):
             try:
                 answer = self.process().request(number, line)
-            except Lost as error:
-                lost = error
-                if attempt:
-                    time.sleep(min(_LONGEST_PAUSE, 0.025 * 2**attempt))
+            except Lost as lost:
+                if attempt >= ATTEMPTS and time.monotonic() - first >= PATIENCE:
+                    doubt = "; whether it was done is not known" if is_write else ""
+                    raise StoreUnavailable(
+                        f"{method} was not answered in {attempt} attempts{doubt}. Last, {lost}"
+                    ) from lost
+                if attempt > 1:
+                    time.sleep(min(_LONGEST_PAUSE, 0.0125 * 2 ** min(attempt, 10)))
                 continue
             if "e" in answer:
                 raise from_answer(answer["e"], answer["t"])
             return answer["r"]
-        doubt = "; whether it was done is not known" if is_write else ""
-        raise StoreUnavailable(f"{method} was not answered in {ATTEMPTS} attempts{doubt}. Last, {lost}") from lost
+        raise AssertionError("the loop above ends by itself")
 
     def process(self) -> Process:
         """The running process; starts it if there is none. Raises what its start raises."""

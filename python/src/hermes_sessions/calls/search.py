@@ -35,9 +35,44 @@ class SearchCalls(Calls):
         )
         return hits
 
-    def search(self, query: str, **options: Any) -> Any:
-        """Our own search, with all that the store can say about a hit. The options are those of the protocol."""
-        return self._read("search", query, **options)
+    def search(
+        self,
+        query: str,
+        source_filter: list[str] | None = None,
+        exclude_sources: list[str] | None = None,
+        role_filter: list[str] | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        order: str = "best",
+        relax: bool = True,
+        since: float | None = None,
+        before: float | None = None,
+        user_id: str | None = None,
+        sessions: list[str] | None = None,
+        title: str | None = None,
+        model: str | None = None,
+        timeout: float = 2.0,
+    ) -> dict[str, Any]:
+        """Our own search: the ``hits``, each with its conversation, title and score, and how complete the answer is."""
+        found: dict[str, Any] = self._read(
+            "search",
+            query,
+            names(source_filter),
+            names(exclude_sources),
+            names(role_filter),
+            limit,
+            offset,
+            order,
+            relax,
+            since=since,
+            before=before,
+            user_id=user_id,
+            sessions=names(sessions),
+            title=title,
+            model=model,
+            timeout=timeout,
+        )
+        return found
 
     def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[Row]:
         """Sessions by their last activity, newest first, continuations and delegates too."""
