@@ -55,6 +55,8 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     store.delete_conversation(&session, &request(10)).await?;
     made(&*store, "s", 11).await;
     assert_eq!(other.handoff(&session).await?.unwrap().state, None);
+    assert!(store.verify().await?.is_sound());
+    assert_eq!(store.foreign().await?, []);
     Ok(())
 }
 
