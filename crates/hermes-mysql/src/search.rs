@@ -44,11 +44,20 @@ pub(crate) async fn search(
         // There was no time to look for what the index lost.
         Err(failure) => (Vec::new(), !is_late(failure)?),
     };
-    let mut answer =
-        engine::search(&Server { transaction, request, admitted, fits, lost, found: Found::default() }, request, start)
-            .await?;
+    let found = Found::new(moving(transaction).await?);
+    let server = Server { transaction, request, admitted, fits, lost, found };
+    let mut answer = engine::search(&server, request, start).await?;
     answer.served.is_partial |= !is_told;
     Ok(answer)
+}
+
+/// The newest message, if something was written within the last minute: the marks of the writers tell.
+async fn moving(transaction: &Transaction) -> Result<Option<i64>, Failure> {
+    const SQL: &str = "SELECT (SELECT max(message_id) FROM hx_search), \
+        coalesce((SELECT max(at) FROM hx_mark) >= UTC_TIMESTAMP() - INTERVAL 60 SECOND, 0)";
+    let row = transaction.one(SQL, values![]).await?;
+    let newest: Option<i64> = row.try_get(0)?;
+    Ok(newest.filter(|_| matches!(row.try_get(1), Ok(true))))
 }
 
 /// Whether a statement was given up because it took too long. Such a server goes on with the transaction; any other failure is given back.

@@ -12,6 +12,7 @@ use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::{after_prefix, values};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// So many messages are counted; the others are estimated.
@@ -25,12 +26,27 @@ fn has(wanted: &Wanted, values: &mut Values) -> String {
 /// Messages, the newest first, with their lengths.
 type Lengths = Vec<(i64, u32)>;
 
+/// How long the server may take to bring a part of its index from memory to disk. In between it has given the part up here and does not read it there yet:
+/// whoever asks at that moment is not told of what was written lately.
+const MOVING: Duration = Duration::from_millis(100);
+
+/// Who is told of one of so many of the newest messages is told of all.
+const NEWEST: i64 = 64;
+
 /// What was found so far during one search. The server makes out all that a question is about before it tells of the first, so that each question is
 /// put once, and its whole answer is kept.
 #[derive(Default)]
 pub(super) struct Found {
+    /// The newest message, if something was written so lately that the server's index may be moving.
+    moving: Option<i64>,
     ranked: Mutex<HashMap<String, Arc<Vec<Candidate>>>>,
     latest: Mutex<HashMap<String, Arc<Lengths>>>,
+}
+
+impl Found {
+    pub(super) fn new(moving: Option<i64>) -> Self {
+        Self { moving, ..Self::default() }
+    }
 }
 
 /// The best messages behind a place.
@@ -47,7 +63,7 @@ pub(super) async fn ranked(
     let all = match kept.get(&key) {
         Some(all) => Arc::clone(all),
         None => {
-            let all = Arc::new(gathered(transaction, admitted, ranking).await?);
+            let all = Arc::new(gathered(transaction, admitted, found.moving, ranking).await?);
             kept.insert(key, Arc::clone(&all));
             all
         }
@@ -64,6 +80,7 @@ pub(super) async fn ranked(
 async fn gathered(
     transaction: &Transaction,
     admitted: &Admitted,
+    moving: Option<i64>,
     ranking: &Ranking,
 ) -> Result<Vec<Candidate>, Failure> {
     let whole = Ranking { sizes: None, ..ranking.clone() };
@@ -79,7 +96,7 @@ async fn gathered(
         let sql = format!(
             "SELECT h.message_id, h.length FROM hx_search h WHERE {has} AND h.message_id + 0 <= {newest}{filter}"
         );
-        for (id, length) in numbers(transaction, values, &sql).await? {
+        for (id, length) in listed(transaction, moving, values, &sql).await? {
             found.entry(id).or_insert((length, 0)).1 |= bit;
         }
     }
@@ -126,7 +143,10 @@ pub(super) async fn latest(
                 let which = if is_listed { has(wanted, &mut values) } else { unknown(lost, &mut values) };
                 let filter = admitted.conditions("h", &mut values);
                 let sql = format!("SELECT h.message_id, h.length FROM hx_search h WHERE {which}{filter}");
-                all.extend(numbers(transaction, values, &sql).await?);
+                all.extend(match is_listed {
+                    true => listed(transaction, found.moving, values, &sql).await?,
+                    false => numbers(transaction, values, &sql).await?,
+                });
             }
             all.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
             all.dedup();
@@ -177,6 +197,25 @@ pub(super) async fn unlisted(
 
 fn number(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// What the index names. If that may be moving, and nothing of the newest is among it, it is asked again a moment later.
+async fn listed(
+    transaction: &Transaction,
+    moving: Option<i64>,
+    values: Values,
+    sql: &str,
+) -> Result<Vec<(i64, u32)>, Failure> {
+    let mut named = numbers(transaction, values.clone(), sql).await?;
+    if let Some(newest) = moving
+        && !named.iter().any(|(id, _)| *id > newest - NEWEST)
+    {
+        tokio::time::sleep(MOVING).await;
+        named.extend(numbers(transaction, values, sql).await?);
+        named.sort_unstable();
+        named.dedup();
+    }
+    Ok(named)
 }
 
 async fn numbers(transaction: &Transaction, values: Values, sql: &str) -> Result<Vec<(i64, u32)>, Failure> {

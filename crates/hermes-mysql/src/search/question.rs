@@ -6,7 +6,7 @@ use crate::row::Row;
 use hermes_sql::server::{Sql as _, Value};
 
 /// Values that stand at numbered places. The text of the statement is made of constants and these numbers alone.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Values(Vec<Value>);
 
 impl Values {
