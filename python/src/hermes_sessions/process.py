@@ -83,11 +83,12 @@ class Process:
         _running.add(self)
         self._complaining = threading.Thread(target=self._read_complaints, name="hermes-sessions-stderr", daemon=True)
         self._complaining.start()
-        threading.Thread(target=self._read_answers, name="hermes-sessions-reader", daemon=True).start()
+        self._reading = threading.Thread(target=self._read_answers, name="hermes-sessions-reader", daemon=True)
+        self._reading.start()
         try:
             self._greet()
         except BaseException:
-            self._child.kill()
+            self._dismiss()
             raise
 
     def request(self, number: int, line: bytes) -> dict[str, Any]:
@@ -130,6 +131,14 @@ class Process:
             self._pipe(name).close()
         # It is not our child: nobody here may wait for it.
         self._child.returncode = 0
+
+    def _dismiss(self) -> None:
+        """Ends a process that is of no use, once it has said why as far as it does so soon."""
+        with self._writing:
+            self._pipe("stdin").close()
+        self._reading.join(1.0)
+        self._child.kill()
+        self._reading.join(1.0)
 
     def _greet(self) -> None:
         greeting = self._greeting.wait()
