@@ -51,13 +51,16 @@ pub(crate) async fn search(
     Ok(answer)
 }
 
-/// The newest message, if something was written within the last minute: the marks of the writers tell.
+/// The newest message, if something was written within the last minute (the marks of the writers tell), and there is so much that the server had to bring
+/// some of its index to disk.
 async fn moving(transaction: &Transaction) -> Result<Option<i64>, Failure> {
-    const SQL: &str = "SELECT (SELECT max(message_id) FROM hx_search), \
-        coalesce((SELECT max(at) FROM hx_mark) >= UTC_TIMESTAMP() - INTERVAL 60 SECOND, 0)";
+    const SQL: &str = "SELECT max(message_id), CAST(count(*) * 20 + coalesce(sum(length), 0) AS SIGNED), \
+        coalesce((SELECT max(at) FROM hx_mark) >= UTC_TIMESTAMP() - INTERVAL 60 SECOND, 0) \
+        FROM (SELECT message_id, length FROM hx_search ORDER BY message_id DESC LIMIT 500) x";
+    const MUCH: i64 = 10_000;
     let row = transaction.one(SQL, values![]).await?;
-    let newest: Option<i64> = row.try_get(0)?;
-    Ok(newest.filter(|_| matches!(row.try_get(1), Ok(true))))
+    let (newest, size, is_late): (Option<i64>, i64, bool) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    Ok(newest.filter(|_| is_late && size >= MUCH))
 }
 
 /// Whether a statement was given up because it took too long. Such a server goes on with the transaction; any other failure is given back.
