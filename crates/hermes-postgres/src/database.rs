@@ -181,7 +181,7 @@ impl Transaction {
     }
 
     /// The only row of a statement, with values of the driver's own types.
-    pub(crate) async fn only(&self, sql: &str, values: Values<'_>) -> Result<Row, Failure> {
+    pub(crate) async fn single(&self, sql: &str, values: Values<'_>) -> Result<Row, Failure> {
         let statement = self.prepare_cached(sql).await?;
         Ok(self.query_one(&statement, values).await?)
     }

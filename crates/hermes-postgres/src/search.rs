@@ -52,7 +52,7 @@ impl Postings for Server<'_> {
     type Error = Failure;
 
     async fn newest(&self) -> Result<i64, Failure> {
-        Ok(self.transaction.only("SELECT coalesce(max(id), 0) FROM messages", &[]).await?.try_get(0)?)
+        Ok(self.transaction.single("SELECT coalesce(max(id), 0) FROM messages", &[]).await?.try_get(0)?)
     }
 
     async fn totals(&self) -> Result<Totals, Failure> {

@@ -174,7 +174,7 @@ pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure>
         (SELECT reltuples::float8 FROM pg_class WHERE oid = 'hx_search'::regclass), \
         (SELECT max(message_id) - min(message_id) + 1 FROM hx_search), \
         (SELECT avg(length)::float8 FROM (SELECT length FROM hx_search ORDER BY message_id DESC LIMIT 400) x)";
-    let row = transaction.only(SQL, &[&MAX_COUNTED]).await?;
+    let row = transaction.single(SQL, &[&MAX_COUNTED]).await?;
     let (counted, remembered, span): (i64, Option<f64>, Option<i64>) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let average: Option<f64> = row.try_get(3)?;
