@@ -247,6 +247,14 @@ impl Transaction {
         Ok(self.connection().await.conn()?.query_drop(sql).await?)
     }
 
+    /// Has each statement read what there is when it begins, unless the state belongs to another transaction, and bounds how long one may take. The
+    /// full-text index tells of what there is: a row of an older state may be in it as the row that it became.
+    pub(crate) async fn read_current(&self, bound: Duration) -> Result<(), Failure> {
+        let bound = self.flavour.statement_timeout(bound);
+        let begin = "COMMIT; SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION READ ONLY";
+        self.batch(&if self.is_guest { bound } else { format!("{bound}; {begin}") }).await
+    }
+
     pub(crate) fn flavour(&self) -> Flavour {
         self.flavour
     }
@@ -343,6 +351,8 @@ static DIALECT: Dialect = Dialect {
     // As texts, blanks at the end count for nothing.
     exact: |column| format!("CAST({column} AS BINARY)"),
     upsert: |_| "ON DUPLICATE KEY UPDATE".to_owned(),
+    // Each list begins with a word that no other has, see `spelling::witness`.
+    words_of_copy: "concat('k__', n.id, IF(left(w.words, 3) = 'k__', substring(w.words, locate(' ', w.words)), concat(' ', w.words)))",
 };
 
 impl Drop for Transaction {

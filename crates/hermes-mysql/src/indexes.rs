@@ -57,6 +57,7 @@ pub(crate) async fn add<'m>(
     }
     let row = |(session, id, written): (&SessionId, MessageId, &Written)| {
         let (form, words) = if fits { (written.form, written.words.as_deref()) } else { (Form::Unlisted, None) };
+        let words = words.map(|words| format!("{} {words}", spelling::witness(id.0)));
         vec![id.0.into(), session.as_str().into(), written.length.into(), form.code().into(), words.into()]
     };
     let rows: Vec<_> = messages.into_iter().map(row).collect();

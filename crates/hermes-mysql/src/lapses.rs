@@ -14,7 +14,8 @@ use hermes_sql::{job, values};
 use mysql_async::Error;
 use std::time::Duration;
 
-/// Two starts of one server that are no further apart are one, in seconds: it tells for how long it is up, not since when.
+/// Two starts of one server that are no further apart are one, in seconds: it tells for how long it is up, not since when. So none is noted that might be
+/// taken for the next one.
 const SAME: i64 = 5;
 
 /// How long the comparison may take when a store is opened.
@@ -28,17 +29,25 @@ const LOT: usize = 64;
 struct Start {
     /// The key of its note.
     key: String,
-    /// When it was, in seconds.
+    /// When it was, in seconds; not before it was.
     at: i64,
+    /// For how long it is up, in seconds; not longer than it is.
+    up: i64,
 }
 
 impl Start {
     async fn read(transaction: &Transaction) -> Result<Self, Failure> {
+        // In this order: time that passes in between makes the start seem later.
+        let up = transaction.one("SHOW GLOBAL STATUS LIKE 'Uptime'", values![]).await?;
+        let up: i64 = up.try_get::<String>(1)?.parse().unwrap_or_default();
         let sql = "SELECT concat('index of ', @@hostname, ':', @@port, ' ', @@server_id), unix_timestamp()";
         let row = transaction.one(sql, values![]).await?;
-        let up = transaction.one("SHOW GLOBAL STATUS LIKE 'Uptime'", values![]).await?;
-        let seconds: i64 = up.try_get::<String>(1)?.parse().unwrap_or_default();
-        Ok(Self { key: row.try_get(0)?, at: row.try_get::<i64>(1)? - seconds })
+        Ok(Self { key: row.try_get(0)?, at: row.try_get::<i64>(1)? - up, up })
+    }
+
+    /// Whether the next start can be told from it by its time.
+    fn is_distinct(&self) -> bool {
+        self.up > SAME
     }
 
     /// Whether the index was compared with the table since.
@@ -88,18 +97,20 @@ pub(crate) async fn look(database: &Database) {
     const OP: &str = "compare the index with the table";
     let are_mended: Result<bool, StoreError> = job!(database, Purpose::Read, OP, |transaction| are_mended(transaction));
     if matches!(are_mended, Ok(false)) {
-        let mended: Result<usize, StoreError> =
+        let is_whole: Result<bool, StoreError> =
             job!(database, Purpose::write_much(&[]), OP, |transaction| mend(transaction));
-        drop(mended);
+        if matches!(is_whole, Ok(true)) {
+            database.vocabulary.note_whole();
+        }
     }
 }
 
-/// Lists anew what was lost, and notes that nothing is; how many messages that were. If it takes too long, each search does it for itself.
-pub(crate) async fn mend(transaction: &Transaction) -> Result<usize, Failure> {
+/// Lists anew what was lost, and notes that nothing is; whether that is certain. If it takes too long, each search does it for itself.
+async fn mend(transaction: &Transaction) -> Result<bool, Failure> {
     let start = Start::read(transaction).await?;
     transaction.batch(&transaction.flavour().statement_timeout(PATIENCE)).await?;
     let lost = match compared(transaction).await {
-        Err(Failure::Mysql(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(0),
+        Err(Failure::Mysql(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(false),
         other => other?,
     };
     for lot in lost.chunks(LOT) {
@@ -110,7 +121,9 @@ pub(crate) async fn mend(transaction: &Transaction) -> Result<usize, Failure> {
         );
         transaction.run(&sql, values).await?;
     }
-    let sql = "INSERT INTO hx_state (`key`, value) VALUES ($1, $2) ON DUPLICATE KEY UPDATE value = $2";
-    transaction.run(sql, values![start.key, start.at.to_string()]).await?;
-    Ok(lost.len())
+    if start.is_distinct() {
+        let sql = "INSERT INTO hx_state (`key`, value) VALUES ($1, $2) ON DUPLICATE KEY UPDATE value = $2";
+        transaction.run(sql, values![start.key, start.at.to_string()]).await?;
+    }
+    Ok(true)
 }

@@ -5,6 +5,7 @@
 mod boolean;
 mod candidates;
 mod filter;
+mod index;
 mod question;
 
 use crate::database::Transaction;
@@ -18,6 +19,7 @@ use hermes_sql::search::wanted::Wanted;
 use hermes_sql::search::{engine, rows, surround};
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::values;
+use index::Index;
 use mysql_async::Error;
 use std::time::{Duration, Instant};
 
@@ -26,7 +28,7 @@ const LEAST: Duration = Duration::from_millis(50);
 /// The most that can be told to a server.
 const MOST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Answers a question, within one state of the store. No statement takes longer than the whole search may, nor than `statement_timeout` if that
+/// Answers a question of what there was when it began. No statement takes longer than the whole search may, nor than `statement_timeout` if that
 /// is not zero.
 pub(crate) async fn search(
     transaction: &Transaction,
@@ -36,7 +38,7 @@ pub(crate) async fn search(
     let start = Instant::now();
     let most = if statement_timeout.is_zero() { MOST } else { statement_timeout };
     let bound = request.timeout.max(LEAST).min(most);
-    transaction.batch(&transaction.flavour().statement_timeout(bound)).await?;
+    transaction.read_current(bound).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;
     let fits = indexes::fits(transaction).await?;
     let (lost, is_told) = match lapses::lost(transaction).await {
@@ -44,23 +46,17 @@ pub(crate) async fn search(
         // There was no time to look for what the index lost.
         Err(failure) => (Vec::new(), !is_late(failure)?),
     };
-    let found = Found::new(moving(transaction).await?);
-    let server = Server { transaction, request, admitted, fits, lost, found };
+    let server = Server {
+        transaction,
+        request,
+        admitted,
+        fits,
+        index: Index::new(lost, start + bound),
+        found: Found::default(),
+    };
     let mut answer = engine::search(&server, request, start).await?;
-    answer.served.is_partial |= !is_told;
+    answer.served.is_partial |= !is_told || server.index.is_unsteady();
     Ok(answer)
-}
-
-/// The newest message, if something was written within the last minute (the marks of the writers tell), and there is so much that the server had to bring
-/// some of its index to disk.
-async fn moving(transaction: &Transaction) -> Result<Option<i64>, Failure> {
-    const SQL: &str = "SELECT max(message_id), CAST(count(*) * 20 + coalesce(sum(length), 0) AS SIGNED), \
-        coalesce((SELECT max(at) FROM hx_mark) >= UTC_TIMESTAMP() - INTERVAL 60 SECOND, 0) \
-        FROM (SELECT message_id, length FROM hx_search ORDER BY message_id DESC LIMIT 500) x";
-    const MUCH: i64 = 10_000;
-    let row = transaction.one(SQL, values![]).await?;
-    let (newest, size, is_late): (Option<i64>, i64, bool) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-    Ok(newest.filter(|_| is_late && size >= MUCH))
 }
 
 /// Whether a statement was given up because it took too long. Such a server goes on with the transaction; any other failure is given back.
@@ -78,8 +74,7 @@ struct Server<'s> {
     admitted: Admitted,
     /// Whether the index can be asked. If the server's settings lose words, each message is looked at instead.
     fits: bool,
-    /// Messages that the index lost, and that are looked at as well.
-    lost: Vec<i64>,
+    index: Index,
     found: Found,
 }
 
@@ -107,18 +102,21 @@ impl Postings for Server<'_> {
 
     async fn ranked(&self, ranking: &Ranking, after: Option<Place>, limit: usize) -> Result<Vec<Candidate>, Failure> {
         match self.fits {
-            true => candidates::ranked(self.transaction, &self.admitted, &self.found, ranking, after, limit).await,
+            true => {
+                candidates::ranked(self.transaction, &self.admitted, &self.index, &self.found, ranking, after, limit)
+                    .await
+            }
             false => Ok(Vec::new()),
         }
     }
 
     async fn latest(&self, wanted: Option<&Wanted>, before: i64, limit: usize) -> Result<Vec<(i64, u32)>, Failure> {
         let wanted = wanted.filter(|_| self.fits);
-        candidates::latest(self.transaction, &self.admitted, &self.found, wanted, &self.lost, before, limit).await
+        candidates::latest(self.transaction, &self.admitted, &self.index, &self.found, wanted, before, limit).await
     }
 
     async fn unlisted(&self, newest: i64) -> Result<Vec<(i64, u32)>, Failure> {
-        let which = if self.fits { Unlisted::With(&self.lost) } else { Unlisted::All };
+        let which = if self.fits { Unlisted::With(&self.index.lost) } else { Unlisted::All };
         candidates::unlisted(self.transaction, &self.admitted, newest, which).await
     }
 

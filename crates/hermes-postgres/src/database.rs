@@ -308,6 +308,7 @@ static DIALECT: Dialect = Dialect {
         FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id",
     exact: ToOwned::to_owned,
     upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
+    words_of_copy: "w.words",
 };
 
 /// What the locks of lineages and of imports are called beside those of others.

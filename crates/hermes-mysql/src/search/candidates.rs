@@ -2,6 +2,7 @@
 
 use super::boolean::printed;
 use super::filter::Admitted;
+use super::index::{Index, Named, Question};
 use super::question::Values;
 use crate::database::Transaction;
 use crate::error::Failure;
@@ -12,7 +13,6 @@ use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::{after_prefix, values};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// So many messages are counted; the others are estimated.
@@ -26,33 +26,19 @@ fn has(wanted: &Wanted, values: &mut Values) -> String {
 /// Messages, the newest first, with their lengths.
 type Lengths = Vec<(i64, u32)>;
 
-/// How long the server may take to bring a part of its index from memory to disk. In between it has given the part up here and does not read it there yet:
-/// whoever asks at that moment is not told of what was written lately.
-const MOVING: Duration = Duration::from_millis(100);
-
-/// Who is told of one of so many of the newest messages is told of all.
-const NEWEST: i64 = 64;
-
 /// What was found so far during one search. The server makes out all that a question is about before it tells of the first, so that each question is
 /// put once, and its whole answer is kept.
 #[derive(Default)]
 pub(super) struct Found {
-    /// The newest message, if something was written so lately that the server's index may be moving.
-    moving: Option<i64>,
     ranked: Mutex<HashMap<String, Arc<Vec<Candidate>>>>,
     latest: Mutex<HashMap<String, Arc<Lengths>>>,
-}
-
-impl Found {
-    pub(super) fn new(moving: Option<i64>) -> Self {
-        Self { moving, ..Self::default() }
-    }
 }
 
 /// The best messages behind a place.
 pub(super) async fn ranked(
     transaction: &Transaction,
     admitted: &Admitted,
+    index: &Index,
     found: &Found,
     ranking: &Ranking,
     after: Option<Place>,
@@ -63,7 +49,7 @@ pub(super) async fn ranked(
     let all = match kept.get(&key) {
         Some(all) => Arc::clone(all),
         None => {
-            let all = Arc::new(gathered(transaction, admitted, found.moving, ranking).await?);
+            let all = Arc::new(gathered(transaction, admitted, index, ranking).await?);
             kept.insert(key, Arc::clone(&all));
             all
         }
@@ -80,11 +66,11 @@ pub(super) async fn ranked(
 async fn gathered(
     transaction: &Transaction,
     admitted: &Admitted,
-    moving: Option<i64>,
+    index: &Index,
     ranking: &Ranking,
 ) -> Result<Vec<Candidate>, Failure> {
     let whole = Ranking { sizes: None, ..ranking.clone() };
-    let mut found: HashMap<i64, (u32, u64)> = HashMap::new();
+    let mut questions = Vec::new();
     let alone = (!ranking.is_covered || ranking.choices.is_empty()).then_some((None, 0));
     let choices = ranking.choices.iter().enumerate().map(|(place, (choice, _))| (Some(choice), 1_u64 << place));
     for (choice, bit) in alone.into_iter().chain(choices) {
@@ -96,15 +82,14 @@ async fn gathered(
         let sql = format!(
             "SELECT h.message_id, h.length FROM hx_search h WHERE {has} AND h.message_id + 0 <= {newest}{filter}"
         );
-        for (id, length) in listed(transaction, moving, values, &sql).await? {
-            found.entry(id).or_insert((length, 0)).1 |= bit;
-        }
+        questions.push(Question { sql, values, bit });
     }
-    let candidate = |(id, (length, has)): (i64, (u32, u64))| {
+    let candidate = |(id, Named { length, has }): (i64, Named)| {
         let score = ranking.brevity.score(ranking.weight(has), length);
         Candidate { place: Place { score, id }, length, has }
     };
-    let mut candidates: Vec<Candidate> = found.into_iter().map(candidate).collect();
+    let named = index.ask(transaction, &questions).await?;
+    let mut candidates: Vec<Candidate> = named.into_iter().map(candidate).collect();
     candidates.sort_unstable_by(|one, other| {
         other.place.score.total_cmp(&one.place.score).then(other.place.id.cmp(&one.place.id))
     });
@@ -115,9 +100,9 @@ async fn gathered(
 pub(super) async fn latest(
     transaction: &Transaction,
     admitted: &Admitted,
+    index: &Index,
     found: &Found,
     wanted: Option<&Wanted>,
-    lost: &[i64],
     before: i64,
     limit: usize,
 ) -> Result<Vec<(i64, u32)>, Failure> {
@@ -137,17 +122,17 @@ pub(super) async fn latest(
     let all = match kept.get(&key) {
         Some(all) => Arc::clone(all),
         None => {
-            let mut all = Vec::new();
-            for is_listed in [true, false] {
-                let mut values = Values::default();
-                let which = if is_listed { has(wanted, &mut values) } else { unknown(lost, &mut values) };
-                let filter = admitted.conditions("h", &mut values);
-                let sql = format!("SELECT h.message_id, h.length FROM hx_search h WHERE {which}{filter}");
-                all.extend(match is_listed {
-                    true => listed(transaction, found.moving, values, &sql).await?,
-                    false => numbers(transaction, values, &sql).await?,
-                });
-            }
+            let select = |which: String, values: &mut Values| {
+                let filter = admitted.conditions("h", values);
+                format!("SELECT h.message_id, h.length FROM hx_search h WHERE {which}{filter}")
+            };
+            let mut values = Values::default();
+            let sql = select(has(wanted, &mut values), &mut values);
+            let named = index.ask(transaction, &[Question { sql, values, bit: 0 }]).await?;
+            let mut all: Lengths = named.into_iter().map(|(id, named)| (id, named.length)).collect();
+            let mut values = Values::default();
+            let sql = select(unknown(&index.lost, &mut values), &mut values);
+            all.extend(numbers(transaction, values, &sql).await?);
             all.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
             all.dedup();
             let all = Arc::new(all);
@@ -199,26 +184,8 @@ fn number(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// What the index names. If that may be moving, and nothing of the newest is among it, it is asked again a moment later.
-async fn listed(
-    transaction: &Transaction,
-    moving: Option<i64>,
-    values: Values,
-    sql: &str,
-) -> Result<Vec<(i64, u32)>, Failure> {
-    let mut named = numbers(transaction, values.clone(), sql).await?;
-    if let Some(newest) = moving
-        && !named.iter().any(|(id, _)| *id > newest - NEWEST)
-    {
-        tokio::time::sleep(MOVING).await;
-        named.extend(numbers(transaction, values, sql).await?);
-        named.sort_unstable();
-        named.dedup();
-    }
-    Ok(named)
-}
-
-async fn numbers(transaction: &Transaction, values: Values, sql: &str) -> Result<Vec<(i64, u32)>, Failure> {
+/// The messages of a statement, with their lengths.
+pub(super) async fn numbers(transaction: &Transaction, values: Values, sql: &str) -> Result<Vec<(i64, u32)>, Failure> {
     let mut numbers = Vec::new();
     for row in values.rows(transaction, sql).await? {
         numbers.push((row.try_get(0)?, number(row.try_get(1)?)));

@@ -79,15 +79,14 @@ pub async fn copy<T: Sql>(transaction: &T, from: &SessionId, to: &SessionId) -> 
         )
         .await?;
     // Both have as many, in the same order.
-    transaction
-        .run(
-            "INSERT INTO hx_search (message_id, session_id, length, form, words) SELECT n.id, $1, w.length, w.form, w.words \
-             FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $1) n \
-             JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $2) o ON o.place = n.place \
-             JOIN hx_search w ON w.message_id = o.id",
-            pair,
-        )
-        .await?;
+    let sql = format!(
+        "INSERT INTO hx_search (message_id, session_id, length, form, words) SELECT n.id, $1, w.length, w.form, {} \
+         FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $1) n \
+         JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $2) o ON o.place = n.place \
+         JOIN hx_search w ON w.message_id = o.id",
+        transaction.dialect().words_of_copy
+    );
+    transaction.run(&sql, pair).await?;
     let rows = transaction.rows("SELECT tool_calls FROM messages WHERE session_id = $1", values![to.as_str()]).await?;
     let mut tool_calls = 0;
     for row in &rows {

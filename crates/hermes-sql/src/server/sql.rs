@@ -92,6 +92,8 @@ pub struct Dialect {
     pub exact: fn(&str) -> String,
     /// What turns an insert of rows whose key is there into an update; assignments follow.
     pub upsert: fn(&str) -> String,
+    /// What is kept of the words of a row `w` of `hx_search` for the message `n.id` that is a copy.
+    pub words_of_copy: &'static str,
 }
 
 /// Something stored is not what it should be.
