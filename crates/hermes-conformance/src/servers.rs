@@ -1,5 +1,6 @@
 //! Throw-away database servers from the programs that are installed here: on a free port, in a folder that goes away, never as root.
 
+pub mod deaths;
 mod mariadb;
 mod postgres;
 

@@ -1,127 +1,13 @@
 //! What MySQL and MariaDB say → what the domain says.
 
 use deadpool::managed::{PoolError, TimeoutType};
-use hermes_session::{Cause, Conflict, Invalid, StoreError, Unreadable};
-use hermes_sql::server::{Failing, Odd, Remedy};
+use hermes_session::StoreError;
+use hermes_sql::server::Remedy;
 use mysql_async::{DriverError, Error, IoError, ServerError};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a job failed: for a reason of the domain, or of the server's.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Store(StoreError),
-    Mysql(Error),
-    Pool(PoolError<Error>),
-    /// Something stored can't be read as what it should be.
-    Damaged(String),
-    /// The transaction did not happen, and can be tried again.
-    Undone(Cause),
-    /// The answer to a commit was lost, and nobody can tell any more whether it happened.
-    InDoubt(Cause),
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<Conflict> for Failure {
-    fn from(conflict: Conflict) -> Self {
-        Self::Store(conflict.into())
-    }
-}
-
-impl From<Invalid> for Failure {
-    fn from(invalid: Invalid) -> Self {
-        Self::Store(invalid.into())
-    }
-}
-
-impl From<Unreadable> for Failure {
-    fn from(row: Unreadable) -> Self {
-        Self::Damaged(format!("{} {}: {}", row.table, row.id, row.why))
-    }
-}
-
-impl From<Odd> for Failure {
-    fn from(Odd(what): Odd) -> Self {
-        Self::Damaged(what)
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Mysql(error)
-    }
-}
-
-impl From<PoolError<Error>> for Failure {
-    fn from(error: PoolError<Error>) -> Self {
-        match error {
-            PoolError::Backend(error) => Self::Mysql(error),
-            other => Self::Pool(other),
-        }
-    }
-}
-
-impl Failing for Failure {
-    fn remedy(&self) -> Remedy {
-        match self {
-            Self::Mysql(error) => remedy(error),
-            Self::Undone(_) => Remedy::Again,
-            Self::Pool(PoolError::Timeout(TimeoutType::Create)) => Remedy::Reconnect,
-            Self::Pool(_) | Self::Store(_) | Self::Damaged(_) | Self::InDoubt(_) => Remedy::Tell,
-        }
-    }
-
-    fn is_refusal(&self) -> bool {
-        match self {
-            Self::Mysql(Error::Server(error)) => !code::LAST_BREATHS.contains(&error.code),
-            Self::Store(_) | Self::Damaged(_) => true,
-            Self::Mysql(_) | Self::Pool(_) | Self::Undone(_) | Self::InDoubt(_) => false,
-        }
-    }
-
-    fn into_cause(self) -> Cause {
-        match self {
-            Self::Mysql(error) => error.into(),
-            Self::Pool(error) => error.into(),
-            Self::Undone(cause) | Self::InDoubt(cause) => cause,
-            Self::Store(error) => error.into(),
-            Self::Damaged(what) => what.into(),
-        }
-    }
-
-    fn is_missing(&self) -> bool {
-        matches!(self, Self::Store(StoreError::NotFound(_)))
-    }
-
-    fn undone(cause: Cause) -> Self {
-        Self::Undone(cause)
-    }
-
-    fn in_doubt(cause: Cause) -> Self {
-        Self::InDoubt(cause)
-    }
-
-    fn into_store_error(self, op: &'static str, waited: Duration, location: &str) -> StoreError {
-        let location = location.to_owned();
-        match self {
-            Self::Store(error) => error,
-            Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
-            Self::InDoubt(source) => StoreError::InDoubt { location, op, source },
-            Self::Undone(source) => StoreError::Busy { location, op, waited, holder: None, source },
-            Self::Pool(error @ PoolError::Timeout(TimeoutType::Wait)) => {
-                let holder = Some("calls of this process that use every connection".to_owned());
-                StoreError::Busy { location, op, waited, holder, source: error.into() }
-            }
-            Self::Pool(error) => StoreError::Backend { location, op, source: error.into() },
-            Self::Mysql(error) => server_error(error, op, waited, location),
-        }
-    }
-}
+hermes_sql::server_failure!(Error, PoolError<Error>);
 
 /// The numbers of the server's errors, which are the same on both kinds.
 pub(crate) mod code {
@@ -178,6 +64,11 @@ fn is_too_large(error: &Error) -> bool {
         Error::Driver(DriverError::PacketTooLarge) => true,
         _ => false,
     }
+}
+
+/// Whether the server did not do what it was asked, and lives to say so.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::Server(error) if !code::LAST_BREATHS.contains(&error.code))
 }
 
 fn remedy(error: &Error) -> Remedy {

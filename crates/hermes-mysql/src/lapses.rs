@@ -110,7 +110,7 @@ async fn mend(transaction: &Transaction) -> Result<bool, Failure> {
     let start = Start::read(transaction).await?;
     transaction.batch(&transaction.flavour().statement_timeout(PATIENCE)).await?;
     let lost = match compared(transaction).await {
-        Err(Failure::Mysql(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(false),
+        Err(Failure::Driver(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(false),
         other => other?,
     };
     for lot in lost.chunks(LOT) {

@@ -43,7 +43,7 @@ pub(crate) async fn open(database: &mut Database, create: bool) -> Result<Vec<St
     })?;
     match bring_up(&mut conn, database, create).await {
         Ok(notices) => Ok(notices),
-        Err(Failure::Mysql(error)) => Err(refusal(&location, error)),
+        Err(Failure::Driver(error)) => Err(refusal(&location, error)),
         Err(other) => Err(other.into_store_error("open the store", Duration::ZERO, &location)),
     }
 }

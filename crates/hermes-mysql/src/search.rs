@@ -62,7 +62,7 @@ pub(crate) async fn search(
 /// Whether a statement was given up because it took too long. Such a server goes on with the transaction; any other failure is given back.
 fn is_late(failure: Failure) -> Result<bool, Failure> {
     match failure {
-        Failure::Mysql(Error::Server(error)) if code::TIMED_OUT.contains(&error.code) => Ok(true),
+        Failure::Driver(Error::Server(error)) if code::TIMED_OUT.contains(&error.code) => Ok(true),
         other => Err(other),
     }
 }

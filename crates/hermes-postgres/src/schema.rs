@@ -41,7 +41,7 @@ pub(crate) async fn open(database: &Database, create: bool) -> Result<Vec<String
     })?;
     match bring_up(&mut client, database, create).await {
         Ok(notices) => Ok(notices),
-        Err(Failure::Postgres(error)) => Err(refusal(location, error)),
+        Err(Failure::Driver(error)) => Err(refusal(location, error)),
         Err(other) => Err(other.into_store_error("open the store", Duration::ZERO, location)),
     }
 }

@@ -89,7 +89,7 @@ impl Postings for Server<'_> {
 
     async fn forgive(&self, error: Failure) -> Result<(), Failure> {
         match error {
-            Failure::Postgres(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
+            Failure::Driver(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => {
                 Ok(self.transaction.batch_execute("ROLLBACK TO SAVEPOINT search").await?)
             }
             other => Err(other),

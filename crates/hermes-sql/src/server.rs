@@ -5,6 +5,7 @@ mod address;
 mod attempt;
 mod backup;
 pub mod deletion;
+mod failure;
 pub mod handoffs;
 pub mod import;
 pub mod lineage;

@@ -1,132 +1,24 @@
-//! The server dies under writers, again and again: nothing that was answered is lost, nothing is there twice.
+//! The server dies under writers, again and again.
 
-use crate::fixture::{id, now, options, server, session};
+use crate::fixture::{options, server};
+use hermes_conformance::servers::deaths;
 use hermes_postgres::{PostgresOptions, PostgresStore};
-use hermes_session::search::{Query, SearchRequest, SearchStore as _};
-use hermes_session::{MessageRequest, NewMessage, Request, RequestKey, Role, SessionStore as _, StoreError};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-
-const WRITERS: usize = 8;
-
-/// How often the server is killed: `HERMES_TORTURE` says, else a few times.
-fn kills() -> u64 {
-    std::env::var("HERMES_TORTURE").ok().and_then(|number| number.parse().ok()).unwrap_or(5)
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_again_and_again_under_writers() {
     // What is on disk counts here.
     let Some(mut server) = server(&["fsync=on", "synchronous_commit=on"]) else { return };
     let options = PostgresOptions { wait: Duration::from_secs(60), ..options("deaths") };
-    let store = Arc::new(PostgresStore::open(&server.url(), &options).await.expect("it opens"));
-    for writer in 0..WRITERS {
-        store.create(&session(&format!("w{writer}")), &now()).await.expect("made");
-    }
-    let (stop, acknowledged, doubtful) =
-        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let mut writers = tokio::task::JoinSet::new();
-    for writer in 0..WRITERS {
-        let (store, stop) = (Arc::clone(&store), Arc::clone(&stop));
-        let (acknowledged, doubtful) = (Arc::clone(&acknowledged), Arc::clone(&doubtful));
-        writers.spawn(async move {
-            let (mut told, mut number) = (Vec::new(), 0_u64);
-            while !stop.load(Ordering::Relaxed) {
-                number += 1;
-                let text = format!("zeta{writer}x{number}q");
-                // Every other one has a key, under which it can be sent again if nobody can tell what became of it.
-                let keyed = number % 2 == 0;
-                let request = match keyed {
-                    true => now().keyed(RequestKey::parse(&text).expect("a key")),
-                    false => now(),
-                };
-                match append(&store, writer, &text, &request).await {
-                    Ok(()) => {
-                        acknowledged.fetch_add(1, Ordering::Relaxed);
-                        told.push(text);
-                    }
-                    Err(StoreError::InDoubt { .. }) if !keyed => _ = doubtful.fetch_add(1, Ordering::Relaxed),
-                    Err(StoreError::InDoubt { .. }) => {
-                        append(&store, writer, &text, &request).await.expect("the same again tells");
-                        acknowledged.fetch_add(1, Ordering::Relaxed);
-                        told.push(text);
-                    }
-                    Err(error) => panic!("{text}: {error:?}"),
-                }
-            }
-            (writer, told)
-        });
-    }
-    for _ in 0..kills() {
-        let before = acknowledged.load(Ordering::Relaxed);
-        // Not before the writers are at it again.
-        while acknowledged.load(Ordering::Relaxed) < before + WRITERS as u64 {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        tokio::task::block_in_place(|| server.crash());
-    }
-    stop.store(true, Ordering::Relaxed);
-    let (mut lost, mut doubled) = (0, 0);
-    while let Some(writer) = writers.join_next().await {
-        let (writer, told) = writer.expect("no panic");
-        let there = store.messages(&id(&format!("w{writer}")), &MessageRequest::first(u32::MAX)).await.expect("read");
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for message in &there {
-            *counts.entry(message.body.plain_text().into_owned()).or_default() += 1;
-        }
-        lost += told.iter().filter(|text| !counts.contains_key(*text)).count();
-        doubled += counts.values().filter(|count| **count > 1).count();
-        // Its words are in the vocabulary, whatever the server forgot: a piece of each is found.
-        for text in told.iter().rev().take(40) {
-            let request = SearchRequest { relax: false, ..SearchRequest::new(Query::parse(&text[1..])) };
-            let answer = store.search(&request).await.expect("searched");
-            assert!(answer.hits.len() == 1, "{text}: {answer:?}");
-        }
-        let session = store.session(&id(&format!("w{writer}"))).await.expect("read").expect("it is there");
-        assert_eq!(session.message_count, there.len() as i64);
-    }
-    let (acknowledged, doubtful) = (acknowledged.load(Ordering::Relaxed), doubtful.load(Ordering::Relaxed));
-    println!(
-        "killed {} times under {WRITERS} writers: {acknowledged} acknowledged, {doubtful} in doubt, {lost} lost, {doubled} doubled",
-        kills()
-    );
-    assert_eq!((lost, doubled), (0, 0));
-    let report = hermes_session::Maintenance::verify(&*store).await.expect("looked through");
-    assert!(report.is_sound(), "{report:?}");
+    let store = PostgresStore::open(&server.url(), &options).await.expect("it opens");
+    deaths::killed_under_writers(Arc::new(store), || server.crash()).await;
 }
 
-async fn append(store: &PostgresStore, writer: usize, text: &str, request: &Request) -> Result<(), StoreError> {
-    store.append(&id(&format!("w{writer}")), &[NewMessage::new(Role::User, text)], request).await.map(drop)
-}
-
-/// Connections are cut in whatever phase a call is, one after the other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cut_off_in_every_phase() {
     let Some(server) = server(&[]) else { return };
-    let store = Arc::new(PostgresStore::open(&server.url(), &options("cut")).await.expect("it opens"));
-    store.create(&session("w0"), &now()).await.expect("made");
-    let stop = Arc::new(AtomicBool::new(false));
-    let (writer, is_over) = (Arc::clone(&store), Arc::clone(&stop));
-    let writer = tokio::spawn(async move {
-        let mut number = 0_u64;
-        while !is_over.load(Ordering::Relaxed) {
-            append(&writer, 0, &format!("{number}"), &now())
-                .await
-                .unwrap_or_else(|error| panic!("{number}: {error:?}"));
-            number += 1;
-        }
-        number
-    });
-    for _ in 0..60 {
-        tokio::task::block_in_place(|| {
-            server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hermes'")
-        });
-    }
-    stop.store(true, Ordering::Relaxed);
-    let number = writer.await.expect("no panic");
-    let there = store.messages(&id("w0"), &MessageRequest::first(u32::MAX)).await.expect("read");
-    let said: Vec<String> = there.iter().map(|message| message.body.plain_text().into_owned()).collect();
-    assert_eq!(said, (0..number).map(|number| number.to_string()).collect::<Vec<_>>(), "each once, in order");
+    let store = PostgresStore::open(&server.url(), &options("cut")).await.expect("it opens");
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'hermes'";
+    deaths::cut_under_a_writer(Arc::new(store), || _ = server.sql(cut)).await;
 }

@@ -1,0 +1,138 @@
+//! A server that dies, or loses its connections, under writers: nothing that was answered is lost, nothing is there twice.
+
+use crate::fixture::{id, new_session, request, user};
+use hermes_session::search::{Query, SearchRequest};
+use hermes_session::{MessageRequest, Request, RequestKey, Store, StoreError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+const WRITERS: usize = 8;
+
+/// How often the server is killed: `HERMES_TORTURE` says, else a few times.
+fn kills() -> u64 {
+    std::env::var("HERMES_TORTURE").ok().and_then(|number| number.parse().ok()).unwrap_or(5)
+}
+
+/// The server crashes and starts again, as often as `HERMES_TORTURE` says, under writers that wait for it.
+///
+/// # Panics
+///
+/// If something is lost, there twice, or not found afterwards.
+pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()) {
+    for writer in 0..WRITERS {
+        store.create(&new_session(&format!("w{writer}")), &request(0)).await.expect("made");
+    }
+    let (stop, acknowledged, doubtful) =
+        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let (store, stop) = (Arc::clone(&store), Arc::clone(&stop));
+        let (acknowledged, doubtful) = (Arc::clone(&acknowledged), Arc::clone(&doubtful));
+        writers.spawn(async move {
+            let (mut told, mut number) = (Vec::new(), 0_u64);
+            while !stop.load(Ordering::Relaxed) {
+                number += 1;
+                let text = format!("zeta{writer}x{number}q");
+                // Every other one has a key, under which it can be sent again if nobody can tell what became of it.
+                let keyed = number % 2 == 0;
+                let request = match keyed {
+                    true => request(0).keyed(RequestKey::parse(&text).expect("a key")),
+                    false => request(0),
+                };
+                match append(&*store, writer, &text, &request).await {
+                    Ok(()) => {
+                        acknowledged.fetch_add(1, Ordering::Relaxed);
+                        told.push(text);
+                    }
+                    Err(StoreError::InDoubt { .. }) if !keyed => _ = doubtful.fetch_add(1, Ordering::Relaxed),
+                    Err(StoreError::InDoubt { .. }) => {
+                        append(&*store, writer, &text, &request).await.expect("the same again tells");
+                        acknowledged.fetch_add(1, Ordering::Relaxed);
+                        told.push(text);
+                    }
+                    Err(error) => panic!("{text}: {error:?}"),
+                }
+            }
+            (writer, told)
+        });
+    }
+    for _ in 0..kills() {
+        let before = acknowledged.load(Ordering::Relaxed);
+        // Not before the writers are at it again.
+        while acknowledged.load(Ordering::Relaxed) < before + WRITERS as u64 {
+            if let Some(ended) = writers.try_join_next() {
+                panic!("no writer ends before it is told to: {ended:?}");
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::task::block_in_place(&mut crash);
+    }
+    stop.store(true, Ordering::Relaxed);
+    let (mut lost, mut doubled) = (0, 0);
+    while let Some(writer) = writers.join_next().await {
+        let (writer, told) = writer.expect("no panic");
+        let there = store.messages(&id(&format!("w{writer}")), &MessageRequest::first(u32::MAX)).await.expect("read");
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for message in &there {
+            *counts.entry(message.body.plain_text().into_owned()).or_default() += 1;
+        }
+        lost += told.iter().filter(|text| !counts.contains_key(*text)).count();
+        doubled += counts.values().filter(|count| **count > 1).count();
+        // Its words are in the index and in the vocabulary, whatever the server forgot: each is found, and by a piece of it.
+        for text in &told {
+            for asked in [&text[..], &text[1..]] {
+                let request = SearchRequest { relax: false, ..SearchRequest::new(Query::parse(asked)) };
+                let answer = store.search(&request).await.expect("searched");
+                assert!(answer.hits.len() == 1, "{asked}: {answer:?}");
+            }
+        }
+        let session = store.session(&id(&format!("w{writer}"))).await.expect("read").expect("it is there");
+        assert_eq!(session.message_count, there.len() as i64);
+    }
+    let (acknowledged, doubtful) = (acknowledged.load(Ordering::Relaxed), doubtful.load(Ordering::Relaxed));
+    #[expect(clippy::print_stdout, reason = "the figures are what the test is run for")]
+    {
+        let kills = kills();
+        println!(
+            "killed {kills} times under {WRITERS} writers: {acknowledged} acknowledged, {doubtful} in doubt, {lost} lost, {doubled} doubled"
+        );
+    }
+    assert_eq!((lost, doubled), (0, 0));
+    let report = store.verify().await.expect("looked through");
+    assert!(report.is_sound(), "{report:?}");
+}
+
+async fn append(store: &dyn Store, writer: usize, text: &str, request: &Request) -> Result<(), StoreError> {
+    store.append(&id(&format!("w{writer}")), &[user(text)], request).await.map(drop)
+}
+
+/// Connections are cut in whatever phase a call is, one after the other.
+///
+/// # Panics
+///
+/// If a call fails, or something is not there once and in order.
+pub async fn cut_under_a_writer(store: Arc<dyn Store>, mut cut: impl FnMut()) {
+    store.create(&new_session("w0"), &request(0)).await.expect("made");
+    let stop = Arc::new(AtomicBool::new(false));
+    let (writer, is_over) = (Arc::clone(&store), Arc::clone(&stop));
+    let writer = tokio::spawn(async move {
+        let mut number = 0_u64;
+        while !is_over.load(Ordering::Relaxed) {
+            append(&*writer, 0, &format!("{number}"), &request(0))
+                .await
+                .unwrap_or_else(|error| panic!("{number}: {error:?}"));
+            number += 1;
+        }
+        number
+    });
+    for _ in 0..60 {
+        tokio::task::block_in_place(&mut cut);
+    }
+    stop.store(true, Ordering::Relaxed);
+    let number = writer.await.expect("no panic");
+    let there = store.messages(&id("w0"), &MessageRequest::first(u32::MAX)).await.expect("read");
+    let said: Vec<String> = there.iter().map(|message| message.body.plain_text().into_owned()).collect();
+    assert_eq!(said, (0..number).map(|number| number.to_string()).collect::<Vec<_>>(), "each once, in order");
+}
