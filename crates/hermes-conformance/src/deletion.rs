@@ -113,6 +113,73 @@ pub async fn a_dropped_deletion_is_whole_or_nothing(setup: Setup) -> CaseResult 
     Ok(())
 }
 
+/// While a large delegate goes, the conversation that sent it takes messages, and is as active as what is said in it.
+pub async fn a_large_delegate_goes_while_others_write(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    large_delegate(&*store).await?;
+    let (other, deleter) = (setup.store().await, Arc::clone(&store));
+    let deletion = tokio::spawn(async move { deleter.delete_chain(&id("helper"), &request(5)).await });
+    while other.session(&id("helper")).await?.is_some() {
+        tokio::task::yield_now().await;
+    }
+    let mut second = 0_u32;
+    loop {
+        // What is found out after the end was seen holds for the end as well.
+        let was_over = deletion.is_finished();
+        let row = &other.list(&ListRequest::default()).await?.rows[0];
+        let expected = if second == 0 { at(4) } else { at(10 + second) };
+        assert_eq!((row.id.as_str(), row.segments, row.last_active), ("tip", 2, expected));
+        second += 1;
+        other.append(&id(["root", "tip"][second as usize % 2]), &[user("meanwhile")], &request(10 + second)).await?;
+        assert_not_found(other.append(&id("helper"), &[user("x")], &request(6)).await, &id("helper"));
+        let counts = other.counts(&SessionFilter::default()).await?;
+        assert_eq!(counts, Counts { conversations: 2, sessions: 3, messages: 2 + u64::from(second) });
+        if was_over {
+            break;
+        }
+    }
+    assert_eq!(deletion.await.unwrap()?, Deleted { sessions: 1, messages: MANY as u64 });
+    assert_eq!(other.list(&ListRequest::default()).await?.rows[0].last_active, at(10 + second));
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// A chain of two with a delegate of many messages, in which the last thing was said; a stranger that is as old as the chain.
+async fn large_delegate(store: &dyn Maintenance) -> Result<(), StoreError> {
+    made(store, "stranger", 0).await;
+    made(store, "root", 0).await;
+    store.append(&id("root"), &[user("root")], &request(1)).await?;
+    store.create(&new_session("helper").child_of(id("root"), Relation::Delegate), &request(2)).await?;
+    store.split(&id("root"), &NewChild::new(id("tip")), &[user("tip")], &request(4)).await?;
+    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} with words 大别山"))).collect();
+    store.append(&id("helper"), &batch, &request(9)).await.map(drop)
+}
+
+/// A deletion of a delegate whose future is dropped has happened or not, and what stays is told accordingly.
+pub async fn a_dropped_deletion_of_a_delegate_is_whole_or_nothing(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    large_delegate(&*store).await?;
+    {
+        let (helper, delete) = (id("helper"), keyed(5, "delete"));
+        let mut deletion = std::pin::pin!(store.delete_chain(&helper, &delete));
+        let _: Poll<_> = deletion.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    }
+    // Whether it happened is looked at in one step with what stays.
+    let row = store.list(&ListRequest::default()).await?.rows.swap_remove(0);
+    assert!(
+        matches!((row.segments, row.last_active), (3, time) if time == at(9))
+            || (row.segments, row.last_active) == (2, at(4))
+    );
+    let deleted = store.delete_chain(&id("helper"), &keyed(6, "delete")).await?;
+    assert_eq!(deleted, Deleted { sessions: 1, messages: MANY as u64 });
+    while store.upkeep().await? {}
+    let row = store.list(&ListRequest::default()).await?.rows.swap_remove(0);
+    assert_eq!((row.id.as_str(), row.segments, row.last_active), ("tip", 2, at(4)));
+    assert_eq!(store.counts(&SessionFilter::default()).await?.sessions, 3);
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
 /// Pruning deletes the conversations that the plan names, tells how far it is, and leaves nothing for a second run.
 pub async fn prune_takes_what_was_planned(setup: Setup) -> CaseResult {
     let store = setup.store().await;

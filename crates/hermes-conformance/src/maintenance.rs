@@ -1,12 +1,14 @@
 //! What keeps a store in order.
 
 use crate::fixture::{
-    assert_not_found, at, calls, conflict, id, keyed, made, new_session, request, source, stored, texts, title, user,
+    assert_not_found, at, calls, conflict, id, ids, keyed, made, new_session, request, source, stored, texts, title,
+    user,
 };
 use crate::{CaseResult, Setup};
+use hermes_session::search::{Query, SearchRequest, SearchStore};
 use hermes_session::{
     Conflict, Counts, Deleted, IndexHealth, ListRequest, Maintenance, NewChild, NewSession, Optimizing, Relation,
-    SessionFilter, SourceStatistics, Statistics, StoreError, UsageUpdate, View,
+    SessionFilter, SessionId, SourceStatistics, Statistics, StoreError, UsageUpdate, View,
 };
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -14,19 +16,27 @@ use std::path::Path;
 /// root → c1 → c2, a delegate of each of the first two, one of them compressed; a branch of c1 with a continuation and
 /// a delegate; a stranger. Every session has one message.
 async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
+    kin(store, true).await
+}
+
+/// The same, with or without the delegate that is compressed.
+async fn kin(store: &dyn Maintenance, is_sent: bool) -> Result<(), StoreError> {
     made(store, "stranger", 0).await;
     made(store, "root", 0).await;
     store.append(&id("root"), &[user("root")], &request(1)).await?;
     store.set_title(&id("root"), Some(&title("plan")), &request(1)).await?;
     store.create(&new_session("d1").child_of(id("root"), Relation::Delegate), &request(2)).await?;
     store.split(&id("root"), &NewChild::new(id("c1")), &[user("c1")], &request(3)).await?;
-    store.create(&new_session("d2").child_of(id("c1"), Relation::Delegate), &request(4)).await?;
-    store.split(&id("d2"), &NewChild::new(id("d2b")), &[user("d2b")], &request(5)).await?;
+    if is_sent {
+        store.create(&new_session("d2").child_of(id("c1"), Relation::Delegate), &request(4)).await?;
+        store.split(&id("d2"), &NewChild::new(id("d2b")), &[user("d2b")], &request(5)).await?;
+        store.append(&id("d2"), &[user("d2"), calls("[{}]")], &request(10)).await?;
+    }
     store.branch(&id("c1"), &NewChild::new(id("b")), &request(6)).await?;
     store.split(&id("b"), &NewChild::new(id("b2")), &[user("b2")], &request(7)).await?;
     store.create(&new_session("bd").child_of(id("b"), Relation::Delegate), &request(8)).await?;
     store.split(&id("c1"), &NewChild::new(id("c2")), &[user("c2")], &request(9)).await?;
-    for name in ["d1", "d2", "bd", "stranger"] {
+    for name in ["d1", "bd", "stranger"] {
         store.append(&id(name), &[user(name), calls("[{}]")], &request(10)).await?;
     }
     Ok(())
@@ -63,7 +73,7 @@ pub async fn branches_stay(setup: Setup) -> CaseResult {
     assert_eq!(stored(&*store, &id("b2")).await.relation, Relation::Continuation);
     assert_eq!(stored(&*store, &id("bd")).await.parent_session_id, Some(id("b")));
     let lineage = store.lineage(&id("bd")).await?;
-    assert_eq!(lineage.conversation(&id("bd")), crate::fixture::ids(&["b", "b2", "bd"]));
+    assert_eq!(lineage.conversation(&id("bd")), ids(&["b", "b2", "bd"]));
     let rows = store.list(&ListRequest::default()).await?.rows;
     let rows: Vec<_> = rows.iter().map(|row| (row.id.as_str(), row.segments, row.last_active)).collect();
     assert_eq!(rows, [("stranger", 1, at(10)), ("b2", 3, at(10))]);
@@ -80,6 +90,79 @@ pub async fn a_branch_goes_alone(setup: Setup) -> CaseResult {
     assert_eq!(store.lineage(&id("c2")).await?.links().count(), 6);
     let again = conflict(store.split(&id("c1"), &NewChild::new(id("x")), &[], &request(21)).await);
     assert_eq!(again, Conflict::AlreadySplit { parent: id("c1"), continuation: id("c2") });
+    Ok(())
+}
+
+/// A delegate goes with what carries it on and what it sent itself; the conversation that sent it is as if it never had.
+pub async fn a_delegate_goes_alone(setup: Setup) -> CaseResult {
+    let never = setup.store_named("never").await;
+    kin(&*never, false).await?;
+    for member in ["d2", "d2b"] {
+        let store = setup.store_named(member).await;
+        kin(&*store, true).await?;
+        // Later than anything else, so that the conversation was last active there.
+        store.append(&id("d2b"), &[user("needle")], &request(15)).await?;
+        store.set_title(&id("d2b"), Some(&title("free")), &request(15)).await?;
+        store.create(&new_session("deep").child_of(id("d2b"), Relation::Delegate), &request(16)).await?;
+        store.append(&id("deep"), &[user("needle")], &request(17)).await?;
+        store.branch(&id("deep"), &NewChild::new(id("twig")), &request(18)).await?;
+        assert_eq!(found(&*store, "needle").await?, ids(&["d2b", "deep", "twig"]));
+        assert_eq!(store.delete_chain(&id(member), &request(20)).await?, Deleted { sessions: 3, messages: 5 });
+        for gone in ["d2", "d2b", "deep"] {
+            assert_eq!(store.session(&id(gone)).await?, None, "{gone}");
+            assert_not_found(store.append(&id(gone), &[user("x")], &request(21)).await, &id(gone));
+            assert_not_found(store.delete_chain(&id(gone), &request(21)).await, &id(gone));
+        }
+        assert_eq!(found(&*store, "needle").await?, ids(&["twig"]));
+        let twig = stored(&*store, &id("twig")).await;
+        assert_eq!((twig.parent_session_id, twig.relation), (None, Relation::Root), "a branch stays, without a parent");
+        store.set_title(&id("twig"), Some(&title("free")), &request(22)).await?;
+        store.delete_chain(&id("twig"), &request(23)).await?;
+        let listing = store.list(&ListRequest::default()).await?;
+        let rows: Vec<_> = listing.rows.iter().map(|row| (row.id.as_str(), row.segments, row.last_active)).collect();
+        assert_eq!(rows, [("stranger", 1, at(10)), ("c2", 4, at(10)), ("b2", 3, at(10))]);
+        assert_eq!(listing, never.list(&ListRequest::default()).await?);
+        assert_eq!(store.lineage(&id("d1")).await?, never.lineage(&id("d1")).await?);
+        assert_eq!(store.statistics().await?, never.statistics().await?);
+        assert_eq!(
+            store.counts(&SessionFilter::default()).await?,
+            Counts { conversations: 3, sessions: 8, messages: 11 }
+        );
+        for stays in ["root", "c1", "c2", "d1", "b", "b2", "bd", "stranger"] {
+            assert_eq!(stored(&*store, &id(stays)).await, stored(&*never, &id(stays)).await, "{stays}");
+            assert_eq!(texts(&*store, &id(stays)).await, texts(&*never, &id(stays)).await, "{stays}");
+        }
+        assert!(store.verify().await?.is_sound());
+    }
+    Ok(())
+}
+
+/// The sessions in which a word is found.
+async fn found(store: &(impl SearchStore + ?Sized), word: &str) -> Result<Vec<SessionId>, StoreError> {
+    let answer = store.search(&SearchRequest::new(Query::parse(word))).await?;
+    let mut sessions: Vec<SessionId> = answer.hits.into_iter().map(|hit| hit.session).collect();
+    sessions.sort_unstable();
+    Ok(sessions)
+}
+
+/// Who names a session of a chain means the chain: first, middle and tip take the whole conversation, or the whole branch.
+pub async fn a_chain_is_never_cut(setup: Setup) -> CaseResult {
+    for (member, expected) in [
+        ("root", Deleted { sessions: 6, messages: 8 }),
+        ("c1", Deleted { sessions: 6, messages: 8 }),
+        ("c2", Deleted { sessions: 6, messages: 8 }),
+        ("b", Deleted { sessions: 3, messages: 4 }),
+        ("b2", Deleted { sessions: 3, messages: 4 }),
+        ("stranger", Deleted { sessions: 1, messages: 2 }),
+    ] {
+        let store = setup.store_named(member).await;
+        family(&*store).await?;
+        assert_eq!(store.delete_chain(&id(member), &request(20)).await?, expected, "{member}");
+        assert_not_found(store.delete_chain(&id(member), &request(21)).await, &id(member));
+        let counts = store.counts(&SessionFilter::default()).await?;
+        assert_eq!((counts.conversations, counts.sessions), (2, 10 - expected.sessions), "{member}");
+        assert!(store.verify().await?.is_sound(), "{member}");
+    }
     Ok(())
 }
 

@@ -349,6 +349,10 @@ impl Maintenance for ModelStore {
         self.once(request, change::delete_conversation(id), id, |state| state.delete_conversation(id))
     }
 
+    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.once(request, change::delete_chain(id), id, |state| state.delete_chain(id))
+    }
+
     async fn prune(
         &self,
         conversations: &[SessionId],

@@ -255,6 +255,29 @@ pub async fn delete_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// The deletion of a chain that is sent again tells what it took, also by the name of a later session of it, and is no other deletion.
+pub async fn delete_of_a_chain_repeats(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let root = made(&*store, "root", 0).await;
+    let (helper, on) = (id("helper"), id("on"));
+    store.create(&new_session("helper").child_of(root.clone(), Relation::Delegate), &request(1)).await?;
+    store.append(&helper, &[user("x")], &keyed(1, "used")).await?;
+    store.split(&helper, &NewChild::new(on.clone()), &[user("y")], &request(2)).await?;
+    assert_eq!(conflict(store.delete_chain(&on, &keyed(3, "used")).await), reused("used"));
+    let deleted = store.delete_chain(&on, &keyed(3, "k")).await?;
+    assert_eq!(deleted, Deleted { sessions: 2, messages: 2 });
+    assert_eq!(store.delete_chain(&on, &keyed(4, "k")).await?, deleted);
+    assert_eq!(conflict(store.delete_conversation(&on, &keyed(4, "k")).await), reused("k"));
+    assert_eq!(conflict(store.delete_chain(&helper, &keyed(4, "k")).await), reused("k"));
+    assert_not_found(store.delete_chain(&on, &request(5)).await, &on);
+    // The key of what was said in it is free again.
+    store.append(&root, &[user("z")], &keyed(6, "used")).await?;
+    store.create(&new_session("on").child_of(root.clone(), Relation::Delegate), &request(7)).await?;
+    assert_eq!(store.delete_chain(&on, &keyed(8, "k")).await?, deleted);
+    assert_eq!(stored(&*store, &on).await.started_at, crate::fixture::at(7), "it does not take what was made since");
+    Ok(())
+}
+
 /// A key goes with the session it was for, also when another session of that id is made.
 pub async fn a_key_goes_with_its_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
@@ -351,6 +374,7 @@ pub async fn a_used_key_serves_no_other_change(setup: Setup) -> CaseResult {
         assert_eq!(conflict(store.split(&session, &child, &[], &again).await), reused(name));
         assert_eq!(conflict(store.allocate_title(&session, &title("8"), &again).await), reused(name));
         assert_eq!(conflict(store.delete_conversation(&session, &again).await), reused(name));
+        assert_eq!(conflict(store.delete_chain(&session, &again).await), reused(name));
     }
     assert_eq!(whole(&*store).await?, before);
     Ok(())

@@ -129,6 +129,11 @@ pub fn delete_conversation(id: &SessionId) -> String {
     on("delete_conversation", id).finish()
 }
 
+/// Deleting a chain.
+pub fn delete_chain(id: &SessionId) -> String {
+    on("delete_chain", id).finish()
+}
+
 /// Asking for a handoff.
 pub fn request_handoff(id: &SessionId, platform: &str) -> String {
     on("request_handoff", id).field(platform).finish()

@@ -151,6 +151,13 @@ impl Lineage {
         self.below(&self.conversation_root(id), |link| !link.relation.starts_conversation())
     }
 
+    /// The chain that `id` is part of, from its first session to its tip, then the delegates of all these, each chain in order. That is the
+    /// whole conversation, unless the chain is a delegate's own.
+    pub fn chain(&self, id: &SessionId) -> Vec<SessionId> {
+        let first = self.compressed_into(id).into_iter().next().unwrap_or_else(|| id.clone());
+        self.below(&first, |link| !link.relation.starts_conversation())
+    }
+
     /// Every session that comes from `id` by any kind of link, parents before children, without `id`.
     pub fn descendants(&self, id: &SessionId) -> Vec<SessionId> {
         self.below(id, |_| true).into_iter().filter(|other| other != id).collect()

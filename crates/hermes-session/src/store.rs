@@ -184,6 +184,14 @@ pub trait Maintenance: SessionStore {
     //         deletion::others_write_while_much_goes, deletion::a_dropped_deletion_is_whole_or_nothing
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
 
+    /// Deletes what a session stands for: the chain it is part of, with the delegates of that chain ([`Lineage::chain`]). A session of the
+    /// conversation's own chain stands for the conversation, and that goes as [`Maintenance::delete_conversation`] says. A delegate stands
+    /// for itself: the conversation it was sent from stays, as if it had never been sent, and its last activity is told anew at once.
+    /// No chain is ever cut: who names a session in its middle or its tip means all of it.
+    //  Cases: maintenance::a_delegate_goes_alone, maintenance::a_chain_is_never_cut, deletion::a_large_delegate_goes_while_others_write,
+    //         deletion::a_dropped_deletion_of_a_delegate_is_whole_or_nothing, requests::delete_of_a_chain_repeats
+    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
+
     /// Deletes conversations, each as [`Maintenance::delete_conversation`] does, that may still go: `policy` is asked again in the step
     /// that deletes, so that one in which something happened since it was selected is kept.
     ///

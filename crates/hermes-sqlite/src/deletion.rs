@@ -1,6 +1,6 @@
-//! Deleting conversations, however large, without holding the lock for long.
+//! Deleting conversations and their delegates, however large, without holding the lock for long.
 //!
-//! The first step hides the whole conversation, frees its titles and cuts its branches loose: from then on it is deleted, and a
+//! The first step hides all that goes, frees its titles and cuts its branches loose: from then on it is deleted, and a
 //! request that is sent again answers so. The rows follow in steps, each a transaction of its own. If the process dies
 //! in between, the next upkeep of any process goes on.
 
@@ -13,7 +13,7 @@ use crate::requests::once;
 use crate::row::time;
 use crate::{handoffs, indexes, lineage, mend, topics};
 use hermes_session::retention::{Pruned, RetentionPolicy};
-use hermes_session::{Deleted, Request, SessionId, StoreError, Timestamp, change};
+use hermes_session::{Deleted, Lineage, Request, SessionId, StoreError, Timestamp};
 use rusqlite::{OptionalExtension as _, params};
 
 /// How many messages go in one statement, at most: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out
@@ -48,11 +48,27 @@ fn batch(rows: impl Iterator<Item = Result<(i64, i64), rusqlite::Error>>) -> Res
     Ok(messages)
 }
 
-/// Deletes a conversation, and as much of its rows as a step takes; whether no more are left.
-pub(crate) fn begin(database: &Database, id: &SessionId, request: &Request) -> Result<(Deleted, bool), Failure> {
+/// What goes with a session: its conversation, or its chain.
+pub(crate) type Extent = fn(&Lineage, &SessionId) -> Vec<SessionId>;
+
+/// Deletes what goes with a session, and as much of its rows as a step takes; whether no more are left.
+pub(crate) fn begin(
+    database: &Database,
+    id: &SessionId,
+    extent: Extent,
+    fingerprint: &str,
+    request: &Request,
+) -> Result<(Deleted, bool), Failure> {
     let mut budget = Budget::step();
-    let deleted = once(database, request, id, &change::delete_conversation(id), || {
-        doom(database, &lineage::read(database, id)?.conversation(id))
+    let deleted = once(database, request, id, fingerprint, || {
+        let lineage = lineage::read(database, id)?;
+        let (members, root) = (extent(&lineage, id), lineage.conversation_root(id));
+        let deleted = doom(database, &members)?;
+        if !members.contains(&root) {
+            // What stays is as active as the rest of it. Lists go by that, so it is true from here on.
+            mend::conversation_activity(database, &root)?;
+        }
+        Ok(deleted)
     })?;
     let is_over = Remover::new(database)?.all(&mut budget)?;
     settle(database, &budget)?;
@@ -169,8 +185,9 @@ fn doom(database: &Database, members: &[SessionId]) -> Result<Deleted, Failure> 
             .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
             .query_row(params![member.as_str()], |row| row.get::<_, i64>(0))?;
         hidden::hide(database, member, Hidden::Doomed)?;
-        run("UPDATE sessions SET title = NULL, parent_session_id = NULL WHERE id = ?", member)?;
+        // First our row: a parent that goes would mark the whole conversation, of which the rest stays where it is.
         run("DELETE FROM hx_session WHERE session_id = ?", member)?;
+        run("UPDATE sessions SET title = NULL, parent_session_id = NULL WHERE id = ?", member)?;
         run("DELETE FROM hx_request WHERE session_id = ?", member)?;
         topics::unbind(database, member)?;
         handoffs::forget(database, member)?;

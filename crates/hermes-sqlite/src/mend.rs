@@ -87,7 +87,8 @@ pub(crate) fn summary(database: &Database, id: &SessionId) -> Result<(), Failure
     }
 }
 
-fn conversation_activity(database: &Database, root: &SessionId) -> Result<(), Failure> {
+/// Tells anew how active a conversation is, from its sessions.
+pub(crate) fn conversation_activity(database: &Database, root: &SessionId) -> Result<(), Failure> {
     database
         .prepare_cached(
             "UPDATE hx_session SET active = (SELECT max(last_active) FROM hx_session WHERE root = ?1) WHERE session_id = ?1",

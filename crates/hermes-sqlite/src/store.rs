@@ -20,7 +20,7 @@ use hermes_session::{
     BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Maintenance, Message,
     MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
     SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title,
-    Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, checked_meta_key,
+    Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, change, checked_meta_key,
     checked_prefix,
 };
 use std::path::{Path, PathBuf};
@@ -79,6 +79,23 @@ impl SqliteStore {
                 return Ok(made);
             }
         }
+    }
+
+    /// Deletes what goes with a session, step by step.
+    async fn delete(
+        &self,
+        id: &SessionId,
+        extent: deletion::Extent,
+        fingerprint: String,
+        request: &Request,
+    ) -> Result<Deleted, StoreError> {
+        let (id, request) = (id.clone(), request.clone());
+        let work = move |database: &Database| deletion::begin(database, &id, extent, &fingerprint, &request);
+        let (deleted, is_over) = self.workers.write("delete a conversation", work).await?;
+        if !is_over {
+            self.finish_deletions().await;
+        }
+        Ok(deleted)
     }
 
     /// Takes away what is left of deleted conversations. They are deleted whatever comes of it: what fails here is upkeep's.
@@ -318,13 +335,11 @@ impl GatewayStore for SqliteStore {
 #[async_trait]
 impl Maintenance for SqliteStore {
     async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        let (id, request) = (id.clone(), request.clone());
-        let work = move |database: &Database| deletion::begin(database, &id, &request);
-        let (deleted, is_over) = self.workers.write("delete a conversation", work).await?;
-        if !is_over {
-            self.finish_deletions().await;
-        }
-        Ok(deleted)
+        self.delete(id, Lineage::conversation, change::delete_conversation(id), request).await
+    }
+
+    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.delete(id, Lineage::chain, change::delete_chain(id), request).await
     }
 
     async fn prune(

@@ -60,7 +60,16 @@ impl State {
 
     pub(super) fn delete_conversation(&mut self, id: &SessionId) -> Result<Deleted, StoreError> {
         self.existing(id)?;
-        let gone: BTreeSet<SessionId> = self.links().conversation(id).into_iter().collect();
+        Ok(self.delete_all(self.links().conversation(id)))
+    }
+
+    pub(super) fn delete_chain(&mut self, id: &SessionId) -> Result<Deleted, StoreError> {
+        self.existing(id)?;
+        Ok(self.delete_all(self.links().chain(id)))
+    }
+
+    fn delete_all(&mut self, members: Vec<SessionId>) -> Deleted {
+        let gone: BTreeSet<SessionId> = members.into_iter().collect();
         let mut messages = 0;
         for id in &gone {
             self.sessions.remove(id);
@@ -77,7 +86,7 @@ impl State {
         self.forget_requests(|life| match life {
             Life::Session(session) | Life::Messages { session, .. } => gone.contains(session),
         });
-        Ok(Deleted { sessions: gone.len() as u64, messages })
+        Deleted { sessions: gone.len() as u64, messages }
     }
 
     pub(super) fn prune(

@@ -24,6 +24,7 @@ pub(super) enum Operation {
     Replace(SessionId, Vec<NewMessage>),
     RecordUsage(SessionId, UsageUpdate),
     DeleteConversation(SessionId),
+    DeleteChain(SessionId),
     Prune(RetentionPolicy),
     /// The lines of an export, each with the session it is for.
     Import(Vec<(SessionId, String)>),
@@ -95,6 +96,7 @@ impl Step {
             }
             Operation::Link(child, parent, relation) => Outcome::of(store.link(child, parent, *relation).await),
             Operation::DeleteConversation(id) => Outcome::of(store.delete_conversation(id, request).await),
+            Operation::DeleteChain(id) => Outcome::of(store.delete_chain(id, request).await),
         }
     }
 }

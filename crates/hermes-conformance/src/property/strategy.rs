@@ -60,7 +60,7 @@ impl ReferenceStateMachine for Machine {
         {
             traces.made.insert(id.clone());
         }
-        if let Operation::DeleteConversation(id) = &step.operation {
+        if let Operation::DeleteConversation(id) | Operation::DeleteChain(id) = &step.operation {
             traces.made.remove(id);
         }
         if let Operation::Import(lines) = &step.operation {
@@ -109,6 +109,7 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         2 => (known(), batch()).prop_map(|(id, batch)| Operation::Replace(id, batch)),
         2 => (known(), usage()).prop_map(|(id, update)| Operation::RecordUsage(id, update)),
         1 => known().prop_map(Operation::DeleteConversation),
+        2 => known().prop_map(Operation::DeleteChain),
         1 => policy().prop_map(Operation::Prune),
         2 => lines::some(traces).prop_map(Operation::Import),
         1 => (known(), known(), relation()).prop_map(|(child, parent, relation)| Operation::Link(child, parent, relation)),

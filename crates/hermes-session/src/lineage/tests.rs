@@ -37,6 +37,16 @@ fn a_conversation_is_the_chain_and_its_delegates() {
 }
 
 #[test]
+fn a_chain_is_whole_from_wherever_it_is_named_and_a_delegate_has_its_own() {
+    for member in ["root", "c1", "c2"] {
+        assert_eq!(names(family().chain(&id(member))), "root c1 c2 d2 d2b d1", "{member}");
+    }
+    for (member, chain) in [("d1", "d1"), ("d2", "d2 d2b"), ("d2b", "d2 d2b"), ("b", "b b2"), ("b2", "b b2")] {
+        assert_eq!(names(family().chain(&id(member))), chain, "{member}");
+    }
+}
+
+#[test]
 fn a_later_branch_is_not_the_tip() {
     for (from, tip) in [("root", "c2"), ("c1", "c2"), ("c2", "c2"), ("d2", "d2b"), ("b", "b2"), ("ghost", "ghost")] {
         assert_eq!(family().tip(&id(from)).as_str(), tip, "{from}");

@@ -1,4 +1,4 @@
-//! Deleting conversations. Each goes in one transaction: whoever reads sees all of it or nothing, and nobody waits but writers to it.
+//! Deleting conversations and their delegates. Each goes in one transaction: whoever reads sees all of it or nothing, and nobody waits but writers to it.
 
 use super::requests::once;
 use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages};
@@ -11,12 +11,33 @@ use std::time::{Duration, Instant};
 /// How long a step of pruning works: whoever links or titles sessions waits for it.
 const STEP: Duration = Duration::from_millis(50);
 
-/// `delete` of the contract.
-pub async fn delete<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Deleted, T::Failure> {
+/// `delete_conversation` of the contract.
+pub async fn delete_conversation<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    request: &Request,
+) -> Result<Deleted, T::Failure> {
     once(transaction, request, id, || change::delete_conversation(id), async {
         transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
         remove(transaction, &lineage, &lineage.conversation(id)).await
+    })
+    .await
+}
+
+/// `delete_chain` of the contract.
+pub async fn delete_chain<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Deleted, T::Failure> {
+    once(transaction, request, id, || change::delete_chain(id), async {
+        transaction.lock_kin().await?;
+        let lineage = lineage::read(transaction, id).await?;
+        let (members, root) = (lineage.chain(id), lineage.conversation_root(id));
+        let deleted = remove(transaction, &lineage, &members).await?;
+        if !members.contains(&root) {
+            // Last, because whoever appends to what stays waits from here on.
+            messages::lock_activity(transaction, &root).await?;
+            messages::tell_activity(transaction, &root).await?;
+        }
+        Ok(deleted)
     })
     .await
 }

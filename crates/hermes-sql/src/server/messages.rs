@@ -121,10 +121,8 @@ pub async fn summarize<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T:
             }
         }
     }
-    // Nobody else moves the conversation's activity from here on, so that what is told of it below is true when it is written.
     let root = root(transaction, id).await?;
-    let sql = format!("SELECT 1 FROM hx_session WHERE session_id = $1{}", transaction.dialect().lock);
-    transaction.rows(&sql, values![root.as_str()]).await?;
+    lock_activity(transaction, &root).await?;
     transaction
         .run(
             "UPDATE hx_session SET preview = $2, last_active = greatest(started_at, \
@@ -132,6 +130,17 @@ pub async fn summarize<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T:
             values![id.as_str(), stored::without_nul(&first).as_ref()],
         )
         .await?;
+    tell_activity(transaction, &root).await
+}
+
+/// Nobody else moves a conversation's activity from here on, so that what is told of it is true when it is written.
+pub async fn lock_activity<T: Sql>(transaction: &T, root: &SessionId) -> Result<(), T::Failure> {
+    let sql = format!("SELECT 1 FROM hx_session WHERE session_id = $1{}", transaction.dialect().lock);
+    transaction.rows(&sql, values![root.as_str()]).await.map(drop)
+}
+
+/// Tells anew how active a conversation is, from its sessions. It is locked.
+pub async fn tell_activity<T: Sql>(transaction: &T, root: &SessionId) -> Result<(), T::Failure> {
     let newest =
         transaction.one("SELECT max(last_active) FROM hx_session WHERE root = $1", values![root.as_str()]).await?;
     if let Some(active) = newest.try_get::<Option<f64>>(0)? {

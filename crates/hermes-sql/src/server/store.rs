@@ -364,7 +364,13 @@ macro_rules! server_store {
             impl Maintenance for $store {
                 async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
                     job!(&self.database, Purpose::write_much(&[]), "delete a conversation", |transaction| {
-                        deletion::delete(transaction, id, request)
+                        deletion::delete_conversation(transaction, id, request)
+                    })
+                }
+
+                async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+                    job!(&self.database, Purpose::write_much(&[]), "delete a session", |transaction| {
+                        deletion::delete_chain(transaction, id, request)
                     })
                 }
 
