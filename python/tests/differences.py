@@ -89,12 +89,16 @@ def _is_unclaimed(call: Call, db: Any) -> bool:
     return state is not None and state["state"] != "running"
 
 
-def _deletes_a_relative(call: Call, db: Any) -> bool:
-    return call.method == "delete_session" and _has_relatives(db, call.args[0])
-
-
-def _prunes_relatives(call: Call, db: Any) -> bool:
+def _deletes_or_prunes_relatives(call: Call, db: Any) -> bool:
+    if call.method == "delete_session":
+        return any(row["parent_session_id"] == call.args[0] for row in db.search_sessions(limit=1000))
     return call.method in ("prune_sessions", "maybe_auto_prune_and_vacuum") and _has_children(db)
+
+
+def _cuts_a_chain(call: Call, db: Any) -> bool:
+    row = _row(db, call.args[0]) if call.method == "delete_session" else None
+    parent = _row(db, row["parent_session_id"]) if row and row["parent_session_id"] else None
+    return parent is not None and parent["end_reason"] == "compression"
 
 
 def _orders_by_family(call: Call, db: Any) -> bool:
@@ -282,22 +286,22 @@ DIFFERENCES: tuple[Difference, ...] = (
         explains=_is_other_queue,
     ),
     Difference(
-        "part-of-a-conversation",
-        "A delegate is deleted with its conversation; the error names the session to delete. The agent leaves a hole.",
-        (_new("a"), _new("b", parent_session_id="a")),
-        Call("delete_session", ("b",)),
-        _is(True),
-        _fails("ValueError"),
-        avoids=_deletes_a_relative,
-    ),
-    Difference(
         "delete-takes-the-conversation",
-        "Deleting a conversation deletes its continuations and delegates; the agent leaves them behind as conversations of their own.",
+        "Deleting a session deletes its continuations and delegates; the agent leaves them behind as conversations of their own.",
         (_new("a"), _new("b", parent_session_id="a"), Call("delete_session", ("a",))),
         Call("session_count"),
         _is(1),
         _is(0),
-        avoids=_prunes_relatives,
+        avoids=_deletes_or_prunes_relatives,
+    ),
+    Difference(
+        "a-chain-is-not-cut",
+        "A continuation stands for the conversation that it carries on, and is deleted with it; the agent cuts the chain there. A delegate is deleted alone in both.",
+        (_new("a"), _end("a", "compression"), _new("b", parent_session_id="a"), Call("delete_session", ("b",))),
+        Call("session_count"),
+        _is(1),
+        _is(0),
+        avoids=_cuts_a_chain,
     ),
     Difference(
         "negative-days",

@@ -6,29 +6,19 @@ use crate::files;
 use crate::listing::source_of;
 use hermes_session::json::ObjectWriter;
 use hermes_session::retention::{self, AutoPruned, Candidate, LAST_AUTO_PRUNE, RetentionPolicy, plan, prune_planned};
-use hermes_session::{
-    IndexHealth, Json, Optimizing, Relation, Report, SessionFilter, SessionId, StoreError, StoreStatus,
-};
+use hermes_session::{IndexHealth, Json, Optimizing, Report, SessionFilter, SessionId, StoreError, StoreStatus};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// `delete_session`: the conversation that starts with the session, or that it carries on. A delegate is part of another's.
+/// `delete_session`: what the session stands for. A delegate goes alone; any other session with its conversation.
 pub(crate) async fn delete(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return yes(false) };
-    let mut members = Vec::new();
-    if let Some(lineage) = or_nothing(call.store.lineage(&id).await)? {
-        let is_delegate = lineage.link(&id).is_some_and(|link| link.relation == Relation::Delegate);
-        let root = lineage.conversation_root(&id);
-        if is_delegate && root != id {
-            return Err(Fail::value(format!("session {id} is part of the conversation of {root}: delete that one")));
-        }
-        members = lineage.conversation(&id);
-    }
+    let lineage = or_nothing(call.store.lineage(&id).await)?;
+    let members = lineage.map_or_else(|| vec![id.clone()], |lineage| lineage.chain(&id));
     // Also if it is gone: a repeated request is told what it was told first.
-    if or_nothing(call.store.delete_conversation(&id, &call.request()).await)?.is_none() {
+    if or_nothing(call.store.delete_chain(&id, &call.request()).await)?.is_none() {
         return yes(false);
     }
-    members.push(id);
     if let Some(folder) = folder(call)? {
         files::remove(&folder, &members);
     }

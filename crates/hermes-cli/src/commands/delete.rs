@@ -9,7 +9,8 @@ use hermes_session::{Maintenance, Relation, Request, SessionId, Timestamp};
 
 /// Deletes a conversation: its sessions, their messages, and the transcripts that the agent keeps of them
 ///
-/// A conversation goes as a whole: what was compressed, and delegates, go with it. Branches stay, as conversations of their own.
+/// A conversation goes as a whole: what was compressed, and delegates, go with it. A delegate that is named itself goes alone, with what it
+/// sent out in turn. Branches stay, as conversations of their own.
 #[derive(clap::Args)]
 pub(crate) struct DeleteArgs {
     /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
@@ -23,7 +24,7 @@ pub(crate) struct DeleteArgs {
     json: bool,
 }
 
-/// A conversation as a person is shown it before it goes.
+/// A conversation, or a delegate, as a person is shown it before it goes.
 #[derive(Debug)]
 pub(crate) struct Doomed {
     /// The session it goes on in today.
@@ -34,6 +35,8 @@ pub(crate) struct Doomed {
     pub(crate) members: Vec<SessionId>,
     pub(crate) messages: u64,
     pub(crate) started_at: Option<Timestamp>,
+    /// The conversation that it was sent from and that stays, if it is a delegate.
+    pub(crate) sent_from: Option<SessionId>,
     /// Conversations that branched from it.
     pub(crate) branches: u64,
     /// Files with transcripts of it.
@@ -47,23 +50,26 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliEr
     let transcripts = Transcripts::of(&settings, &url);
     let mut doomed = look(&*store, &found.asked).await?;
     doomed.files = transcripts.as_ref().map_or(0, |transcripts| transcripts.files(&doomed.members).len() as u64);
-    context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), "Delete this conversation?")?;
-    let deleted = store.delete_conversation(&found.asked, &Request::at(context.now.at)).await?;
+    let question = if doomed.sent_from.is_some() { "Delete this delegate?" } else { "Delete this conversation?" };
+    context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), question)?;
+    let deleted = store.delete_chain(&found.asked, &Request::at(context.now.at)).await?;
     let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&doomed.members));
     warn_left(context, &removed);
     if args.json {
-        context.ui.json(&json::changes::deleted(&doomed.id, deleted, removed.files))
+        context.ui.json(&json::changes::deleted(&doomed, deleted, removed.files))
     } else {
         context.ui.print(changes::deleted(&doomed, deleted, removed.files))
     }
 }
 
-/// What the conversation of a session is. A session in it that can't be read goes with it all the same.
+/// What goes with a session: its conversation, or the delegate that it is. A session in it that can't be read goes with it all the same.
 async fn look(store: &dyn Maintenance, id: &SessionId) -> Result<Doomed, CliError> {
     let lineage = store.lineage(id).await?;
-    let members = lineage.conversation(id);
+    let members = lineage.chain(id);
+    let first = members.first().unwrap_or(id);
+    let tip = lineage.tip(first);
     let root = lineage.conversation_root(id);
-    let tip = lineage.tip(&root);
+    let sent_from = (!members.contains(&root)).then(|| lineage.tip(&root));
     let is_branch = |link: &&hermes_session::Link| {
         link.relation == Relation::Branch && link.parent.as_ref().is_some_and(|parent| members.contains(parent))
     };
@@ -75,11 +81,11 @@ async fn look(store: &dyn Maintenance, id: &SessionId) -> Result<Doomed, CliErro
         if *member == tip {
             title = session.title;
         }
-        if *member == root {
+        if member == first {
             (source, started_at) = (Some(session.source.to_string()), Some(session.started_at));
         }
     }
-    Ok(Doomed { id: tip, title, source, members, messages, started_at, branches, files: 0 })
+    Ok(Doomed { id: tip, title, source, members, messages, started_at, sent_from, branches, files: 0 })
 }
 
 /// Tells which transcripts are still there.

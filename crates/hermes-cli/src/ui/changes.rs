@@ -65,7 +65,7 @@ pub(crate) fn renamed(id: &SessionId, title: &Title) -> Vec<Line> {
     vec![Line::plain_text(format!("Session {id} has the title ")).with(title.as_str(), Style::new().bold())]
 }
 
-/// What a conversation is that would go.
+/// What a conversation or a delegate is that would go.
 pub(crate) fn doomed(doomed: &Doomed, now: &Now) -> Vec<Line> {
     let facts = [
         ("id", Some(doomed.id.to_string())),
@@ -74,6 +74,7 @@ pub(crate) fn doomed(doomed: &Doomed, now: &Now) -> Vec<Line> {
         ("sessions", Some(number(doomed.members.len() as u64))),
         ("messages", Some(number(doomed.messages))),
         ("files", (doomed.files > 0).then(|| plural(doomed.files, "transcripts"))),
+        ("sent from", doomed.sent_from.as_ref().map(|id| format!("{id}, which stays"))),
         ("branches", (doomed.branches > 0).then(|| format!("{}, which stay", number(doomed.branches)))),
     ];
     let title = Line::styled(doomed.title.as_deref().unwrap_or("(no title)"), Style::new().bold());
@@ -81,13 +82,18 @@ pub(crate) fn doomed(doomed: &Doomed, now: &Now) -> Vec<Line> {
     [title].into_iter().chain(known.map(fact)).collect()
 }
 
-/// What went with a conversation.
+/// What went with a conversation or a delegate.
 pub(crate) fn deleted(doomed: &Doomed, deleted: Deleted, files: u64) -> Vec<Line> {
     let name = doomed.title.as_deref().unwrap_or(doomed.id.as_str());
     let parts = [plural(deleted.sessions, "sessions"), plural(deleted.messages, "messages")];
     let parts = parts.into_iter().chain((files > 0).then(|| plural(files, "transcripts")));
     let what = parts.collect::<Vec<_>>().join(", ");
-    vec![Line::plain_text("Deleted ").with(name, Style::new().bold()).text(format!(" ({what})."))]
+    let (kind, rest) = match &doomed.sent_from {
+        Some(id) => ("the delegate ", format!(" The conversation {id} stays.")),
+        None => ("", String::new()),
+    };
+    let line = Line::plain_text(format!("Deleted {kind}")).with(name, Style::new().bold());
+    vec![line.text(format!(" ({what}).{rest}"))]
 }
 
 /// A number of conversations.

@@ -56,6 +56,24 @@ fn a_person_sees_what_would_go_and_says_no() {
 }
 
 #[test]
+fn of_a_delegate_it_is_said_what_it_was_sent_from() {
+    let home = delete::delegating();
+    insta::assert_snapshot!(answered(home.hermes(&["sessions", "delete", "helper"]), "no\n"), @r#"
+    (no title)
+    id          helper_on
+    source      cli
+    started     2025-03-05 09:16
+    sessions    2
+    messages    2
+    files       2 transcripts
+    sent from   second, which stays
+    Delete this delegate? [y/N] error: cancelled, nothing was changed
+    hint: answer y to go on, or give --yes
+    --- exit 1
+    "#);
+}
+
+#[test]
 fn a_clear_yes_is_taken() {
     for answer in ["y\n", "YES\n"] {
         let home = compressed();

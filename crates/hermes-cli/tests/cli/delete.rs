@@ -68,6 +68,51 @@ fn a_conversation_goes_as_a_whole_with_its_transcripts_and_branches_stay() {
     assert!(home.see(&["sessions", "verify"]).contains("The store is sound."));
 }
 
+/// The conversation of two sessions, the first of which sent a delegate that was compressed.
+pub(crate) fn delegating() -> Home {
+    let home = compressed();
+    home.write(async |store| {
+        let id = |text: &str| SessionId::parse(text).unwrap();
+        let at = Request::at(Timestamp::from_seconds(LONG_AGO + 90.0).unwrap());
+        let helper = NewSession::new(id("helper"), Source::parse("cli").unwrap());
+        store.create(&helper.child_of(id("first"), hermes_session::Relation::Delegate), &at).await.unwrap();
+        store.append(&id("helper"), &[NewMessage::new(Role::User, "look there")], &at).await.unwrap();
+        let on = hermes_session::NewChild::new(id("helper_on"));
+        store.split(&id("helper"), &on, &[NewMessage::new(Role::User, "look on")], &at).await.unwrap();
+    });
+    transcripts(&home, &["first.jsonl", "helper.json", "session_helper_on.json"]);
+    home
+}
+
+#[test]
+fn a_delegate_goes_alone_and_it_is_said_what_stays() {
+    let home = delegating();
+    assert_snapshot!(delete(&home, &["helper_on"]), @r#"
+    --- stderr
+    error: Delete this delegate? Nobody is here to answer that
+    hint: give --yes to do it without being asked
+    --- exit 1
+    "#);
+    assert_snapshot!(delete(&home, &["helper", "--yes"]), @r#"
+    Deleted the delegate helper_on (2 sessions, 2 messages, 2 transcripts). The conversation second stays.
+    --- exit 0
+    "#);
+    assert_eq!(left(&home), ["first.jsonl"]);
+    let sql = "SELECT group_concat(id) FROM (SELECT id FROM sessions ORDER BY id)";
+    assert_eq!(home.foreign().query_row(sql, [], |row| row.get(0)), Ok("first,second".to_owned()));
+    assert!(home.see(&["sessions", "verify"]).contains("The store is sound."));
+    let home = delegating();
+    let run = home.hermes(&["sessions", "delete", "helper", "--yes", "--json"]).stdout();
+    let json: Value = serde_json::from_str(&run).unwrap();
+    let expected = serde_json::json!(
+        {"schema": 1, "id": "helper_on", "sent_from": "second", "sessions": 2, "messages": 2, "files": 2}
+    );
+    assert_eq!(json, expected);
+    assert!(
+        delete(&home, &["second", "--yes"]).starts_with("Deleted long work #2 (2 sessions, 2 messages, 1 transcript).")
+    );
+}
+
 #[test]
 fn no_id_reaches_a_file_that_is_not_its_own() {
     let ids = ["../mine", "*", ".", "sessions", "x/y", "/etc/mine"];
@@ -96,7 +141,10 @@ fn transcripts_of_another_store_stay() {
         &home.hermes(&["sessions", "delete", "tool_1", "--yes", "--json", "--url", "./state.db"]).stdout(),
     )
     .unwrap();
-    assert_eq!(json, serde_json::json!({"schema": 1, "id": "tool_1", "sessions": 1, "messages": 1, "files": 1}));
+    assert_eq!(
+        json,
+        serde_json::json!({"schema": 1, "id": "tool_1", "sent_from": null, "sessions": 1, "messages": 1, "files": 1})
+    );
     assert_eq!(left(&home), [""; 0]);
 }
 

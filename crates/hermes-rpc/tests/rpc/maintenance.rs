@@ -18,16 +18,41 @@ async fn a_conversation_is_deleted_as_a_whole_with_its_files() {
             client.named("create_session", child).await;
         }
         client.call("create_session", json!(["ab", "cli"])).await;
-        assert_eq!(
-            client.raises("delete_session", json!(["c"])).await.0,
-            "ValueError",
-            "a delegate is part of another's"
-        );
         assert_eq!(client.call("delete_session", json!(["b", folder.path()])).await, json!(true));
         assert_eq!(client.call("delete_session", json!(["b"])).await, json!(false));
         assert_eq!(client.call("session_count", json!([])).await, json!(1));
         let left = ["a.json", "b.jsonl", "ab.json", "session_c.json"].map(|name| file(name).exists());
         assert_eq!(left, [false, false, true, false]);
+    }
+}
+
+#[tokio::test]
+async fn a_delegate_is_deleted_alone_with_its_files() {
+    for place in places() {
+        let mut client = Client::of(&place).await;
+        let folder = tempfile::tempdir().unwrap();
+        client.call("create_session", json!(["a", "cli"])).await;
+        client.call("append_message", json!(["a", "user", "said first"])).await;
+        for (id, parent) in [("helper", "a"), ("deep", "helper"), ("other", "a")] {
+            let child = json!({"session_id": id, "source": "cli", "parent_session_id": parent});
+            client.named("create_session", child).await;
+            client.call("append_message", json!([id, "user", "sent to look"])).await;
+        }
+        for name in ["a.json", "helper.json", "deep.jsonl", "other.json"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let delete = json!({"m": "delete_session", "a": ["helper", folder.path()], "q": "once"});
+        assert_eq!(client.ask(delete.clone()).await["r"], json!(true));
+        assert_eq!(client.ask(delete).await["r"], json!(true), "a repeated request is told the same");
+        assert_eq!(client.call("delete_session", json!(["helper"])).await, json!(false));
+        let left = ["a.json", "helper.json", "deep.jsonl", "other.json"].map(|name| folder.path().join(name).exists());
+        assert_eq!(left, [true, false, false, true]);
+        assert_eq!(client.call("get_session", json!(["deep"])).await, json!(null), "nothing dangles");
+        assert_eq!(client.call("session_count", json!([])).await, json!(2));
+        assert_eq!(client.call("search_messages", json!(["sent"])).await.as_array().unwrap().len(), 1);
+        let rows = client.call("list_sessions_rich", json!([])).await;
+        assert_eq!((rows.as_array().unwrap().len(), &rows[0]["id"]), (1, &json!("a")));
+        assert_eq!(client.call("verify", json!([])).await["sound"], json!(true));
     }
 }
 

@@ -57,6 +57,10 @@ async fn a_process_of_its_own() {
             let key = RequestKey::parse(verb).unwrap();
             store.delete_conversation(&id(argument), &at(9.0).keyed(key)).await.unwrap();
         }
+        "delete_chain" => {
+            let key = RequestKey::parse(verb).unwrap();
+            store.delete_chain(&id(argument), &at(9.0).keyed(key)).await.unwrap();
+        }
         other => panic!("{other}?"),
     }
 }

@@ -3,7 +3,7 @@
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::retention::{RetentionPolicy, prune};
-use hermes_session::{Deleted, Maintenance as _, NewMessage, SessionStore as _, Timestamp};
+use hermes_session::{Deleted, Maintenance as _, NewMessage, Relation, SessionStore as _, Timestamp};
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 use std::path::Path;
@@ -160,11 +160,11 @@ async fn what_the_agent_adds_meanwhile_breaks_nothing() {
     assert_eq!(shown(&store).await, "child(mine) other(after)");
     assert!(store.verify().await.unwrap().is_sound());
     assert_eq!(store.lineage(&id("child")).await.unwrap().links().count(), 1);
-    assert!(store.create(&new("x").child_of(id("large"), hermes_session::Relation::Delegate), &at(9.0)).await.is_err());
+    assert!(store.create(&new("x").child_of(id("large"), Relation::Delegate), &at(9.0)).await.is_err());
     while store.upkeep().await.unwrap() {}
     assert_eq!(shown(&store).await, "child(mine) other(after)");
     let child = store.session(&id("child")).await.unwrap().unwrap();
-    assert_eq!((child.parent_session_id, child.relation), (None, hermes_session::Relation::Root));
+    assert_eq!((child.parent_session_id, child.relation), (None, Relation::Root));
     assert_eq!(count(&foreign, "SELECT count(*) FROM messages WHERE session_id = 'large'"), 0);
     assert!(store.verify().await.unwrap().is_sound());
 }
@@ -216,4 +216,58 @@ async fn a_killed_deletion_has_happened() {
         }
     }
     panic!("no process was killed half-way");
+}
+
+/// The conversation that sent a large delegate is told anew in the step that deletes it, whoever takes its rows away.
+#[tokio::test]
+async fn a_killed_deletion_of_a_delegate_has_happened() {
+    let mut half = 0;
+    for round in 0..10 {
+        let file = File::new();
+        let store = file.open_idle();
+        store.create(&new("sender"), &at(1.0)).await.unwrap();
+        store.create(&new("large").child_of(id("sender"), Relation::Delegate), &at(2.0)).await.unwrap();
+        let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} 大别山"))).collect();
+        store.append(&id("large"), &batch, &at(8.0)).await.unwrap();
+        let mut child = child("delete_chain", "large", &file.path()).spawn().unwrap();
+        let foreign = file.foreign();
+        while hidden(&foreign) == 0 && count(&foreign, "SELECT count(*) FROM sessions") == 2 {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        half += hidden(&foreign);
+        let side = "SELECT group_concat(session_id || ' ' || tip || ' ' || active || ' ' || dirty) FROM hx_session";
+        let side: String = foreign.query_row(side, [], |row| row.get(0)).unwrap();
+        assert_eq!(side, "sender sender 1.0 0");
+        let key = hermes_session::RequestKey::parse("delete_chain").unwrap();
+        let again = store.delete_chain(&id("large"), &at(10.0).keyed(key)).await.unwrap();
+        assert_eq!(again, Deleted { sessions: 1, messages: MANY as u64 }, "round {round}");
+        while store.upkeep().await.unwrap() {}
+        assert_eq!((hidden(&foreign), count(&foreign, "SELECT count(*) FROM messages")), (0, 0));
+        assert!(store.verify().await.unwrap().is_sound());
+        if half > 1 {
+            return;
+        }
+    }
+    panic!("no process was killed half-way");
+}
+
+/// Where a foreign writer left delegates that sent each other, each stands for all.
+#[tokio::test]
+async fn delegates_in_a_cycle_go_together() {
+    for member in ["a", "b", "c"] {
+        let file = File::new();
+        let store = file.open();
+        store.create(&new("a"), &at(1.0)).await.unwrap();
+        for (name, parent) in [("b", "a"), ("c", "b")] {
+            store.create(&new(name).child_of(id(parent), Relation::Delegate), &at(2.0)).await.unwrap();
+        }
+        file.foreign().execute("UPDATE sessions SET parent_session_id = 'c' WHERE id = 'a'", []).unwrap();
+        file.foreign().execute("UPDATE hx_session SET relation = 'delegate' WHERE session_id = 'a'", []).unwrap();
+        let deleted = store.delete_chain(&id(member), &at(3.0)).await.unwrap();
+        assert_eq!(deleted, Deleted { sessions: 3, messages: 0 }, "{member}");
+        assert_eq!(shown(&store).await, "");
+        assert!(store.verify().await.unwrap().is_sound());
+    }
 }

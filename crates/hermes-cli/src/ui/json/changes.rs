@@ -1,6 +1,7 @@
 //! What commands that change something tell programs.
 
 use super::{SCHEMA, array, boolean, time};
+use crate::commands::delete::Doomed;
 use crate::ui::changes::{Imported, PruneRow, Written};
 use hermes_session::json::ObjectWriter;
 use hermes_session::retention::Pruned;
@@ -19,11 +20,12 @@ pub(crate) fn renamed(id: &SessionId, title: &Title) -> String {
     object.finish()
 }
 
-/// What went with a conversation.
-pub(crate) fn deleted(id: &SessionId, deleted: Deleted, files: u64) -> String {
+/// What went with a conversation or a delegate.
+pub(crate) fn deleted(doomed: &Doomed, deleted: Deleted, files: u64) -> String {
     let mut object = object();
     object
-        .text("id", Some(id.as_str()))
+        .text("id", Some(doomed.id.as_str()))
+        .text("sent_from", doomed.sent_from.as_ref().map(SessionId::as_str))
         .raw("sessions", &deleted.sessions.to_string())
         .raw("messages", &deleted.messages.to_string())
         .raw("files", &files.to_string());
