@@ -185,6 +185,15 @@ impl World {
                 self.messages.retain(|_, of| !gone.contains(of));
                 Ok(())
             }
+            Step::DeleteChain(session) if self.is_there(&name(*session)).await => {
+                let session = id(&name(*session));
+                let lineage = self.store().lineage(&session).await.map_err(wrong)?;
+                let gone: BTreeSet<String> =
+                    lineage.chain(&session).iter().map(|member| member.as_str().to_owned()).collect();
+                let deleted = self.store().delete_chain(&session, &at(9.0)).await.map_err(wrong)?;
+                self.messages.retain(|_, of| !gone.contains(of));
+                if deleted.sessions == gone.len() as u64 { Ok(()) } else { Err(format!("{deleted:?} of {gone:?}")) }
+            }
             Step::End(session) if self.is_there(&name(*session)).await => {
                 self.store().end(&id(&name(*session)), &EndReason::compression(), &at(9.0)).await.map_err(wrong)?;
                 Ok(())
@@ -217,7 +226,7 @@ impl World {
                 }
                 outcome => outcome.map_err(wrong),
             },
-            Step::Split(..) | Step::Branch(_) | Step::Delete(_) | Step::End(_) => Ok(()),
+            Step::Split(..) | Step::Branch(_) | Step::Delete(_) | Step::DeleteChain(_) | Step::End(_) => Ok(()),
         }
     }
 
