@@ -194,6 +194,14 @@ impl World {
                 self.messages.retain(|_, of| !gone.contains(of));
                 if deleted.sessions == gone.len() as u64 { Ok(()) } else { Err(format!("{deleted:?} of {gone:?}")) }
             }
+            Step::Link(child, parent) => {
+                let (child, parent) = (id(&name(*child)), id(&name(*parent)));
+                match self.store().link(&child, &parent, Relation::Delegate).await {
+                    // One of them is not there, or the parent comes from the child.
+                    Ok(_) | Err(StoreError::NotFound(_) | StoreError::Invalid(_)) => Ok(()),
+                    Err(error) => Err(wrong(error)),
+                }
+            }
             Step::End(session) if self.is_there(&name(*session)).await => {
                 self.store().end(&id(&name(*session)), &EndReason::compression(), &at(9.0)).await.map_err(wrong)?;
                 Ok(())

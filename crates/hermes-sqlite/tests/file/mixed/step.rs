@@ -22,13 +22,17 @@ pub(super) enum Step {
     Branch(usize),
     Delete(usize),
     DeleteChain(usize),
+    /// The first is a delegate of the second from now on.
+    Link(usize, usize),
     End(usize),
     Prune,
     Import,
     Upkeep,
     Optimize,
     Rebuild,
-    Reopen { background: bool },
+    Reopen {
+        background: bool,
+    },
     Foreign(Foreign),
 }
 
@@ -101,7 +105,8 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0..4_usize, kinds()).prop_map(|(session, kinds)| Step::Split(session, kinds)),
         1 => (0..4_usize).prop_map(Step::Branch),
         2 => (0..4_usize).prop_map(Step::Delete),
-        2 => (0..6_usize).prop_map(Step::DeleteChain),
+        2 => (0..4_usize).prop_map(Step::DeleteChain),
+        3 => (0..4_usize, 0..4_usize).prop_map(|(child, parent)| Step::Link(child, parent)),
         1 => (0..4_usize).prop_map(Step::End),
         1 => Just(Step::Prune),
         1 => Just(Step::Import),
