@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import expected
 from compare import Answer, same_value
 from random_calls import Call
 
@@ -19,8 +20,8 @@ class Difference:
     """A difference that is meant, and how it is seen.
 
     After the calls of ``before`` both stores are asked ``call``; ``theirs`` and ``ours`` say what is true of the two answers.
-    Among random calls, ``explains`` says whether the difference accounts for two answers, and ``avoids`` which calls are
-    left out because the two stores would hold different things from there on.
+    Among random calls, ``explains`` says whether the difference accounts for two answers, given the agent's own store; and
+    ``avoids`` which calls are left out because the two stores would hold different things from there on.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Difference:
     call: Call
     theirs: Callable[[Any], bool]
     ours: Callable[[Any], bool]
-    explains: Callable[[Call, Answer, Answer], bool] | None = None
+    explains: Callable[[Call, Answer, Answer, Any], bool] | None = None
     avoids: Callable[[Call, Any], bool] | None = None
 
 
@@ -109,32 +110,37 @@ def _reopens_a_parent(call: Call, db: Any) -> bool:
     return call.method == "reopen_session" and _has_relatives(db, call.args[0])
 
 
-def _folded_case(call: Call, theirs: Answer, ours: Answer) -> bool:
-    if call.method != "resolve_session_id":
+def _folded_case(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
+    if call.method != "resolve_session_id" or not expected.folds_ids(db, call.args[0]):
         return False
-    asked = call.args[0]
-    is_folded = theirs.value is None or not str(theirs.value).startswith(asked)
-    return asked.lower() != asked.upper() and is_folded
+    return _is_value(ours, expected.id_of(db, call.args[0]))
 
 
-def _is_title_of_other_case(call: Call, theirs: Answer, ours: Answer) -> bool:
-    return (
-        call.method in ("get_next_title_in_lineage", "resolve_session_by_title")
-        and call.args[0] != call.args[0].lower()
-    )
+def _is_title_of_other_case(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
+    return _is_expected_title(call, ours, db) and expected.folds_titles(db, call.args[0])
 
 
-def _is_other_number(call: Call, theirs: Answer, ours: Answer) -> bool:
-    return call.method == "resolve_session_by_title" and theirs.value is not None and ours.value is not None
+def _is_other_number(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
+    return _is_expected_title(call, ours, db) and not expected.folds_titles(db, call.args[0])
 
 
-def _is_own_transcript(call: Call, theirs: Answer, ours: Answer) -> bool:
+def _is_expected_title(call: Call, ours: Answer, db: Any) -> bool:
+    if call.method == "get_next_title_in_lineage":
+        return _is_value(ours, expected.next_title(db, call.args[0]))
+    return call.method == "resolve_session_by_title" and _is_value(ours, expected.titled(db, call.args[0]))
+
+
+def _is_own_transcript(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
     if call.method != "get_messages_as_conversation" or not call.kwargs.get("include_ancestors"):
         return False
-    return all(message in theirs.value for message in ours.value) and len(ours.value) <= len(theirs.value)
+    return _is_value(ours, expected.conversation(db, call.args[0]))
 
 
-def _is_other_queue(call: Call, theirs: Answer, ours: Answer) -> bool:
+def _is_value(ours: Answer, value: Any) -> bool:
+    return not ours.error and same_value(value, ours.value)
+
+
+def _is_other_queue(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
     def by_id(rows: Any) -> Any:
         return sorted(rows, key=lambda row: str(row["id"]))
 
@@ -148,29 +154,34 @@ def _is_plain(query: str) -> bool:
     return all(word.isascii() and word.isalpha() for word in words) and words[0] not in ("AND", "OR", "NOT")
 
 
-def _is_search(call: Call, theirs: Answer, ours: Answer) -> bool:
-    return call.method == "search_messages" and not theirs.failure and not ours.failure
+def _are_the_hits(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
+    """Whether we found exactly the messages that the query means, and the agent none but those that it takes it for."""
+    if call.method != "search_messages" or theirs.error or ours.error:
+        return False
+    are_ours = same_value(expected.hits(db, call), _only_hits(ours.value)) and all(
+        expected.is_excerpt(hit["snippet"], _message(db, hit)) for hit in ours.value
+    )
+    return are_ours and expected.is_taken_for(db, call, theirs.value)
 
 
-def _is_other_language(call: Call, theirs: Answer, ours: Answer) -> bool:
-    return _is_search(call, theirs, ours) and bool(call.args[0].strip()) and not _is_plain(call.args[0])
+def _message(db: Any, hit: dict[str, Any]) -> dict[str, Any]:
+    return next(row for row in db.get_messages(hit["session_id"]) if row["id"] == hit["id"])
+
+
+def _is_other_language(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
+    return _are_the_hits(call, theirs, ours, db) and not _is_plain(call.args[0])
 
 
 def _only_hits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(({**row, "snippet": None} for row in rows), key=lambda row: int(row["id"]))
 
 
-def _is_other_rank(call: Call, theirs: Answer, ours: Answer) -> bool:
-    return _is_search(call, theirs, ours) and same_value(_only_hits(theirs.value), _only_hits(ours.value))
+def _is_other_rank(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
+    return _are_the_hits(call, theirs, ours, db) and same_value(_only_hits(theirs.value), _only_hits(ours.value))
 
 
-def _finds_more(call: Call, theirs: Answer, ours: Answer) -> bool:
-    if not _is_search(call, theirs, ours):
-        return False
-    known = {row["id"] for row in theirs.value}
-    return known < {row["id"] for row in ours.value} and _is_other_rank(
-        call, theirs, Answer([row for row in ours.value if row["id"] in known])
-    )
+def _finds_more(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
+    return _are_the_hits(call, theirs, ours, db) and len(theirs.value) < len(ours.value)
 
 
 _OF_THE_CONVERSATION = (
@@ -189,7 +200,7 @@ _OF_THE_CONVERSATION = (
 )
 
 
-def _is_other_list(call: Call, theirs: Answer, ours: Answer) -> bool:
+def _is_other_list(call: Call, theirs: Answer, ours: Answer, db: Any) -> bool:
     """Whether two lists differ only in what they may: a preview where the agent has none, and what sums a conversation up."""
     if (
         call.method not in ("list_sessions_rich", "list_unlinked_telegram_sessions_for_user")
@@ -331,7 +342,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "numbered-title-is-a-number",
-        "The title that is resolved is the highest number of the lineage; the agent takes the newest that begins so, number or not.",
+        "The title that is resolved is the highest number of the lineage; the agent takes the newest that begins so, number or not, and counts on from a title that has none.",
         (
             _new("a"),
             _new("b"),
@@ -478,10 +489,10 @@ STORY: dict[str, Told] = {
 }
 
 
-def explained(call: Call, theirs: Answer, ours: Answer) -> str | None:
-    """The name of the difference that accounts for two answers to a random call."""
+def explained(call: Call, theirs: Answer, ours: Answer, db: Any) -> str | None:
+    """The name of the difference that accounts for two answers to a random call, given the agent's own store."""
     for difference in DIFFERENCES:
-        if difference.explains and difference.explains(call, theirs, ours):
+        if difference.explains and difference.explains(call, theirs, ours, db):
             return difference.name
     return None
 

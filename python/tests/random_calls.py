@@ -49,6 +49,9 @@ TITLES = (
     "x" * 101,
     "fresh",
     "fresh #3",
+    "plan #12",
+    "plan #notes",
+    "PLAN #3",
 )
 WORDS = (
     "alpha",
@@ -91,6 +94,11 @@ QUERIES += (
     "error: 404",
     "AND alpha",
     "(alpha OR beta) retry",
+    "lph",
+    "NOT alpha",
+    '"error: 404"',
+    "read_file",
+    "计划 alpha",
 )
 KEYS = ("last_seen", "goal:x_y", "theme")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from differences import STORY
-from postgres import Postgres
+from servers import Mariadb, Postgres, Server
 from support import PYTHON, is_skipped
 
 _TIMES = {"started_at", "ended_at", "timestamp", "last_active", "last_used_at", "session_started", "updated_at"}
@@ -91,11 +91,17 @@ class Agent(unittest.TestCase):
             self.compare(told("ours", Path(home)), "sqlite")
 
     @unittest.skipIf(is_skipped("postgres"), "HERMES_TEST_SKIP names postgres")
-    def test_on_a_server_that_its_config_names(self) -> None:
-        with Postgres() as server, tempfile.TemporaryDirectory() as home:
-            config = f"sessiondb:\n  provider: postgresql\n  postgresql:\n    dsn: '{server.url}'\n"
-            (Path(home) / "config.yaml").write_text(config)
-            self.compare(told("ours", Path(home)), "postgresql")
+    def test_on_a_postgresql_that_its_config_names(self) -> None:
+        self._on(Postgres(), "postgresql")
+
+    @unittest.skipIf(is_skipped("mysql"), "HERMES_TEST_SKIP names mysql")
+    def test_on_a_mariadb_that_its_config_names(self) -> None:
+        self._on(Mariadb(), "mysql")
+
+    def _on(self, server: Server, provider: str) -> None:
+        with server, tempfile.TemporaryDirectory() as home:
+            (Path(home) / "config.yaml").write_text(server.config)
+            self.compare(told("ours", Path(home)), provider)
             self.assertFalse((Path(home) / "state.db").exists(), "nothing may be written beside the server")
 
 

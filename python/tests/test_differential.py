@@ -14,8 +14,8 @@ from typing import Any
 
 from compare import answer, apart, peer, same
 from differences import DIFFERENCES, explained, is_avoided
-from postgres import Postgres
 from random_calls import Call, Draw
+from servers import Mariadb, Postgres, Server
 from support import REPOSITORY, StoreTest, is_skipped
 
 from hermes_sessions import SessionDB
@@ -45,9 +45,16 @@ class Differential(StoreTest):
         self.assertGreaterEqual(compared, 2000)
 
     @unittest.skipIf(is_skipped("postgres"), "HERMES_TEST_SKIP names postgres")
-    def test_random_calls_on_a_server_are_answered_alike(self) -> None:
-        with Postgres() as server:
-            self._compare(LENGTHS_ON_A_SERVER, lambda number: f"{server.url}?schema=s{number}", _is_avoided_on_a_server)
+    def test_random_calls_on_postgresql_are_answered_alike(self) -> None:
+        self._compare_on(Postgres())
+
+    @unittest.skipIf(is_skipped("mysql"), "HERMES_TEST_SKIP names mysql")
+    def test_random_calls_on_mariadb_are_answered_alike(self) -> None:
+        self._compare_on(Mariadb())
+
+    def _compare_on(self, server: Server) -> None:
+        with server:
+            self._compare(LENGTHS_ON_A_SERVER, server.store, _is_avoided_on_a_server)
 
     def _compare(self, lengths: list[int], store: Callable[[int], str], avoided: Callable[[Call, Any], bool]) -> int:
         names: Counter[str] = Counter()
@@ -64,7 +71,7 @@ class Differential(StoreTest):
                     their, our = answer(call, theirs), answer(call, ours)
                     if same(their, our):
                         continue
-                    name = explained(call, their, our)
+                    name = explained(call, their, our, theirs)
                     if name is None:
                         story = "\n".join(map(str, history))
                         where = "\n".join(apart(their.error or their.value, our.error or our.value))

@@ -6,7 +6,7 @@ import os
 import unittest
 
 from hammer import hammer
-from postgres import Postgres
+from servers import Mariadb, Postgres
 from support import StoreTest, is_skipped
 
 SECONDS = float(os.environ.get("HERMES_TEST_HAMMER_SECONDS") or 5)
@@ -25,8 +25,13 @@ class Hammer(StoreTest):
         self.check(str(self.path))
 
     @unittest.skipIf(is_skipped("postgres"), "HERMES_TEST_SKIP names postgres")
-    def test_on_a_server(self) -> None:
+    def test_on_postgresql(self) -> None:
         with Postgres() as server:
+            self.check(server.url)
+
+    @unittest.skipIf(is_skipped("mysql"), "HERMES_TEST_SKIP names mysql")
+    def test_on_mariadb(self) -> None:
+        with Mariadb() as server:
             self.check(server.url)
 
 

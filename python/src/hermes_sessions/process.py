@@ -12,6 +12,7 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, cast
@@ -21,7 +22,9 @@ from .target import Target
 from .values import load_line
 
 PROTOCOL = 1
-_CHUNK = 1 << 20
+# What a pipe holds, where the system allows it, and so the most that is read at once: an answer of some hundred messages
+# goes through it in one piece.
+_PIPE = 1 << 18
 _END_SECONDS = 30.0
 _log = logging.getLogger("hermes_sessions")
 _running: set[Process] = set()
@@ -81,6 +84,8 @@ class Process:
         except OSError as error:
             raise StoreUnavailable(f"{binary} can't be started: {error}") from error
         _running.add(self)
+        for name in ("stdin", "stdout"):
+            _widen(self._pipe(name))
         self._complaining = threading.Thread(target=self._read_complaints, name="hermes-sessions-stderr", daemon=True)
         self._complaining.start()
         self._reading = threading.Thread(target=self._read_answers, name="hermes-sessions-reader", daemon=True)
@@ -245,7 +250,7 @@ def _lines(pipe: FileIO) -> Iterator[bytes]:
     parts: list[bytes] = []
     while True:
         try:
-            chunk = pipe.read(_CHUNK)
+            chunk = pipe.read(_PIPE)
         except (OSError, ValueError):
             return
         if not chunk:
@@ -257,3 +262,11 @@ def _lines(pipe: FileIO) -> Iterator[bytes]:
             parts.clear()
         if rest:
             parts.append(rest)
+
+
+def _widen(pipe: FileIO) -> None:
+    # Linux alone has it, and each user may have so much only.
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
