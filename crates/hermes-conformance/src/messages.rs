@@ -296,3 +296,48 @@ pub async fn the_last_page_first(setup: Setup) -> CaseResult {
     assert_eq!(page(MessageRequest { window: Window::Before(Some(MessageId(i64::MAX))), limit: 2 }).await, ids[8..]);
     Ok(())
 }
+
+/// Around a place stand the message before it and two from it on, of its own session, however the places are mixed.
+pub async fn around_places(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let (one, other) = (made(&*store, "one", 0).await, made(&*store, "other", 0).await);
+    let (mut ids, mut others) = (Vec::new(), Vec::new());
+    for n in 0..4 {
+        ids.extend(store.append(&one, &[user(&format!("one {n}"))], &request(1)).await?);
+        others.extend(store.append(&other, &[user(&format!("other {n}"))], &request(1)).await?);
+    }
+    // One more that stands far from the last of its session.
+    let between: Vec<NewMessage> = (0..100).map(|n| user(&n.to_string())).collect();
+    store.append(&other, &between, &request(2)).await?;
+    ids.extend(store.append(&one, &[user("far")], &request(3)).await?);
+    let places = [
+        (one.clone(), ids[1]),
+        (other.clone(), others[0]),
+        (one.clone(), ids[0]),
+        (one.clone(), ids[4]),
+        (one.clone(), ids[3]),
+        (one.clone(), ids[3]),
+        (one.clone(), MessageId(ids[4].0 + 1)),
+        (one.clone(), MessageId(i64::MIN)),
+        (id("nobody"), ids[1]),
+    ];
+    let around = store.around(&places).await?;
+    for (messages, (session, _)) in around.iter().zip(&places) {
+        assert!(messages.iter().all(|message| message.session_id == *session));
+    }
+    let found: Vec<Vec<MessageId>> =
+        around.iter().map(|messages| messages.iter().map(|message| message.id).collect()).collect();
+    assert_eq!(found[0], ids[..3]);
+    assert_eq!(found[1], others[..2]);
+    assert_eq!(found[2], ids[..2]);
+    assert_eq!(found[3], ids[3..]);
+    assert_eq!((&found[4][..], &found[5][..]), (&ids[2..], &ids[2..]));
+    assert_eq!(found[6], ids[4..]);
+    assert_eq!(found[7], ids[..2]);
+    assert_eq!(found[8], []);
+    assert_eq!(around[0], store.messages(&one, &MessageRequest::first(3)).await?, "they are whole");
+    let many: Vec<_> = std::iter::repeat_with(|| (one.clone(), ids[2])).take(300).collect();
+    assert!(store.around(&many).await?.iter().all(|messages| messages.len() == 3));
+    assert!(store.around(&[]).await?.is_empty());
+    Ok(())
+}

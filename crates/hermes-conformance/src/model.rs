@@ -160,6 +160,11 @@ impl SessionStore for ModelStore {
         Ok(self.state().sessions.get(id).cloned())
     }
 
+    async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError> {
+        let state = self.state();
+        Ok(ids.iter().filter_map(|id| state.sessions.get(id).cloned()).collect())
+    }
+
     async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
         self.once(request, change::update(id, patch), id, |state| state.update(id, patch))
     }
@@ -234,6 +239,16 @@ impl SessionStore for ModelStore {
 
     async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
         self.state().messages(id, request)
+    }
+
+    async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError> {
+        let state = self.state();
+        let around = |(session, place): &(SessionId, MessageId)| {
+            let all = state.messages(session, &MessageRequest::first(u32::MAX)).unwrap_or_default();
+            let at = all.iter().take_while(|message| message.id < *place).count();
+            all.into_iter().skip(at.saturating_sub(1)).take(if at > 0 { 3 } else { 2 }).collect()
+        };
+        Ok(places.iter().map(around).collect())
     }
 
     async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {

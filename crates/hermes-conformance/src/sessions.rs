@@ -362,6 +362,22 @@ pub async fn unknown_session(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// Several sessions come in the order in which they were asked for, without those that are not there.
+pub async fn several_at_once(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    for name in ["a", "b", "B", "c"] {
+        made(&*store, name, 0).await;
+    }
+    let asked = ["c", "nobody", "B", "a", "c"].map(id);
+    let found = store.sessions(&asked).await?;
+    assert_eq!(found.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), ["c", "B", "a", "c"]);
+    assert_eq!(Some(&found[1]), store.session(&asked[2]).await?.as_ref(), "they are whole");
+    let many: Vec<_> = std::iter::repeat_with(|| id("b")).take(3000).collect();
+    assert_eq!(store.sessions(&many).await?.len(), 3000);
+    assert!(store.sessions(&[]).await?.is_empty());
+    Ok(())
+}
+
 /// A prefix is text, not a pattern, and case counts.
 pub async fn prefixes_are_literal(setup: Setup) -> CaseResult {
     let store = setup.store().await;

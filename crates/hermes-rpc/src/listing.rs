@@ -3,11 +3,11 @@
 use crate::call::{Answer, Call, list};
 use crate::fail::Fail;
 use crate::row;
-use hermes_session::json::ObjectWriter;
 use hermes_session::{
     ListRequest, MAX_PAGE, Order, PageRequest, Session, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
     Usage, View,
 };
+use std::collections::HashMap;
 
 /// `list_sessions_rich`: conversations, a compressed one as one row; or sessions one by one.
 pub(crate) async fn rich(call: &Call<'_>) -> Answer {
@@ -29,29 +29,36 @@ pub(crate) async fn rich(call: &Call<'_>) -> Answer {
     let is_filtered = !with_children && !is_projected;
     let rows =
         page(call, request, args.offset("offset")?, args.limit("limit")?, is_filtered.then_some(&is_meant)).await?;
-    let mut out = Vec::with_capacity(rows.len());
-    for row in rows {
-        out.extend(rich_row(call, row).await?.map(ObjectWriter::finish));
-    }
-    Ok(list(out))
+    Ok(list(rich_rows(call, &rows).await?))
 }
 
-/// A row with what a list adds to it; nothing if the session went meanwhile.
-pub(crate) async fn rich_row(call: &Call<'_>, summary: SessionSummary) -> Result<Option<ObjectWriter>, Fail> {
-    let Some(tip) = call.store.session(&summary.id).await? else { return Ok(None) };
-    let mut shown = tip;
-    let is_projected = summary.conversation != summary.id && summary.segments > 1;
-    if is_projected {
-        let Some(root) = call.store.session(&summary.conversation).await? else { return Ok(None) };
-        shown = projected(root, shown, &summary.usage);
-    }
-    let mut out = row::session(&shown);
+/// Rows with what a list adds to them, without those of sessions that went meanwhile.
+pub(crate) async fn rich_rows(call: &Call<'_>, summaries: &[SessionSummary]) -> Result<Vec<String>, Fail> {
+    let ids: Vec<SessionId> =
+        summaries.iter().flat_map(|row| [Some(&row.id), root_of(row)]).flatten().cloned().collect();
+    let sessions: HashMap<SessionId, Session> =
+        call.store.sessions(&ids).await?.into_iter().map(|session| (session.id.clone(), session)).collect();
+    Ok(summaries.iter().filter_map(|row| rich_row(row, &sessions)).collect())
+}
+
+/// The session that a conversation starts with, if it goes on in another one.
+fn root_of(row: &SessionSummary) -> Option<&SessionId> {
+    (row.conversation != row.id && row.segments > 1).then_some(&row.conversation)
+}
+
+fn rich_row(summary: &SessionSummary, sessions: &HashMap<SessionId, Session>) -> Option<String> {
+    let tip = sessions.get(&summary.id)?;
+    let root = root_of(summary);
+    let mut out = match root {
+        Some(root) => row::session(&projected(sessions.get(root)?.clone(), tip.clone(), &summary.usage)),
+        None => row::session(tip),
+    };
     row::double(&mut out, "last_active", Some(summary.last_active.seconds()));
     out.text("preview", Some(&row::preview(&summary.preview)));
-    if is_projected {
-        out.text("_lineage_root_id", Some(summary.conversation.as_str()));
+    if let Some(root) = root {
+        out.text("_lineage_root_id", Some(root.as_str()));
     }
-    Ok(Some(out))
+    Some(out.finish())
 }
 
 /// A compressed conversation as one session: where it comes from is the first one's, how it stands the last one's, and what was used that of all.
@@ -105,11 +112,12 @@ pub(crate) async fn by_activity(
         order: Order::Active,
         ..ListRequest::default()
     };
-    let mut out = Vec::new();
-    for row in page(call, request, offset, limit, None).await? {
-        out.extend(call.store.session(&row.id).await?.map(|session| (session, row.last_active)));
-    }
-    Ok(out)
+    let rows = page(call, request, offset, limit, None).await?;
+    let ids: Vec<SessionId> = rows.iter().map(|row| row.id.clone()).collect();
+    let mut sessions = call.store.sessions(&ids).await?.into_iter().peekable();
+    // Both come in the same order; a session that went meanwhile is in one of them only.
+    let still = |row: SessionSummary| Some((sessions.next_if(|session| session.id == row.id)?, row.last_active));
+    Ok(rows.into_iter().filter_map(still).collect())
 }
 
 pub(crate) async fn session_count(call: &Call<'_>) -> Answer {

@@ -6,7 +6,7 @@ use crate::listing::{ids_of, source_of};
 use crate::row;
 use hermes_session::json::ObjectWriter;
 use hermes_session::search::{Hit, Query, SearchFilter, SearchOrder, SearchRequest, Served, Way};
-use hermes_session::{Content, MAX_PAGE, Message, MessageId, MessageRequest, PageRequest, Role, Timestamp, Window};
+use hermes_session::{Content, MAX_PAGE, Message, PageRequest, Role, Timestamp};
 use std::time::Duration;
 
 /// How long a search may take whose answer can't say that it is not all.
@@ -19,13 +19,12 @@ const CONTEXT: usize = 200;
 pub(crate) async fn messages(call: &Call<'_>) -> Answer {
     let request = SearchRequest { relax: false, timeout: PATIENCE, ..asked(call)? };
     let (hits, _) = hits(call, request).await?;
-    let mut out = Vec::with_capacity(hits.len());
-    for hit in &hits {
+    let contexts = contexts(call, &hits).await?;
+    Ok(list(hits.iter().zip(contexts).map(|(hit, context)| {
         let mut map = shown(hit);
-        map.raw("context", &context(call, hit).await?);
-        out.push(map.finish());
-    }
-    Ok(list(out))
+        map.raw("context", &context);
+        map.finish()
+    })))
 }
 
 /// `search`: hits, each with its conversation, and how the answer came about.
@@ -56,15 +55,15 @@ pub(crate) async fn search(call: &Call<'_>) -> Answer {
         ..asked
     };
     let (hits, served) = hits(call, request).await?;
-    let mut out = Vec::with_capacity(hits.len());
-    for hit in &hits {
+    let contexts = contexts(call, &hits).await?;
+    let out = hits.iter().zip(contexts).map(|(hit, context)| {
         let mut map = shown(hit);
-        map.raw("context", &context(call, hit).await?)
+        map.raw("context", &context)
             .text("conversation", Some(hit.conversation.as_str()))
             .text("title", hit.title.as_deref());
         row::double(&mut map, "score", Some(hit.score));
-        out.push(map.finish());
-    }
+        map.finish()
+    });
     let mut answer = ObjectWriter::new();
     answer.raw("hits", &list(out));
     if let Some(served) = served {
@@ -130,16 +129,11 @@ fn shown(hit: &Hit) -> ObjectWriter {
     map
 }
 
-/// The message before a hit, itself, and the one behind it, in the order of the transcript.
-async fn context(call: &Call<'_>, hit: &Hit) -> Result<String, Fail> {
-    let before = MessageRequest { window: Window::Before(Some(hit.message)), limit: 1 };
-    let from = MessageRequest::after(MessageId(hit.message.0.saturating_sub(1)), 2);
-    let mut messages = Vec::new();
-    for request in [before, from] {
-        messages
-            .extend(crate::call::or_nothing(call.store.messages(&hit.session, &request).await)?.unwrap_or_default());
-    }
-    Ok(list(messages.iter().map(beside)))
+/// Of each hit the message before it, itself, and the one behind it, in the order of the transcript.
+async fn contexts(call: &Call<'_>, hits: &[Hit]) -> Result<Vec<String>, Fail> {
+    let places: Vec<_> = hits.iter().map(|hit| (hit.session.clone(), hit.message)).collect();
+    let around = call.store.around(&places).await?;
+    Ok(around.iter().map(|messages| list(messages.iter().map(beside))).collect())
 }
 
 fn beside(message: &Message) -> String {

@@ -84,11 +84,8 @@ pub(crate) async fn is_linked(call: &Call<'_>) -> Answer {
 pub(crate) async fn unlinked(call: &Call<'_>) -> Answer {
     let limit = usize::try_from(call.args.limit("limit")?).unwrap_or(usize::MAX);
     let source = Source::from_stored(TELEGRAM);
-    let mut rows = Vec::new();
-    for summary in unlinked_sessions(call.store, &source, &name(call, "user_id")?, limit).await? {
-        rows.extend(listing::rich_row(call, summary).await?.map(ObjectWriter::finish));
-    }
-    Ok(list(rows))
+    let summaries = unlinked_sessions(call.store, &source, &name(call, "user_id")?, limit).await?;
+    Ok(list(listing::rich_rows(call, &summaries).await?))
 }
 
 /// What Python's `str` makes of it.

@@ -147,11 +147,15 @@ impl ObjectWriter {
 
     /// Adds a field whose value is spelled already.
     pub fn raw(&mut self, key: &str, value: &str) -> &mut Self {
+        self.key(key);
+        self.out.push_str(value);
+        self
+    }
+
+    fn key(&mut self, key: &str) {
         self.out.push_str(if self.out.is_empty() { "{" } else { ", " });
         scan::quote(key, &mut self.out);
         self.out.push_str(": ");
-        self.out.push_str(value);
-        self
     }
 
     /// Adds a JSON value, or null.
@@ -161,10 +165,10 @@ impl ObjectWriter {
 
     /// Adds a text, or null.
     pub fn text(&mut self, key: &str, value: Option<&str>) -> &mut Self {
-        match value {
-            Some(text) => self.raw(key, Json::string(text).as_str()),
-            None => self.raw(key, "null"),
-        }
+        let Some(text) = value else { return self.raw(key, "null") };
+        self.key(key);
+        scan::quote(text, &mut self.out);
+        self
     }
 
     /// Adds a whole number, or null.

@@ -45,6 +45,10 @@ pub trait SessionStore: Send + Sync {
     //  Cases: sessions::ids_are_exact
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError>;
 
+    /// The sessions of these ids that are there, in the order of the ids, in one state of the store.
+    //  Cases: sessions::several_at_once
+    async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError>;
+
     /// Changes what the patch names and nothing else.
     //  Cases: sessions::a_patch_changes_only_what_it_names
     async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError>;
@@ -125,6 +129,11 @@ pub trait SessionStore: Send + Sync {
     /// `NotFound` if there is no such session.
     //  Cases: messages::pages_neither_skip_nor_repeat, messages::the_last_page_first, sessions::unknown_session
     async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError>;
+
+    /// What stands around each of these places of sessions, in their order: the last message before it and up to two from it on, so a message
+    /// that is there comes with its neighbours. Around a place of no session stands nothing.
+    //  Cases: messages::around_places
+    async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError>;
 
     /// Moves the counters of a session as [`Usage::after`](crate::Usage::after) says; a model given here counts if the session has none.
     //  Cases: usage::adds_up, usage::sets_only_what_is_given, usage::the_model_is_filled_once

@@ -178,18 +178,53 @@ pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Res
     Ok(copied)
 }
 
+/// The last message of a session before a place, and up to two from there on.
+pub(crate) fn around(database: &Database, id: &SessionId, place: MessageId) -> Result<Vec<Message>, Failure> {
+    // They nearly always stand close by. If not, the agent's index has all ids of the session.
+    const CLOSE: &str = "24";
+    let mut messages = Vec::with_capacity(3);
+    let before = MessageRequest { window: Window::Before(Some(place)), limit: 1 };
+    let from = MessageRequest { window: Window::After(place.0.checked_sub(1).map(MessageId)), limit: 2 };
+    for request in [before, from] {
+        let mut found = nearest(database, id, &request, Some(CLOSE))?;
+        if found.len() < request.limit as usize {
+            found = nearest(database, id, &request, None)?;
+        }
+        messages.append(&mut found);
+    }
+    Ok(messages)
+}
+
 pub(crate) fn read(database: &Database, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, Failure> {
     require(database, id)?;
+    nearest(database, id, request, None)
+}
+
+/// The messages of a session at the edge of a window, oldest first; looked for among all of it, or among so many messages of the store.
+fn nearest(
+    database: &Database,
+    id: &SessionId,
+    request: &MessageRequest,
+    among: Option<&str>,
+) -> Result<Vec<Message>, Failure> {
     let (comparison, direction, edge) = match request.window {
         Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
         Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
     };
+    let place = match among {
+        Some(close) => format!(
+            "(SELECT id, session_id FROM messages WHERE id {comparison} ?2 AND {} ORDER BY id {direction} LIMIT {close}) \
+             WHERE session_id = ?1",
+            database.shape().in_transcript()
+        ),
+        None => {
+            format!("messages WHERE session_id = ?1 AND id {comparison} ?2 AND {}", database.shape().in_transcript())
+        }
+    };
     // Ids first: the agent's index orders a session by time, and sorting ids costs nothing beside sorting messages.
     let mut statement = database.prepare_cached(&format!(
-        "SELECT {} FROM messages WHERE id IN (SELECT id FROM messages WHERE session_id = ? AND id {comparison} ? AND {} \
-         ORDER BY id {direction} LIMIT ?) ORDER BY id {direction}",
+        "SELECT {} FROM messages WHERE id IN (SELECT id FROM {place} ORDER BY id {direction} LIMIT ?3) ORDER BY id {direction}",
         columns::MESSAGE,
-        database.shape().in_transcript()
     ))?;
     let mut rows = statement.query(params![id.as_str(), edge, request.limit])?;
     let mut messages = Vec::new();

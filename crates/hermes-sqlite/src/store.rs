@@ -123,6 +123,19 @@ impl SessionStore for SqliteStore {
         self.workers.read_short("read a session", move |database| row::session(database, &id)).await
     }
 
+    async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError> {
+        let ids = ids.to_vec();
+        let is_short = ids.len() <= SHORT as usize;
+        let work = move |database: &Database| {
+            ids.iter().filter_map(|id| row::session(database, id).transpose()).collect::<Result<_, Failure>>()
+        };
+        if is_short {
+            self.workers.read_short("read sessions", work).await
+        } else {
+            self.workers.read("read sessions", work).await
+        }
+    }
+
     async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
         let (id, patch, request) = (id.clone(), patch.clone().checked()?, request.clone());
         self.workers.write("change a session", move |database| sessions::update(database, &id, &patch, &request)).await
@@ -201,6 +214,19 @@ impl SessionStore for SqliteStore {
         let (id, request) = (id.clone(), *request);
         let work = move |database: &Database| messages::read(database, &id, &request);
         if request.limit <= SHORT {
+            self.workers.read_short("read messages", work).await
+        } else {
+            self.workers.read("read messages", work).await
+        }
+    }
+
+    async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError> {
+        let places = places.to_vec();
+        let is_short = places.len() <= SHORT as usize;
+        let work = move |database: &Database| {
+            places.iter().map(|(id, place)| messages::around(database, id, *place)).collect::<Result<_, Failure>>()
+        };
+        if is_short {
             self.workers.read_short("read messages", work).await
         } else {
             self.workers.read("read messages", work).await

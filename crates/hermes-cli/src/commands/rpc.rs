@@ -8,14 +8,19 @@ use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
 use hermes_session::Store;
 use std::io::{self, Read as _};
 use std::os::unix::process::parent_id;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How much of what came is held before somebody asks for it.
 const AHEAD: usize = 256 * 1024;
+/// Where the system tells what stdin and stdout are, if it does.
+const INPUT: &str = "/proc/self/fd/0";
+const OUTPUT: &str = "/proc/self/fd/1";
 /// How often it is looked whether the program that started this one is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -38,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError
     };
     let service = Service::new(store, Arc::new(|| clock::now().at), env!("CARGO_PKG_VERSION"));
     let stop = Stop::watch().map_err(CliError::output)?;
-    service.serve_until(stdin(), tokio::io::stdout(), stop.asked()).await.map_err(CliError::output)
+    service.serve_until(input(), output(), stop.asked()).await.map_err(CliError::output)
 }
 
 async fn open(context: &Context, args: &RpcArgs) -> Result<Arc<dyn Store>, CliError> {
@@ -53,7 +58,30 @@ async fn write_line(line: &str) -> io::Result<()> {
     out.flush().await
 }
 
-/// What comes in, read by a thread of its own: one that waits for more must not keep the process from ending.
+/// What comes in. A pipe is read where its requests are answered: to be woken by another thread takes as long as a short answer.
+fn input() -> Box<dyn AsyncRead + Send + Unpin> {
+    match own_pipe(INPUT).and_then(|pipe| pipe::OpenOptions::new().open_receiver(pipe).ok()) {
+        Some(pipe) => Box::new(pipe),
+        None => Box::new(stdin()),
+    }
+}
+
+/// Where answers go.
+fn output() -> Box<dyn AsyncWrite + Send + Unpin> {
+    match own_pipe(OUTPUT).and_then(|pipe| pipe::OpenOptions::new().open_sender(pipe).ok()) {
+        Some(pipe) => Box::new(pipe),
+        None => Box::new(tokio::io::stdout()),
+    }
+}
+
+/// The place where a pipe that was given to us can be opened once more. What is read without waiting must not be shared: whoever else has
+/// the same descriptor would no longer wait either. A pipe with a name may be without a writer, whose end could not be told.
+fn own_pipe(descriptor: &'static str) -> Option<&'static Path> {
+    let target = std::fs::read_link(descriptor).ok()?;
+    target.to_str()?.starts_with("pipe:").then(|| Path::new(descriptor))
+}
+
+/// What comes in from elsewhere, read by a thread of its own: one that waits for more must not keep the process from ending.
 fn stdin() -> DuplexStream {
     let (ours, mut theirs) = duplex(AHEAD);
     let runtime = Handle::current();

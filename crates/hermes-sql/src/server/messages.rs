@@ -2,12 +2,13 @@
 
 use super::requests::once;
 use super::row::{self, lock, require};
-use super::{Fields as _, LIST, Sql, among};
+use super::{Fields as _, LIST, ServerRow as _, Sql, among};
 use crate::{stored, values};
 use hermes_session::{
     Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, Window, change,
     preview,
 };
+use std::collections::BTreeMap;
 
 /// `append` of the contract.
 pub async fn append<T: Sql>(
@@ -171,4 +172,42 @@ pub async fn read<T: Sql>(
         messages.reverse();
     }
     Ok(messages)
+}
+
+/// How many places are asked for in one statement.
+const PLACES: usize = 32;
+
+/// `around` of the contract.
+pub async fn around<T: Sql>(
+    transaction: &T,
+    places: &[(SessionId, MessageId)],
+) -> Result<Vec<Vec<Message>>, T::Failure> {
+    let mut found = BTreeMap::new();
+    for some in places.chunks(PLACES) {
+        let (mut parts, mut values) = (Vec::new(), Vec::new());
+        // Filled up with the last one, so that the server has to know few statements.
+        let filled = some.iter().chain(some.last().into_iter().cycle()).take(some.len().next_power_of_two());
+        for (session, place) in filled {
+            let (one, other) = (values.len() + 1, values.len() + 2);
+            for edge in [format!("< ${other} ORDER BY id DESC LIMIT 1"), format!(">= ${other} ORDER BY id LIMIT 2")] {
+                parts.push(format!(
+                    "(SELECT {}, session_id FROM messages WHERE session_id = ${one} AND id {edge})",
+                    *row::MESSAGE
+                ));
+            }
+            values.extend(values![session.as_str(), place.0]);
+        }
+        for row in transaction.rows(&parts.join(" UNION ALL "), values).await? {
+            let session = row.id(row.width() - 1)?;
+            let message = row::message(&row, &session);
+            found.insert((session, message.id), message);
+        }
+    }
+    // Whatever else was found of a session stands farther away.
+    let around = |place: &(SessionId, MessageId)| {
+        let before = found.range(..place).next_back();
+        let here = before.into_iter().chain(found.range(place..).take(2));
+        here.filter(|((session, _), _)| *session == place.0).map(|(_, message)| message.clone()).collect()
+    };
+    Ok(places.iter().map(around).collect())
 }

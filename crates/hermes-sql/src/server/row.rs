@@ -1,9 +1,10 @@
 //! Sessions and messages of a server.
 
-use super::{Fields as _, ServerRow, Sql};
+use super::{Fields as _, LIST, ServerRow, Sql, among};
 use crate::{Cell, SqlRow, columns, decode, stored, values};
 use hermes_session::{Message, Session, SessionId, StoreError};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A row as the decoders read it: texts that were kept in another form because of a NUL as they were given.
@@ -79,6 +80,26 @@ pub async fn session<T: Sql>(transaction: &T, id: &SessionId) -> Result<Option<S
     });
     let found = transaction.row(&SQL, values![id.as_str()]).await?;
     Ok(found.map(|row| decode::session(&Restored::new(&row))).transpose()?)
+}
+
+/// The sessions of these ids that are there, in the order of the ids.
+///
+/// # Errors
+/// What the server says.
+pub async fn sessions<T: Sql>(transaction: &T, ids: &[SessionId]) -> Result<Vec<Session>, T::Failure> {
+    let mut found = HashMap::new();
+    for some in ids.chunks(LIST) {
+        let (condition, values) = among("s.id", 1, some.iter().map(SessionId::as_str));
+        let sql = format!(
+            "SELECT {}, h.relation FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE {condition}",
+            columns::SESSION
+        );
+        for row in transaction.rows(&sql, values).await? {
+            let session = decode::session(&Restored::new(&row))?;
+            found.insert(session.id.clone(), session);
+        }
+    }
+    Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
 }
 
 /// The session with this id, which has to be there.

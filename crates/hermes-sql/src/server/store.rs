@@ -53,6 +53,10 @@ macro_rules! server_store {
                     job!(&self.database, Purpose::Read, "read a session", |transaction| row::session(transaction, id))
                 }
 
+                async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError> {
+                    job!(&self.database, Purpose::Read, "read sessions", |transaction| row::sessions(transaction, ids))
+                }
+
                 async fn update(
                     &self,
                     id: &SessionId,
@@ -185,6 +189,13 @@ macro_rules! server_store {
                         transaction,
                         id,
                         request
+                    ))
+                }
+
+                async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError> {
+                    job!(&self.database, Purpose::Read, "read messages", |transaction| messages::around(
+                        transaction,
+                        places
                     ))
                 }
 
