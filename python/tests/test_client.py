@@ -83,6 +83,20 @@ class Interrupt(FakeTest):
             self.assertEqual(db.ping(), pid)
 
 
+    def test_who_asks_within_a_signal_gets_an_answer_and_so_does_who_was_asking(self) -> None:
+        with SessionDB(self.folder) as db:
+            nested: list[object] = []
+            # The three answers come together, so that the one within takes the other's out of the pipe.
+            before = signal.signal(signal.SIGALRM, lambda *_: nested.append(db.get_meta("c")))
+            self.addCleanup(signal.signal, signal.SIGALRM, before)
+            other = threading.Thread(target=lambda: db.get_meta("b"))
+            other.start()
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            self.assertEqual(db.get_meta("a"), "a")
+            self.assertEqual(nested, ["c"])
+            other.join()
+
+
 class Death(FakeTest):
     def test_what_was_not_acknowledged_is_repeated_and_applied_once(self) -> None:
         self.plan(dies_after=2)

@@ -49,12 +49,14 @@ pub(crate) fn or_no_reference<T>(result: Result<T, StoreError>) -> Result<T, Fai
 
 /// Results as a list.
 pub(crate) fn list(elements: impl IntoIterator<Item = String>) -> String {
-    let mut out = String::from("[");
-    for (place, element) in elements.into_iter().enumerate() {
+    let elements: Vec<String> = elements.into_iter().collect();
+    let mut out = String::with_capacity(elements.iter().map(|element| element.len() + 2).sum::<usize>() + 2);
+    out.push('[');
+    for (place, element) in elements.iter().enumerate() {
         if place > 0 {
             out.push_str(", ");
         }
-        out.push_str(&element);
+        out.push_str(element);
     }
     out.push(']');
     out

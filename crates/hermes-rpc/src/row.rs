@@ -47,12 +47,19 @@ pub(crate) fn session(session: &Session) -> ObjectWriter {
 /// A row of the table of messages, with its content and its tool calls read.
 pub(crate) fn message(message: &Message) -> String {
     let body = &message.body;
-    let mut row = ObjectWriter::new();
+    let text = match &body.content {
+        Some(Content::Text(text)) if unread(message, "content").is_none() => Some(text.as_str()),
+        _ => None,
+    };
+    let mut row = ObjectWriter::with_room(text.map_or(0, str::len) + 512);
     row.integer("id", Some(message.id.0))
         .text("session_id", Some(message.session_id.as_str()))
-        .text("role", Some(body.role.as_str()))
-        .raw("content", &content_of(message))
-        .text("tool_call_id", body.tool_call_id.as_deref())
+        .text("role", Some(body.role.as_str()));
+    match text {
+        Some(text) => row.text("content", Some(text)),
+        None => row.raw("content", &content_of(message)),
+    };
+    row.text("tool_call_id", body.tool_call_id.as_deref())
         .raw("tool_calls", &tool_calls(message))
         .text("tool_name", body.tool_name.as_deref());
     double(&mut row, "timestamp", Some(message.timestamp.seconds()));

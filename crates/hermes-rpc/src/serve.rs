@@ -133,7 +133,7 @@ fn send(
     answer: Result<String, Fail>,
     room: OwnedSemaphorePermit,
 ) {
-    let mut out = ObjectWriter::new();
+    let mut out = ObjectWriter::with_room(answer.as_ref().map_or(0, String::len) + 64);
     if let Some(id) = id {
         out.raw("id", &id);
     }
@@ -142,7 +142,8 @@ fn send(
         Err(fail) => out.text("e", Some(fail.error.name())).text("t", Some(&fail.text)),
     };
     // Without a reader of answers there is nobody to tell.
-    _ = answers.send(Answered { text: out.finish(), _room: room });
+    // The end of the line goes with it: written by itself it would wake the reader once more.
+    _ = answers.send(Answered { text: out.finish() + "\n", _room: room });
 }
 
 /// Writes answers as they come, and all that are there before it lets them go.
@@ -150,7 +151,6 @@ async fn write<W: AsyncWrite + Unpin>(writer: W, mut queue: mpsc::UnboundedRecei
     let mut writer = BufWriter::with_capacity(64 * 1024, writer);
     while let Some(answer) = queue.recv().await {
         writer.write_all(answer.text.as_bytes()).await?;
-        writer.write_all(b"\n").await?;
         if queue.is_empty() {
             writer.flush().await?;
         }

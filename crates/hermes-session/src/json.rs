@@ -145,6 +145,11 @@ impl ObjectWriter {
         Self::default()
     }
 
+    /// Starts an empty object that will be about so long: nothing is moved while it grows.
+    pub fn with_room(bytes: usize) -> Self {
+        Self { out: String::with_capacity(bytes) }
+    }
+
     /// Adds a field whose value is spelled already.
     pub fn raw(&mut self, key: &str, value: &str) -> &mut Self {
         self.key(key);

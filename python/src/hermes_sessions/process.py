@@ -1,13 +1,15 @@
-"""One running ``hermes sessiondb rpc``: requests go down its stdin, a thread hands its answers out.
+"""One running ``hermes sessiondb rpc``: requests go down its stdin, answers come up its stdout.
 
-Any number of threads may ask at once. A request is written whole under a lock, then its thread sleeps until the reader
-wakes it, so a slow answer holds up nobody else.
+Any number of threads may ask at once. A request is written whole under a lock. Who asks while nobody else waits reads the
+answer as well: to be woken by another thread takes longer than most answers. For all others a thread reads, and hands out
+what it reads; it also sees the process to its end.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import select
 import subprocess
 import threading
 from collections import deque
@@ -26,6 +28,10 @@ PROTOCOL = 1
 # goes through it in one piece.
 _PIPE = 1 << 18
 _END_SECONDS = 30.0
+# The number under which the first line is awaited; no request has it.
+_HELLO = -1
+# So often who reads looks whether it has its answer. It may have come by way of a signal's handler that asked as well.
+_LOOK_MILLISECONDS = 200
 _log = logging.getLogger("hermes_sessions")
 _running: set[Process] = set()
 
@@ -37,20 +43,22 @@ class Lost(Exception):
 class _Slot:
     """Where a thread waits for its answer. A plain lock: it is the cheapest thing that can be waited for."""
 
-    __slots__ = ("_filled", "answer")
+    __slots__ = ("_empty", "answer", "is_filled")
 
     def __init__(self) -> None:
         self.answer: dict[str, Any] | None = None
-        self._filled = threading.Lock()
-        self._filled.acquire()
+        self.is_filled = False
+        self._empty = threading.Lock()
+        self._empty.acquire()
 
     def fill(self, answer: dict[str, Any] | None) -> None:
-        self.answer = answer
-        self._filled.release()
+        """Who was interrupted on the way out of here may come again."""
+        self.answer, self.is_filled = answer, True
+        if self._empty.locked():
+            self._empty.release()
 
-    def wait(self) -> dict[str, Any] | None:
-        self._filled.acquire()
-        return self.answer
+    def wait(self) -> None:
+        self._empty.acquire()
 
 
 class Process:
@@ -67,7 +75,10 @@ class Process:
         self._guard = threading.Lock()
         self._writing = threading.Lock()
         self._waiting: dict[int, _Slot] = {}
-        self._greeting = _Slot()
+        self._turn = threading.RLock()
+        self._needed = threading.Event()
+        self._is_ending = False
+        self._parts: list[bytes] = []
         self._complaints: deque[str] = deque(maxlen=20)
         self._is_gone = False
         try:
@@ -86,9 +97,10 @@ class Process:
         _running.add(self)
         for name in ("stdin", "stdout"):
             _widen(self._pipe(name))
+        self._stdout = self._pipe("stdout").fileno()
         self._complaining = threading.Thread(target=self._read_complaints, name="hermes-sessions-stderr", daemon=True)
         self._complaining.start()
-        self._reading = threading.Thread(target=self._read_answers, name="hermes-sessions-reader", daemon=True)
+        self._reading = threading.Thread(target=self._read_for_others, name="hermes-sessions-reader", daemon=True)
         self._reading.start()
         try:
             self._greet()
@@ -98,16 +110,9 @@ class Process:
 
     def request(self, number: int, line: bytes) -> dict[str, Any]:
         """Sends a line and waits for the answer of that number. :class:`Lost` if the process ends before it comes."""
-        slot = _Slot()
-        with self._guard:
-            if self._is_gone:
-                raise Lost(self._last_words())
-            self._waiting[number] = slot
+        slot = self._enter(number)
         self._write(number, line)
-        answer = slot.wait()
-        if answer is None:
-            raise Lost(self._last_words())
-        return answer
+        return self._answer(slot)
 
     @property
     def pid(self) -> int:
@@ -121,8 +126,7 @@ class Process:
 
     def close(self) -> None:
         """Ends it: first the end of its input, upon which it answers what it accepted; force only if that doesn't help."""
-        with self._writing:
-            self._pipe("stdin").close()
+        self._end_input()
         try:
             self._child.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -139,16 +143,19 @@ class Process:
 
     def _dismiss(self) -> None:
         """Ends a process that is of no use, once it has said why as far as it does so soon."""
-        with self._writing:
-            self._pipe("stdin").close()
+        self._end_input()
         self._reading.join(1.0)
         self._child.kill()
         self._reading.join(1.0)
 
+    def _end_input(self) -> None:
+        with self._writing:
+            self._pipe("stdin").close()
+        self._is_ending = True
+        self._needed.set()
+
     def _greet(self) -> None:
-        greeting = self._greeting.wait()
-        if greeting is None:
-            raise Lost(self._last_words())
+        greeting = self._answer(self._enter(_HELLO))
         hello = greeting.get("hello")
         if not isinstance(hello, dict):
             raise StoreUnavailable(f"the program of the session store is not one of ours: it said {greeting!r}")
@@ -161,43 +168,101 @@ class Process:
             )
         self.hello = hello
 
-    def _read_answers(self) -> None:
+    def _enter(self, number: int) -> _Slot:
+        slot = _Slot()
+        with self._guard:
+            if self._is_gone:
+                raise Lost(self._last_words())
+            self._waiting[number] = slot
+        return slot
+
+    def _answer(self, slot: _Slot) -> dict[str, Any]:
+        """Waits until a slot is filled: reads, if nobody else does, or leaves it to who does and then to the thread."""
         try:
-            greeted = False
-            for line in _lines(self._pipe("stdout")):
+            if self._turn.acquire(blocking=False):
+                while not slot.is_filled and self._read():
+                    pass
+        finally:
+            # The lock itself is asked: an interrupt may come before anybody could note that it was taken.
+            if self._turn._is_owned():  # type: ignore[attr-defined]
+                self._turn.release()
+            if not slot.is_filled:
+                self._needed.set()
+        slot.wait()
+        if slot.answer is None:
+            raise Lost(self._last_words())
+        return slot.answer
+
+    def _read_for_others(self) -> None:
+        try:
+            while True:
+                self._needed.wait()
+                self._needed.clear()
+                with self._turn:
+                    while self._waiting or self._is_ending:
+                        if not self._read():
+                            return
+        finally:
+            self._bury()
+
+    def _read(self) -> bool:
+        """Hands out what comes next; whether more may come. Only who has the turn reads."""
+        poll = select.poll()
+        poll.register(self._stdout, select.POLLIN)
+        # An interrupt while nothing comes leaves the others alone.
+        if not poll.poll(_LOOK_MILLISECONDS):
+            return True
+        try:
+            chunk = os.read(self._stdout, _PIPE)
+            for line in self._lines_of(chunk):
                 message = load_line(line)
-                if not greeted:
-                    greeted = True
-                    self._greeting.fill(message)
-                    continue
-                slot = self._waiting.pop(message["id"], None)
+                number = message.get("id", _HELLO)
+                slot = self._waiting.get(number)
                 if slot is not None:
                     slot.fill(message)
+                    self._waiting.pop(number, None)
+                elif number == _HELLO:
+                    raise ValueError(f"it answers nobody: {line[:200]!r}")
+            return bool(chunk)
         except Exception:
             _log.exception("the process of the session store said something that can't be read")
             self._child.kill()
-        finally:
-            self._bury(greeted)
+            return False
+        except BaseException:
+            # An interrupt, and with it what had come is lost: whoever waits for it asks another process.
+            self._child.kill()
+            raise
 
-    def _bury(self, greeted: bool) -> None:
+    def _lines_of(self, chunk: bytes) -> Iterator[bytes]:
+        """The lines that end here, of any length, without their ends."""
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            self._parts.append(line)
+            line = b"".join(self._parts) if len(self._parts) > 1 else line
+            self._parts.clear()
+            yield line
+        if rest:
+            self._parts.append(rest)
+
+    def _bury(self) -> None:
         try:
             self._child.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
         self._complaining.join(1.0)
-        self._pipe("stdout").close()
         with self._writing:
             self._pipe("stdin").close()
         with self._guard:
             self._is_gone = True
             waiting = list(self._waiting.values())
             self._waiting.clear()
-        _running.discard(self)
-        if not greeted:
-            self._greeting.fill(None)
         for slot in waiting:
             slot.fill(None)
+        # Whoever had the turn has let it go, and nobody takes it whose slot is filled.
+        with self._turn:
+            self._pipe("stdout").close()
+        _running.discard(self)
 
     def _read_complaints(self) -> None:
         for line in _lines(self._pipe("stderr")):
@@ -215,7 +280,7 @@ class Process:
             try:
                 _write_all(self._pipe("stdin"), line)
             except OSError as error:
-                # The pipe is broken; the reader sees the end of the process and wakes whoever waits.
+                # The pipe is broken; whoever reads sees the end of the process.
                 _log.debug("request %d could not be written: %s", number, error)
                 self._child.kill()
             except BaseException:
@@ -246,22 +311,8 @@ def _write_all(pipe: FileIO, data: bytes) -> None:
 
 
 def _lines(pipe: FileIO) -> Iterator[bytes]:
-    """The lines of a pipe, of any length, without their ends."""
-    parts: list[bytes] = []
-    while True:
-        try:
-            chunk = pipe.read(_PIPE)
-        except (OSError, ValueError):
-            return
-        if not chunk:
-            return
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            parts.append(line)
-            yield b"".join(parts) if len(parts) > 1 else line
-            parts.clear()
-        if rest:
-            parts.append(rest)
+    with suppress(OSError, ValueError):
+        yield from pipe
 
 
 def _widen(pipe: FileIO) -> None:

@@ -27,7 +27,7 @@ def dump_line(message: Mapping[str, Any]) -> bytes:
     """
     try:
         text = _dump(message)
-        if '"$' in text:
+        if "$" in text and '"$' in text:
             raise _NeedsWalk
     except (_NeedsWalk, ValueError):
         # ValueError: a NaN or an infinity, or a value that holds itself, which fails again below.
@@ -40,8 +40,9 @@ def dump_line(message: Mapping[str, Any]) -> bytes:
 
 def load_line(line: bytes) -> dict[str, Any]:
     """What a line of the process says."""
-    message: dict[str, Any] = json.loads(line)
-    if b'"$' in line:
+    message: dict[str, Any] = json.loads(line.decode())
+    # One character is looked for ten times as fast as two.
+    if b"$" in line and b'"$' in line:
         message = {key: _unwrap(value) for key, value in message.items()}
     return message
 
