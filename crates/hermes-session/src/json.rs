@@ -218,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_escaped_wherever_it_has_to_be() {
+        for (text, spelled) in [
+            ("", r#""""#),
+            ("plain é大🚀", r#""plain é大🚀""#),
+            ("\"both\\ends\"", r#""\"both\\ends\"""#),
+            ("\n\r\t\u{8}\u{c}\0\u{1f}\u{7f}x", "\"\\n\\r\\t\\b\\f\\u0000\\u001f\u{7f}x\""),
+        ] {
+            assert_eq!(Json::string(text).as_str(), spelled);
+            let mut object = ObjectWriter::with_room(1);
+            object.text(text, Some(text));
+            assert_eq!(object.finish(), format!("{{{spelled}: {spelled}}}"));
+        }
+    }
+
+    #[test]
     fn what_rust_cannot_hold_is_kept() {
         check(r#"["\uD800", "a\udc00b"]"#, r#"["\ud800", "a\udc00b"]"#);
         check("[NaN, Infinity, -Infinity]", "[NaN, Infinity, -Infinity]");
