@@ -82,7 +82,6 @@ class Interrupt(FakeTest):
                 db.get_meta("is answered only together with two others")
             self.assertEqual(db.ping(), pid)
 
-
     def test_who_asks_within_a_signal_gets_an_answer_and_so_does_who_was_asking(self) -> None:
         with SessionDB(self.folder) as db:
             nested: list[object] = []

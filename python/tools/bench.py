@@ -98,7 +98,9 @@ def main() -> None:
                 "list 20 sessions": lambda db, number: db.list_sessions_rich(),
                 "get a session": lambda db, number: db.get_session(f"s{number % given.sessions}"),
             }
-            print(f"{given.sessions * 200} messages, {given.calls} calls of each kind; microseconds: median, p99, processors")
+            print(
+                f"{given.sessions * 200} messages, {given.calls} calls of each kind; microseconds: median, p99, processors"
+            )
             print(f"{'':<28} {'theirs':>9} {'':>9} {'':>9}   {'ours':>9}")
             for name, call in kinds.items():
                 times: tuple[list[float], list[float]] = ([], [])
