@@ -2,7 +2,7 @@
 
 use crate::{
     Case, concurrency, deletion, functions, gateway, import, lineage, listing, maintenance, messages, meta, ordering,
-    pieces, requests, search, sessions, text, titles, topics, transfer, usage,
+    pieces, requests, scope, search, sessions, text, titles, topics, transfer, usage,
 };
 
 macro_rules! cases {
@@ -197,6 +197,10 @@ pub const CASES: &[Case] = cases![
     functions::retention_takes_whole_conversations,
     functions::a_session_is_found_as_it_is_named,
     functions::the_export_is_the_models,
+    scope::a_search_stays_within,
+    scope::lists_and_counts_stay_within,
+    scope::a_conversation_by_any_of_its_sessions,
+    scope::the_topics_of_a_chat,
     gateway::a_handoff_goes_its_way,
     gateway::one_on_its_way_is_not_asked_for_again,
     gateway::one_worker_wins,

@@ -22,11 +22,11 @@ use hermes_session::{MessageId, Optimizing, PageRequest, Store, StoreError};
 use std::time::Duration;
 
 /// What indexes know when a store is asked.
-const MOMENTS: [Moment; 3] = [Moment::Unindexed, Moment::Indexed, Moment::Anew];
+pub(crate) const MOMENTS: [Moment; 3] = [Moment::Unindexed, Moment::Indexed, Moment::Anew];
 
 /// How much indexes know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moment {
+pub(crate) enum Moment {
     /// Nothing yet.
     Unindexed,
     /// All there is.
@@ -37,7 +37,7 @@ enum Moment {
 
 impl Moment {
     /// Brings a store there, which does nothing unasked.
-    async fn come(self, store: &dyn Store) -> Result<(), StoreError> {
+    pub(crate) async fn come(self, store: &dyn Store) -> Result<(), StoreError> {
         if self == Self::Anew {
             store.rebuild_indexes().await?;
             while store.optimize().await? != Optimizing::Done {}

@@ -34,7 +34,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 20] = [
+const CASE_MODULES: [&str; 21] = [
     "sessions",
     "titles",
     "topics",
@@ -50,6 +50,7 @@ const CASE_MODULES: [&str; 20] = [
     "import",
     "ordering",
     "pieces",
+    "scope",
     "search",
     "text",
     "concurrency",
@@ -93,6 +94,7 @@ fn arrows_point_one_way() {
         ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
         ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),
+        ("hermes-recall", vec!["hermes-session"]),
         ("hermes-rpc", vec!["hermes-session"]),
         ("hermes-config", vec![]),
         ("hermes-conformance", vec!["hermes-session"]),

@@ -32,6 +32,7 @@ pub mod replay;
 mod request;
 pub mod resume;
 pub mod retention;
+pub mod scope;
 pub mod script;
 pub mod scrub;
 pub mod search;
@@ -63,6 +64,7 @@ pub use listing::{
 pub use message::{Fault, Message, MessageBody, NewMessage, Role};
 pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;
+pub use scope::Scope;
 pub use search::{SearchStore, Store};
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
 pub use statistics::{ModelStatistics, Room, SessionPart, SourceStatistics, Statistics};

@@ -1,7 +1,7 @@
 //! Asking for many sessions at once: which, in what order, which page, and what comes back.
 
 use crate::search::fold::fold;
-use crate::{EndReason, Invalid, Relation, SessionId, Source, Timestamp, Usage};
+use crate::{EndReason, Invalid, Relation, Scope, SessionId, Source, Timestamp, Usage};
 
 /// What one row of a list stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,10 +59,15 @@ pub struct SessionFilter {
     pub model: Option<String>,
     /// Only those with this in their titles, caseless and accents aside ([`fold`](crate::search::fold::fold)).
     pub title: Option<String>,
+    /// Only the conversations that these sessions are part of; an empty list admits none.
+    pub conversations: Option<Vec<SessionId>>,
+    /// Only conversations within this scope, and their sessions.
+    pub scope: Scope,
 }
 
 impl SessionFilter {
-    /// Whether a row is meant.
+    /// Whether a row is meant, as far as it tells: its conversation has to be one of [`SessionFilter::conversations`] and within the scope
+    /// besides.
     pub fn admits(&self, row: &SessionSummary) -> bool {
         self.sources.as_ref().is_none_or(|sources| sources.contains(&row.source))
             && !self.exclude_sources.contains(&row.source)

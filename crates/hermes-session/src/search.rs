@@ -15,7 +15,8 @@ pub mod tokens;
 pub use query::Query;
 
 use crate::{
-    GatewayStore, Maintenance, MessageId, PageRequest, Role, SessionId, SessionStore, Source, StoreError, Timestamp,
+    GatewayStore, Maintenance, MessageId, PageRequest, Role, Scope, SessionId, SessionStore, Source, StoreError,
+    Timestamp,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -87,10 +88,14 @@ pub struct SearchFilter {
     pub user_id: Option<String>,
     /// Only these sessions.
     pub sessions: Option<Vec<SessionId>>,
+    /// None of these sessions.
+    pub exclude_sessions: Vec<SessionId>,
     /// Only sessions whose title has this in it, caseless and accents aside.
     pub title: Option<String>,
     /// Only sessions with this model.
     pub model: Option<String>,
+    /// Only conversations within this scope.
+    pub scope: Scope,
 }
 
 /// What a filter asks of a session.
@@ -106,6 +111,8 @@ pub struct SessionFacts<'a> {
     pub model: Option<&'a str>,
     /// Its title.
     pub title: Option<&'a str>,
+    /// Whether its conversation is within the filter's scope, as the store has looked it up.
+    pub is_in_scope: bool,
 }
 
 impl SearchFilter {
@@ -115,13 +122,17 @@ impl SearchFilter {
             || !self.exclude_sources.is_empty()
             || self.user_id.is_some()
             || self.sessions.is_some()
+            || !self.exclude_sessions.is_empty()
+            || self.scope.is_bounded()
             || self.title.is_some()
             || self.model.is_some()
     }
 
     /// Whether messages of a session are searched.
     pub fn admits_session(&self, session: SessionFacts<'_>) -> bool {
-        self.sources.as_ref().is_none_or(|sources| sources.contains(session.source))
+        session.is_in_scope
+            && self.sources.as_ref().is_none_or(|sources| sources.contains(session.source))
+            && !self.exclude_sessions.contains(session.id)
             && !self.exclude_sources.contains(session.source)
             && self.user_id.as_deref().is_none_or(|user| session.user_id == Some(user))
             && self.sessions.as_ref().is_none_or(|sessions| sessions.contains(session.id))
@@ -243,7 +254,7 @@ pub trait SearchStore: SessionStore {
     ///
     /// The whole set of hits, over all pages, is what [`matching::Matcher`] says of each message, on every store; scores may differ. An index that is
     /// missing, damaged or behind makes it slower and not wrong. An error is an error, never an empty list.
-    //  Cases: search::*
+    //  Cases: search::*, scope::a_search_stays_within
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError>;
 }
 

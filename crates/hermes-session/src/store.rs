@@ -143,11 +143,11 @@ pub trait SessionStore: Send + Sync {
     ///
     /// A compressed chain is one row. Branches are rows of their own, whatever became of the session they came from; so is a
     /// session whose parent is gone. A row that can't be read is told apart.
-    //  Cases: listing::*, ordering::*
+    //  Cases: listing::*, ordering::*, scope::lists_and_counts_stay_within, scope::a_conversation_by_any_of_its_sessions
     async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError>;
 
     /// How many conversations, sessions and messages the filter admits.
-    //  Cases: listing::counts_match_the_list
+    //  Cases: listing::counts_match_the_list, scope::lists_and_counts_stay_within
     async fn counts(&self, filter: &crate::SessionFilter) -> Result<Counts, StoreError>;
 
     /// Every session that is linked to this one by parents, in either direction, over any distance.

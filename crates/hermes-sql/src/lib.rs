@@ -9,6 +9,7 @@ mod answer;
 pub mod columns;
 pub mod decode;
 mod prefix;
+pub mod scope;
 pub mod search;
 pub mod server;
 pub mod statements;

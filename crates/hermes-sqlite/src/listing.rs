@@ -9,7 +9,7 @@ use hermes_session::{
     Counts, ListCursor, ListRequest, Listing, Order, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
     Unreadable, View,
 };
-use hermes_sql::{columns, decode};
+use hermes_sql::{columns, decode, scope};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
 use std::fmt::Write as _;
@@ -218,6 +218,14 @@ fn condition(filter: &SessionFilter, active: &str, sql: &mut String, values: &mu
             _ = write!(sql, " AND {active} {comparison} ?");
             values.push(bound.seconds().into());
         }
+    }
+    let mut bind = |value: &str| {
+        values.push(text(value));
+        "?".to_owned()
+    };
+    sql.push_str(&scope::condition(&filter.scope, "h.root", ToOwned::to_owned, &mut bind));
+    if let Some(sessions) = &filter.conversations {
+        sql.push_str(&scope::part_of(sessions, "h.root", bind));
     }
 }
 

@@ -116,9 +116,9 @@ impl SearchArgs {
             since,
             before,
             user_id: self.user.clone(),
-            sessions: None,
             title: self.title.clone(),
             model: self.model.clone(),
+            ..SearchFilter::default()
         })
     }
 

@@ -1,8 +1,9 @@
 //! Many sessions at once.
 
 use super::State;
+use hermes_session::scope::ConversationFacts;
 use hermes_session::{
-    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Session, SessionFilter, SessionId, SessionPart,
+    Counts, Lineage, ListCursor, ListRequest, Listing, Order, Scope, Session, SessionFilter, SessionId, SessionPart,
     SessionSummary, Statistics, Timestamp, View, preview,
 };
 
@@ -61,6 +62,11 @@ impl State {
         let links = self.links();
         let mut rows = Vec::new();
         for link in links.links().filter(|link| link.relation.starts_conversation()) {
+            let is_meant =
+                |sessions: &Vec<SessionId>| links.conversation(&link.id).iter().any(|id| sessions.contains(id));
+            if !self.is_within(&filter.scope, &links, &link.id) || !filter.conversations.as_ref().is_none_or(is_meant) {
+                continue;
+            }
             let members: Vec<&Session> =
                 links.conversation(&link.id).iter().filter_map(|id| self.sessions.get(id)).collect();
             match view {
@@ -70,6 +76,18 @@ impl State {
         }
         rows.retain(|row| filter.admits(row));
         rows
+    }
+
+    /// Whether the conversation of a session is within a scope.
+    pub(super) fn is_within(&self, scope: &Scope, links: &Lineage, id: &SessionId) -> bool {
+        let root = links.conversation_root(id);
+        self.sessions.get(&root).is_some_and(|first| {
+            scope.admits(ConversationFacts {
+                source: &first.source,
+                user_id: first.user_id.as_deref(),
+                members: &links.conversation(&root),
+            })
+        })
     }
 
     fn session_row(&self, session: &Session, conversation: &SessionId) -> SessionSummary {

@@ -82,13 +82,15 @@ impl State {
 
     /// The messages that the filter admits, in order.
     fn said<'s>(&'s self, request: &'s SearchRequest) -> impl Iterator<Item = Said<'s>> {
-        let admits = |session: &Session| {
+        let links = self.links();
+        let admits = move |session: &Session| {
             request.filter.admits_session(SessionFacts {
                 id: &session.id,
                 source: &session.source,
                 user_id: session.user_id.as_deref(),
                 model: session.model.as_deref(),
                 title: session.title.as_deref(),
+                is_in_scope: self.is_within(&request.filter.scope, &links, &session.id),
             })
         };
         let sessions = self.sessions.values().filter(move |session| admits(session));

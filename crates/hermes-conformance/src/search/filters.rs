@@ -54,6 +54,7 @@ pub async fn every_filter_by_itself(setup: Setup) -> CaseResult {
     let without = |tags: &[&str]| SearchFilter { exclude_sources: tags.iter().copied().map(source).collect(), ..all() };
     let roles = |roles: &[Role]| SearchFilter { roles: Some(roles.to_vec()), ..all() };
     let sessions = |names: &[&str]| SearchFilter { sessions: Some(crate::fixture::ids(names)), ..all() };
+    let besides = |names: &[&str]| SearchFilter { exclude_sessions: crate::fixture::ids(names), ..all() };
     let called = |piece: &str| SearchFilter { title: Some(piece.into()), ..all() };
     let users = |user: &str| SearchFilter { user_id: Some(user.into()), ..all() };
     let model = |model: &str| SearchFilter { model: Some(model.into()), ..all() };
@@ -81,6 +82,10 @@ pub async fn every_filter_by_itself(setup: Setup) -> CaseResult {
             (sessions(&["two"]), &[3, 4, 5]),
             (sessions(&["two", "one", "two", "nobody"]), &[0, 1, 2, 3, 4, 5]),
             (sessions(&[]), &[]),
+            (besides(&["two", "nobody"]), &[0, 1, 2, 6, 7, 8]),
+            (besides(&["Two"]), ALL),
+            (besides(&["one", "two", "three"]), &[]),
+            (SearchFilter { exclude_sessions: crate::fixture::ids(&["one"]), ..sessions(&["one", "two"]) }, &[3, 4, 5]),
             (model("m-1"), &[0, 1, 2]),
             (model("M-1"), &[]),
             (called("GROSSE DES CAFE"), &[0, 1, 2]),

@@ -7,7 +7,7 @@ use crate::row::Row;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
 use hermes_sql::server::Fields as _;
-use hermes_sql::stored;
+use hermes_sql::{scope, stored};
 
 /// As many sessions are listed. More are asked for message by message.
 const FEW: usize = 64;
@@ -97,6 +97,12 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     if let Some(sessions) = filter.sessions.as_ref().filter(|sessions| sessions.len() <= MOST) {
         sql += &format!(" AND {}", values.among("s.id", sessions.iter().map(|id| id.as_str())));
     }
+    // Those that are too many for a statement are asked of the rows themselves.
+    if !filter.exclude_sessions.is_empty() && filter.exclude_sessions.len() <= MOST {
+        sql += &format!(" AND NOT ({})", values.among("s.id", filter.exclude_sessions.iter().map(|id| id.as_str())));
+    }
+    let exact = |column: &str| format!("CAST({column} AS BINARY)");
+    sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), exact, |value| values.bind(kept(value)));
     sql
 }
 

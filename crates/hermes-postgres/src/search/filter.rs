@@ -5,7 +5,7 @@ use crate::database::Transaction;
 use crate::error::Failure;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
-use hermes_sql::stored;
+use hermes_sql::{scope, stored};
 
 /// As many sessions are listed, and their messages are looked up. More are asked for message by message.
 const FEW: usize = 64;
@@ -98,6 +98,13 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
         let sessions: Vec<String> = sessions.iter().map(|id| id.as_str().to_owned()).collect();
         ask("s.id = ANY(?::text[])", values.bind(sessions));
     }
+    if !filter.exclude_sessions.is_empty() {
+        let sessions: Vec<String> = filter.exclude_sessions.iter().map(|id| id.as_str().to_owned()).collect();
+        ask("s.id <> ALL(?::text[])", values.bind(sessions));
+    }
+    sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), ToOwned::to_owned, |value| {
+        format!("{}::text", values.bind(kept(value)))
+    });
     sql
 }
 

@@ -2,7 +2,7 @@
 
 use super::row::Restored;
 use super::{Dialect, Fields as _, LIST, Sql, Value, among, list as places};
-use crate::{columns, decode};
+use crate::{columns, decode, scope};
 use hermes_session::{
     Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, View,
 };
@@ -139,6 +139,14 @@ fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut 
             values.push(bound.seconds().into());
             _ = write!(sql, " AND {active} {comparison} ${}", values.len());
         }
+    }
+    let mut bind = |value: &str| {
+        values.push(crate::stored::without_nul(value).as_ref().into());
+        format!("${}", values.len())
+    };
+    sql.push_str(&scope::condition(&filter.scope, "h.root", dialect.exact, &mut bind));
+    if let Some(sessions) = &filter.conversations {
+        sql.push_str(&scope::part_of(sessions, "h.root", bind));
     }
 }
 

@@ -8,8 +8,9 @@ use crate::row::{text, time};
 use crate::{mend, private};
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::{Role, SessionId, Source, Timestamp};
+use hermes_sql::scope;
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, params, params_from_iter};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -120,6 +121,7 @@ impl<'d> Rows<'d> {
                 })
             })
             .optional()?;
+        let is_in_scope = card.is_some() && self.is_in_scope(id)?;
         let card = card.map(|mut card| {
             card.is_admitted = self.filter.admits_session(SessionFacts {
                 id: &card.id,
@@ -127,11 +129,33 @@ impl<'d> Rows<'d> {
                 user_id: card.user_id.as_deref(),
                 model: card.model.as_deref(),
                 title: card.title.as_deref(),
+                is_in_scope,
             });
             Rc::new(card)
         });
         self.cards.insert(id.to_owned(), card.clone());
         Ok(card)
+    }
+
+    /// Whether the conversation of a session is within the filter's scope.
+    fn is_in_scope(&self, id: &str) -> Result<bool, Failure> {
+        if !self.filter.scope.is_bounded() {
+            return Ok(true);
+        }
+        let (sql, mut values) = self.scoped();
+        values.push(id.to_owned());
+        let mut statement = self.database.prepare_cached(&format!("{sql} AND h.session_id = ?"))?;
+        Ok(statement.exists(params_from_iter(values))?)
+    }
+
+    /// The statement for all sessions within the filter's scope, and its values.
+    fn scoped(&self) -> (String, Vec<String>) {
+        let mut values = Vec::new();
+        let condition = scope::condition(&self.filter.scope, "h.root", ToOwned::to_owned, |value| {
+            values.push(value.to_owned());
+            "?".to_owned()
+        });
+        (format!("SELECT h.session_id FROM hx_session h WHERE 1{condition}"), values)
     }
 
     /// The messages of the few sessions that a filter admits; nothing if it admits many, so that asking of each message is quicker.
@@ -143,8 +167,9 @@ impl<'d> Rows<'d> {
         let names: Vec<String> = match &self.filter.sessions {
             Some(sessions) => sessions.iter().map(|id| id.as_str().to_owned()).collect(),
             None => {
-                let mut statement = self.database.prepare_cached("SELECT session_id FROM hx_session")?;
-                statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?
+                let (sql, values) = self.scoped();
+                let mut statement = self.database.prepare_cached(&sql)?;
+                statement.query_map(params_from_iter(values), |row| row.get(0))?.collect::<Result<_, _>>()?
             }
         };
         let mut few = Vec::new();

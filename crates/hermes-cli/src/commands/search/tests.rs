@@ -41,9 +41,9 @@ fn every_option_is_asked_of_the_store() {
             since: Some(at("3d")),
             before: Some(at("2025-03-05")),
             user_id: Some("u".into()),
-            sessions: None,
             title: Some("t".into()),
             model: Some("m".into()),
+            ..SearchFilter::default()
         },
         order: SearchOrder::Newest,
         page: PageRequest::new(5, 10).unwrap(),

@@ -1,0 +1,123 @@
+//! Nothing crosses a scope: searches, lists, counts.
+
+use crate::fixture::{id, ids};
+use crate::people::{fill, scopes, secret, sessions};
+use crate::search::MOMENTS;
+use crate::{CaseResult, Setup, oracle};
+use hermes_session::search::{Query, SearchFilter, SearchOrder, SearchRequest};
+use hermes_session::{Counts, ListRequest, Order, PageRequest, SessionFilter, View, scope};
+use std::collections::BTreeSet;
+
+/// A search finds every message of the conversations within its scope and none of any other, however it is asked and whatever the
+/// indexes know.
+pub async fn a_search_stays_within(setup: Setup) -> CaseResult {
+    let store = setup.idle_store("s").await;
+    fill(&*store).await?;
+    for moment in MOMENTS {
+        moment.come(&*store).await?;
+        for (scope, roots) in scopes() {
+            let expect: BTreeSet<&str> =
+                sessions().into_iter().filter(|(_, root)| roots.contains(root)).map(|(id, _)| id).collect();
+            let filter = SearchFilter { scope: scope.clone(), ..SearchFilter::default() };
+            // A word, a piece of one, no word at all, and what only single words of match.
+            for text in ["common OR commonly", "ommon", "NOT absent", "common absent nothing"] {
+                for order in [SearchOrder::Best, SearchOrder::Newest] {
+                    let request = SearchRequest {
+                        filter: filter.clone(),
+                        order,
+                        page: PageRequest::first(3),
+                        ..SearchRequest::new(Query::parse(text))
+                    };
+                    let hits = oracle::every_page(&*store, &request).await?;
+                    let found: BTreeSet<&str> = hits.iter().map(|hit| hit.session.as_str()).collect();
+                    assert_eq!(found, expect, "{moment:?}, {text} {order:?}: {scope:?}");
+                }
+            }
+            for (session, root) in sessions() {
+                let request =
+                    SearchRequest { filter: filter.clone(), ..SearchRequest::new(Query::parse(&secret(session))) };
+                let found = store.search(&request).await?.hits.len();
+                assert_eq!(found, if roots.contains(&root) { 2 } else { 0 }, "{moment:?}, {session}: {scope:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lists and counts show the conversations within a scope, and of the sessions those that belong to them, in every order.
+pub async fn lists_and_counts_stay_within(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    fill(&*store).await?;
+    for (scope, roots) in scopes() {
+        let expect: Vec<&str> =
+            sessions().into_iter().filter(|(_, root)| roots.contains(root)).map(|(id, _)| id).collect();
+        // A title is asked for row by row on some stores.
+        for title in [None, Some("TALK".to_owned())] {
+            let filter = SessionFilter { scope: scope.clone(), title, ..SessionFilter::default() };
+            for order in [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id] {
+                let list = async |view| {
+                    let request = ListRequest { view, order, filter: filter.clone(), ..ListRequest::default() };
+                    let rows = store.list(&request).await?.rows.into_iter();
+                    let names = rows.map(|row| match view {
+                        View::Conversations => row.conversation.to_string(),
+                        View::Sessions => row.id.to_string(),
+                    });
+                    Ok::<_, hermes_session::StoreError>(names.collect::<BTreeSet<String>>())
+                };
+                let names = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
+                assert_eq!(list(View::Conversations).await?, names(roots), "{order:?} {filter:?}");
+                assert_eq!(list(View::Sessions).await?, names(&expect), "{order:?} {filter:?}");
+            }
+            let [conversations, sessions] = [roots.len() as u64, expect.len() as u64];
+            let counts = Counts { conversations, sessions, messages: 2 * sessions };
+            assert_eq!(store.counts(&filter).await?, counts, "{filter:?}");
+        }
+    }
+    Ok(())
+}
+
+/// A conversation is asked for by any of its sessions, and is there only if it is within the scope as well.
+pub async fn a_conversation_by_any_of_its_sessions(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    fill(&*store).await?;
+    for (scope, roots) in scopes() {
+        for (session, root) in sessions() {
+            let conversations = Some(ids(&[session, "absent"]));
+            let filter = SessionFilter { scope: scope.clone(), conversations, ..SessionFilter::default() };
+            let rows = store.list(&ListRequest { filter: filter.clone(), ..ListRequest::default() }).await?.rows;
+            let found: Vec<&str> = rows.iter().map(|row| row.conversation.as_str()).collect();
+            let expect: &[&str] = if roots.contains(&root) { &[root] } else { &[] };
+            assert_eq!(found, expect, "{filter:?}");
+            assert_eq!(store.counts(&filter).await?.conversations, expect.len() as u64, "{filter:?}");
+        }
+    }
+    let none = SessionFilter { conversations: Some(Vec::new()), ..SessionFilter::default() };
+    assert_eq!(store.counts(&none).await?, Counts::default());
+    Ok(())
+}
+
+/// A chat's scope are the sessions that its topics lead to, and those that the caller knows.
+pub async fn the_topics_of_a_chat(setup: Setup) -> CaseResult {
+    use hermes_session::{Scope, TopicChange};
+    let store = setup.store().await;
+    fill(&*store).await?;
+    for (chat, thread, session) in [("7", "1", "t1b"), ("7", "2", "t2"), ("8", "1", "t3")] {
+        let change = TopicChange::Bind {
+            chat_id: chat.into(),
+            thread_id: thread.into(),
+            user_id: "anna".into(),
+            session_key: format!("key {session}"),
+            session_id: id(session),
+            managed_mode: "auto".into(),
+        };
+        store.change_topics(&change, crate::fixture::at(0)).await?;
+    }
+    let telegram = crate::fixture::source("telegram");
+    let found = scope::of_chat(&*store, &telegram, "7", ids(&["d1", "t2"])).await?;
+    assert_eq!(found, Scope::Chat(ids(&["d1", "t1b", "t2"])));
+    assert_eq!(scope::of_chat(&*store, &telegram, "9", Vec::new()).await?, Scope::Chat(Vec::new()));
+    // A chat of the same number elsewhere is another chat.
+    let discord = crate::fixture::source("discord");
+    assert_eq!(scope::of_chat(&*store, &discord, "7", ids(&["d1"])).await?, Scope::Chat(ids(&["d1"])));
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Conversations as a scope lets them be seen.
+
+use hermes_session::{
+    Lineage, Link, ListRequest, MAX_PAGE, Order, PageRequest, Scope, SessionFilter, SessionId, SessionStore,
+    SessionSummary, StoreError, Timestamp, View,
+};
+use std::collections::BTreeMap;
+
+/// A conversation, by its sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// The chain from the first session to the one that it goes on in, each with what its row tells.
+    pub chain: Vec<SessionSummary>,
+    /// Sessions that did a piece of work for it.
+    pub delegates: Vec<SessionSummary>,
+}
+
+impl Conversation {
+    /// Its id: that of the session in which it goes on.
+    pub fn id(&self) -> &SessionId {
+        &self.tip().id
+    }
+
+    /// The session that it starts with.
+    pub fn first(&self) -> &SessionSummary {
+        &self.chain[0]
+    }
+
+    /// The session in which it goes on.
+    pub fn tip(&self) -> &SessionSummary {
+        &self.chain[self.chain.len() - 1]
+    }
+
+    /// Its title: the newest that there is.
+    pub fn title(&self) -> Option<&str> {
+        self.chain.iter().rev().find_map(|session| session.title.as_deref())
+    }
+
+    /// The newest activity in any of its sessions.
+    pub fn last_active(&self) -> Timestamp {
+        self.members().map(|session| session.last_active).max().unwrap_or(Timestamp::EPOCH)
+    }
+
+    /// How many messages its sessions have; what was carried over from one to the next counts in both.
+    pub fn message_count(&self) -> i64 {
+        self.members().map(|session| session.message_count).sum()
+    }
+
+    /// Every session, the chain first.
+    pub fn members(&self) -> impl Iterator<Item = &SessionSummary> {
+        self.chain.iter().chain(&self.delegates)
+    }
+}
+
+/// The conversations within a scope that these sessions are part of, by the session that each starts with. What is outside the scope is missing, as
+/// is what does not exist.
+pub(crate) async fn conversations(
+    store: &dyn SessionStore,
+    scope: &Scope,
+    sessions: Vec<SessionId>,
+) -> Result<Vec<Conversation>, StoreError> {
+    let filter = SessionFilter { conversations: Some(sessions), scope: scope.clone(), ..SessionFilter::default() };
+    let mut request =
+        ListRequest { view: View::Sessions, filter, order: Order::Id, page: PageRequest::first(MAX_PAGE), after: None };
+    let mut by_root: BTreeMap<SessionId, Vec<SessionSummary>> = BTreeMap::new();
+    loop {
+        let listing = store.list(&request).await?;
+        for row in listing.rows {
+            by_root.entry(row.conversation.clone()).or_default().push(row);
+        }
+        request.after = listing.next;
+        if request.after.is_none() {
+            return Ok(by_root.into_iter().filter_map(|(root, rows)| put_together(&root, rows)).collect());
+        }
+    }
+}
+
+/// The rows of one conversation in their order; nothing if its first session is not among them.
+fn put_together(root: &SessionId, rows: Vec<SessionSummary>) -> Option<Conversation> {
+    let links = rows.iter().map(|row| Link {
+        id: row.id.clone(),
+        parent: row.parent_session_id.clone(),
+        relation: row.relation,
+        started_at: row.started_at,
+    });
+    let lineage = Lineage::new(links);
+    let mut rows: BTreeMap<SessionId, SessionSummary> = rows.into_iter().map(|row| (row.id.clone(), row)).collect();
+    if !rows.contains_key(root) {
+        return None;
+    }
+    let tip = lineage.tip(root);
+    let mut ids = lineage.compressed_into(&tip);
+    // A cycle that somebody left has no first session; the row that stands for it has to do.
+    if ids.first().is_none_or(|first| first != root) {
+        ids = if tip == *root { Vec::new() } else { vec![root.clone()] };
+    }
+    ids.push(tip);
+    let chain: Vec<SessionSummary> = ids.iter().filter_map(|id| rows.remove(id)).collect();
+    Some(Conversation { chain, delegates: rows.into_values().collect() })
+}
+
+/// The sessions of the conversation that a session is part of, and of those that it comes from; none if there is no such session.
+pub(crate) async fn known_to(store: &dyn SessionStore, current: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+    let lineage = match store.lineage(current).await {
+        Ok(lineage) => lineage,
+        Err(StoreError::NotFound(_)) => return Ok(vec![current.clone()]),
+        Err(error) => return Err(error),
+    };
+    let mut known = lineage.conversation(current);
+    for ancestor in lineage.ancestors(current) {
+        if !known.contains(&ancestor) {
+            known.extend(lineage.conversation(&ancestor));
+        }
+    }
+    known.push(current.clone());
+    known.sort_unstable();
+    known.dedup();
+    Ok(known)
+}

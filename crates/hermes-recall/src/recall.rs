@@ -1,0 +1,226 @@
+//! What was said about this?
+
+use crate::conversation::{Conversation, conversations, known_to};
+use crate::request::{MIN_BUDGET, RecallRequest, left_out};
+use crate::summary::{Summarised, Summarising, summaries};
+use crate::transcript;
+use crate::window::Window;
+use hermes_session::search::matching::Matcher;
+use hermes_session::search::{Hit, Query, SearchFilter, SearchRequest, SearchStore, Served, relax};
+use hermes_session::{
+    ListRequest, MessageId, PageRequest, Role, Scope, SessionFilter, SessionId, SessionSummary, StoreError, Timestamp,
+};
+use std::ops::Range;
+
+/// How many hits are looked at before the store is asked for other conversations.
+const HITS: u32 = 60;
+/// How many matches of one conversation are shown.
+const MATCHES: usize = 20;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recall {
+    /// The query was blank: the conversations that were active last.
+    Recent(Vec<SessionSummary>),
+    /// The conversations in which it was said, the best first.
+    Found {
+        /// The conversations.
+        results: Vec<Recalled>,
+        /// How the answer came about.
+        served: Served,
+    },
+}
+
+/// A conversation in which something was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// Where it was said, the best first.
+    pub matches: Vec<Match>,
+    /// The part of the conversation around these places.
+    pub window: Window,
+    /// What a model made of it, if one was asked.
+    pub summary: Summarised,
+}
+
+impl Recalled {
+    /// The answer: the summary, or else the window.
+    pub fn text(&self) -> &str {
+        match &self.summary {
+            Summarised::Yes(text) => text,
+            Summarised::No | Summarised::Failed(_) => &self.window.text,
+        }
+    }
+}
+
+/// A place where something was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The message.
+    pub message: MessageId,
+    /// Its session.
+    pub session: SessionId,
+    /// Who said it.
+    pub role: Role,
+    /// When.
+    pub said_at: Timestamp,
+    /// The place in the text, with marks around what matched.
+    pub snippet: String,
+}
+
+/// Finds what was said in the conversations within a scope.
+///
+/// Hits are grouped by conversation; the best `limit` conversations come back, each with the part around its matches. The conversation of
+/// [`RecallRequest::current`] and those that it comes from are left out, and so are [`HIDDEN`](crate::HIDDEN) sources. Nothing of a conversation outside
+/// the scope is read.
+///
+/// # Errors
+/// If the store fails. That nothing was said is no error.
+pub async fn session_search(
+    store: &dyn SearchStore,
+    scope: &Scope,
+    request: &RecallRequest,
+    summarising: Option<Summarising<'_>>,
+) -> Result<Recall, StoreError> {
+    let known = match &request.current {
+        Some(current) => known_to(store, current).await?,
+        None => Vec::new(),
+    };
+    let query = Query::parse(&request.query);
+    if query.is_empty() {
+        return recent(store, scope, request, &known).await.map(Recall::Recent);
+    }
+    let Found { conversations, served } = found(store, scope, request, &query, known).await?;
+    let words = if served.is_relaxed { relax::words(&query) } else { Vec::new() };
+    let matcher = Matcher::new(&query);
+    let marks = |text: &str| -> Vec<Range<usize>> {
+        if served.is_relaxed { relax::marks(text, &words) } else { matcher.marks(text) }
+    };
+    let budget = request.budget.max(MIN_BUDGET);
+    let mut results = Vec::with_capacity(conversations.len());
+    for (conversation, hits) in conversations {
+        let places: Vec<(SessionId, MessageId)> = hits.iter().map(|hit| (hit.session.clone(), hit.message)).collect();
+        let said = transcript::read(store, &conversation, &places, budget).await?;
+        let window = Window::new(&said, budget, marks);
+        let matches = hits.into_iter().map(Match::from).collect();
+        results.push(Recalled { conversation, matches, window, summary: Summarised::No });
+    }
+    let windows: Vec<(&Conversation, &Window)> =
+        results.iter().map(|result| (&result.conversation, &result.window)).collect();
+    let summaries = summaries(summarising, &request.query, &windows).await;
+    for (result, summary) in results.iter_mut().zip(summaries) {
+        result.summary = summary;
+    }
+    Ok(Recall::Found { results, served })
+}
+
+impl From<Hit> for Match {
+    fn from(hit: Hit) -> Self {
+        let Hit { message, session, role, said_at, snippet, .. } = hit;
+        Self { message, session, role, said_at, snippet }
+    }
+}
+
+/// Conversations with their hits.
+struct Found {
+    conversations: Vec<(Conversation, Vec<Hit>)>,
+    served: Served,
+}
+
+/// Asks until there are enough conversations. One that has very many hits does not keep others out: the store is asked again without it.
+async fn found(
+    store: &dyn SearchStore,
+    scope: &Scope,
+    request: &RecallRequest,
+    query: &Query,
+    mut known: Vec<SessionId>,
+) -> Result<Found, StoreError> {
+    let limit = request.conversations();
+    let mut conversations_found: Vec<(Conversation, Vec<Hit>)> = Vec::new();
+    let mut served: Option<Served> = None;
+    loop {
+        let filter = SearchFilter {
+            exclude_sources: left_out(request.filter.sources.as_deref(), &request.filter.exclude_sources),
+            exclude_sessions: request.filter.exclude_sessions.iter().chain(&known).cloned().collect(),
+            scope: scope.clone(),
+            ..request.filter.clone()
+        };
+        let search = SearchRequest {
+            filter,
+            page: PageRequest::first(HITS),
+            // What matches as a whole is not followed by what matches in part.
+            relax: served.is_none_or(|served: Served| served.is_relaxed),
+            timeout: request.timeout,
+            ..SearchRequest::new(query.clone())
+        };
+        let answer = store.search(&search).await?;
+        let so_far = served.get_or_insert(answer.served);
+        so_far.is_partial |= answer.served.is_partial;
+        let mut groups: Vec<(SessionId, Vec<Hit>)> = Vec::new();
+        for hit in answer.hits {
+            match groups.iter_mut().find(|(conversation, _)| *conversation == hit.conversation) {
+                Some((_, hits)) if hits.len() >= MATCHES => {}
+                Some((_, hits)) => hits.push(hit),
+                None => groups.push((hit.conversation.clone(), vec![hit])),
+            }
+        }
+        groups.truncate(limit - conversations_found.len());
+        let asked: Vec<SessionId> = groups.iter().map(|(_, hits)| hits[0].session.clone()).collect();
+        let is_any = !asked.is_empty();
+        let mut there = if is_any { conversations(store, scope, asked).await? } else { Vec::new() };
+        for (_, hits) in groups {
+            let is_its = |one: &Conversation| one.members().any(|session| session.id == hits[0].session);
+            if let Some(place) = there.iter().position(is_its) {
+                let conversation = there.swap_remove(place);
+                known.extend(conversation.members().map(|session| session.id.clone()));
+                conversations_found.push((conversation, hits));
+            } else {
+                // It went meanwhile.
+                known.push(hits[0].session.clone());
+            }
+        }
+        let is_enough = conversations_found.len() >= limit || answer.next.is_none() || !is_any;
+        if is_enough || so_far.is_partial {
+            return Ok(Found { conversations: conversations_found, served: *so_far });
+        }
+    }
+}
+
+/// The conversations that were active last, without those that nothing was said in.
+async fn recent(
+    store: &dyn SearchStore,
+    scope: &Scope,
+    request: &RecallRequest,
+    known: &[SessionId],
+) -> Result<Vec<SessionSummary>, StoreError> {
+    let limit = request.conversations();
+    let filter = SessionFilter {
+        sources: request.filter.sources.clone(),
+        exclude_sources: left_out(request.filter.sources.as_deref(), &request.filter.exclude_sources),
+        user_id: request.filter.user_id.clone(),
+        active_since: request.filter.since,
+        active_before: request.filter.before,
+        model: request.filter.model.clone(),
+        title: request.filter.title.clone(),
+        conversations: request.filter.sessions.clone(),
+        scope: scope.clone(),
+    };
+    let page = PageRequest::first(2 * limit as u32 + 10);
+    let mut ask = ListRequest { filter, page, ..ListRequest::default() };
+    let mut rows = Vec::new();
+    loop {
+        let listing = store.list(&ask).await?;
+        let is_meant = |row: &SessionSummary| {
+            !known.contains(&row.id)
+                && !known.contains(&row.conversation)
+                && (row.message_count > 0 || row.segments > 1)
+        };
+        rows.extend(listing.rows.into_iter().filter(is_meant));
+        if rows.len() >= limit || listing.next.is_none() {
+            rows.truncate(limit);
+            return Ok(rows);
+        }
+        ask.after = listing.next;
+    }
+}

@@ -1,0 +1,133 @@
+//! A message as an agent reads it.
+
+use hermes_session::{Message, MessageBody, Role, search_text};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The longest result of a tool that is shown whole; of a longer one both ends are.
+const RESULT: usize = 500;
+/// Stands where text was left out.
+pub(crate) const CUT: &str = " […] ";
+/// The role of rows that no model sees: what the gateway notes, and notes of people.
+pub(crate) const NOTE: &str = "session_meta";
+
+/// A message as text, with who says it in front; nothing if it says nothing.
+///
+/// Of a long result of a tool both ends are shown.
+pub(crate) fn message(message: &Message) -> Option<String> {
+    let body = &message.body;
+    let mut text: Cow<'_, str> = body.plain_text();
+    if body.role == Role::Tool {
+        text = ends(&text, RESULT).into();
+    }
+    let calls = called(body);
+    if text.trim().is_empty() && calls.is_empty() {
+        return None;
+    }
+    let mut out = format!("[{}]: ", speaker(body));
+    out.push_str(&text);
+    if !calls.is_empty() {
+        out.push_str(if text.trim().is_empty() { "" } else { "\n" });
+        out.push_str(&format!("[Called: {}]", calls.join(", ")));
+    }
+    Some(out)
+}
+
+/// A message that was found, as text: all that is searched in it, and if that is longer than `most` characters, the part with most of the places
+/// that match.
+pub(crate) fn matched(message: &Message, most: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> String {
+    let body = &message.body;
+    let head = format!("[{}]: ", speaker(body));
+    let text = search_text::of_body(body);
+    let places = marks(&text);
+    let room = most.saturating_sub(head.chars().count());
+    format!("{head}{}", around(&text, &places, room))
+}
+
+fn speaker(body: &MessageBody) -> String {
+    match &body.role {
+        Role::Tool => format!("TOOL:{}", body.tool_name.as_deref().unwrap_or("unknown")),
+        Role::Other(role) if role == NOTE => "NOTE".to_owned(),
+        role => role.as_str().to_uppercase(),
+    }
+}
+
+/// The names of the tools that a message calls.
+fn called(body: &MessageBody) -> Vec<String> {
+    let Some(Value::Array(calls)) = body.tool_calls.as_ref().and_then(hermes_session::Json::to_value) else {
+        return Vec::new();
+    };
+    let name = |call: &Value| call["function"]["name"].as_str().or_else(|| call["name"].as_str()).map(str::to_owned);
+    calls.iter().map(|call| name(call).unwrap_or_else(|| "unknown".to_owned())).collect()
+}
+
+/// Both ends of a text that is longer than `most` characters.
+fn ends(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(count - half).collect();
+    format!("{head}{CUT}{tail}")
+}
+
+/// The part of a text of at most so many characters that has most of the marked places in it, the first of such parts; the marks of what was cut
+/// off included in the count.
+fn around(text: &str, marks: &[Range<usize>], most: usize) -> String {
+    // No text has more characters than bytes.
+    if text.len() <= most || text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let room = most.saturating_sub(2 * CUT.chars().count()).max(1);
+    // Places as characters from the start, so that a window is a number of characters.
+    let mut places = Vec::with_capacity(marks.len());
+    let (mut at, mut count) = (0, 0);
+    for mark in marks {
+        let start = text.floor_char_boundary(mark.start.max(at));
+        count += text[at..start].chars().count();
+        at = start;
+        places.push(count);
+    }
+    let best = (0..places.len())
+        .rev()
+        .max_by_key(|first| places[*first..].iter().take_while(|place| **place < places[*first] + room * 3 / 4).count())
+        .map_or(0, |first| places[first]);
+    let all = count + text[at..].chars().count();
+    let start = best.saturating_sub(room / 4).min(all - room);
+    let part: String = text.chars().skip(start).take(room).collect();
+    let (before, after) = (if start > 0 { CUT } else { "" }, if start + room < all { CUT } else { "" });
+    format!("{before}{part}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(text: &str, word: &str) -> Vec<Range<usize>> {
+        text.match_indices(word).map(|(at, word)| at..at + word.len()).collect()
+    }
+
+    #[test]
+    fn a_long_text_is_cut_around_its_matches() {
+        let text = format!("{}needle{}needle needle{}", "é".repeat(300), "x".repeat(600), "y".repeat(300));
+        let part = around(&text, &mark(&text, "needle"), 100);
+        assert!(part.contains("needle needle") && part.chars().count() <= 100, "{part}");
+        assert!(part.starts_with(CUT) && part.ends_with(CUT));
+        // Without a place it is the beginning, and what fits stays as it is.
+        assert!(around(&text, &[], 100).starts_with("ééé"));
+        assert_eq!(around("ééé", &[], 3), "ééé");
+        let end = format!("{}needle", "é".repeat(300));
+        assert!(around(&end, &mark(&end, "needle"), 50).ends_with("needle"));
+    }
+
+    #[test]
+    fn a_long_result_shows_both_ends() {
+        let text = format!("first{}last", "é".repeat(1_000));
+        let short = ends(&text, RESULT);
+        assert!(short.starts_with("first") && short.ends_with("last") && short.chars().count() < 520);
+        assert_eq!(ends("whole", RESULT), "whole");
+    }
+}

@@ -1,0 +1,212 @@
+//! The part of a conversation around what was found in it, within a budget of characters.
+//!
+//! Every message that was found is in it. Around them turns are added whole, the nearest first; a turn is what the person says and all that follows until the
+//! person speaks again. What is left out is told.
+
+use crate::render;
+use crate::transcript::Said;
+use hermes_session::{MessageId, Role};
+use std::ops::Range;
+
+/// So many characters a note of what is left out has at most.
+const NOTE: usize = 48;
+
+/// A part of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Window {
+    /// What was said, message by message, with a blank line between two.
+    pub text: String,
+    /// How many messages are in it.
+    pub messages: usize,
+    /// How many of what was read are not.
+    pub left_out: usize,
+    /// The first message in it.
+    pub first: Option<MessageId>,
+    /// The last one.
+    pub last: Option<MessageId>,
+}
+
+/// A message as it may stand in a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    id: MessageId,
+    text: String,
+    /// How many characters it takes, with the blank line behind it.
+    size: usize,
+    is_match: bool,
+    /// Whether a turn begins here.
+    starts_turn: bool,
+    follows: bool,
+}
+
+impl Window {
+    /// Makes the window of at most `budget` characters. `marks` tells the places in a text that match.
+    pub(crate) fn new(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
+        let pieces = pieces(said, budget, marks);
+        let kept = choose(&pieces, budget);
+        let mut window = Self::default();
+        let (mut before, mut parts) = (None, Vec::new());
+        for (place, piece) in pieces.iter().enumerate().filter(|(place, _)| kept[*place]) {
+            match before {
+                None if place > 0 => parts.push(note(place)),
+                Some(last) if place > last + 1 => parts.push(note(place - last - 1)),
+                Some(_) if !piece.follows => parts.push("[…]".to_owned()),
+                _ => {}
+            }
+            parts.push(piece.text.clone());
+            before = Some(place);
+            window.messages += 1;
+            window.first = window.first.or(Some(piece.id));
+            window.last = Some(piece.id);
+        }
+        let behind = before.map_or(0, |last| pieces.len() - last - 1);
+        parts.extend((behind > 0).then(|| note(behind)));
+        window.left_out = pieces.len() - window.messages;
+        window.text = parts.join("\n\n");
+        window
+    }
+
+    /// How many characters it has.
+    pub fn characters(&self) -> usize {
+        self.text.chars().count()
+    }
+}
+
+fn note(count: usize) -> String {
+    format!("[… {count} {} left out …]", if count == 1 { "message" } else { "messages" })
+}
+
+fn pieces(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Vec<Piece> {
+    let full: Vec<Option<String>> = said
+        .iter()
+        .map(|said| match said.is_match {
+            true => Some(render::matched(&said.message, usize::MAX, &marks)),
+            false => render::message(&said.message),
+        })
+        .collect();
+    let long: Vec<usize> = said
+        .iter()
+        .zip(&full)
+        .filter(|(said, _)| said.is_match)
+        .map(|(_, text)| text.as_ref().map_or(0, |text| text.chars().count()))
+        .collect();
+    // A quarter is for what stands around.
+    let room = budget.saturating_sub((long.len() + 2) * NOTE) * 3 / 4;
+    let most = level(&long, room.saturating_sub(2 * long.len()));
+    let (mut pieces, mut has_gap) = (Vec::with_capacity(said.len()), false);
+    for (said, text) in said.iter().zip(full) {
+        has_gap |= !said.follows;
+        let Some(mut text) = text else { continue };
+        let mut size = text.chars().count();
+        if said.is_match && size > most {
+            text = render::matched(&said.message, most, &marks);
+            size = text.chars().count();
+        }
+        let follows = !std::mem::take(&mut has_gap);
+        pieces.push(Piece {
+            id: said.message.id,
+            text,
+            size: size + 2,
+            is_match: said.is_match,
+            starts_turn: said.message.body.role == Role::User || !follows,
+            follows,
+        });
+    }
+    pieces
+}
+
+/// The length to which long texts are cut, so that all together are no longer than `room`.
+fn level(lengths: &[usize], room: usize) -> usize {
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    let mut left = room;
+    for (place, length) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - place);
+        if *length > share {
+            return share;
+        }
+        left -= length;
+    }
+    usize::MAX
+}
+
+/// Which pieces are shown: all if they fit; else those that were found, the rest of their turns, and whole turns around them.
+fn choose(pieces: &[Piece], budget: usize) -> Vec<bool> {
+    let all: usize = pieces.iter().map(|piece| piece.size).sum();
+    let gaps = pieces.iter().filter(|piece| !piece.follows).count();
+    if all + gaps * NOTE <= budget {
+        return vec![true; pieces.len()];
+    }
+    let mut kept: Vec<bool> = pieces.iter().map(|piece| piece.is_match).collect();
+    let taken: usize = pieces.iter().filter(|piece| piece.is_match).map(|piece| piece.size).sum();
+    let matches = kept.iter().filter(|is_kept| **is_kept).count();
+    let mut left = budget.saturating_sub(taken + (matches + 2) * NOTE);
+    let turns = turns(pieces);
+    let mut centres: Vec<usize> =
+        (0..turns.len()).filter(|turn| pieces[turns[*turn].clone()].iter().any(|piece| piece.is_match)).collect();
+    if centres.is_empty() {
+        // Nothing was found: the end is where one was last.
+        centres.extend(turns.len().checked_sub(1));
+    }
+    for centre in &centres {
+        complete(pieces, &turns[*centre], &mut kept, &mut left);
+    }
+    // One step further from each, until nothing fits on either side.
+    let mut edges: Vec<[Option<usize>; 2]> = centres.iter().map(|centre| [Some(*centre); 2]).collect();
+    while edges.iter().flatten().any(Option::is_some) {
+        for edge in &mut edges {
+            for (side, at) in edge.iter_mut().enumerate() {
+                let next = at.and_then(|at| if side == 0 { at.checked_sub(1) } else { Some(at + 1) });
+                *at = next.filter(|next| turns.get(*next).is_some_and(|turn| take(pieces, turn, &mut kept, &mut left)));
+            }
+        }
+    }
+    kept
+}
+
+/// The turns, as ranges of pieces.
+fn turns(pieces: &[Piece]) -> Vec<Range<usize>> {
+    let starts: Vec<usize> = (0..pieces.len()).filter(|place| *place == 0 || pieces[*place].starts_turn).collect();
+    let ends = starts.iter().skip(1).copied().chain([pieces.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Takes all of a turn if it fits.
+fn take(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], left: &mut usize) -> bool {
+    let size: usize = turn.clone().filter(|place| !kept[*place]).map(|place| pieces[place].size).sum();
+    if size > *left {
+        return false;
+    }
+    *left -= size;
+    kept[turn.clone()].fill(true);
+    true
+}
+
+/// Takes the rest of a turn in which something was found; of one that is too long, the messages next to what is taken, as long as they fit.
+fn complete(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], left: &mut usize) {
+    if take(pieces, turn, kept, left) {
+        return;
+    }
+    if !kept[turn.clone()].contains(&true) {
+        // Of a turn in which nothing was found its end is taken.
+        for place in turn.clone().rev() {
+            if pieces[place].size > *left {
+                return;
+            }
+            *left -= pieces[place].size;
+            kept[place] = true;
+        }
+    }
+    loop {
+        let next = turn.clone().find(|place| {
+            let beside = |other: usize| turn.contains(&other) && kept[other];
+            !kept[*place] && pieces[*place].size <= *left && (beside(place + 1) || beside(place.wrapping_sub(1)))
+        });
+        let Some(place) = next else { return };
+        *left -= pieces[place].size;
+        kept[place] = true;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! No call crosses a scope: every call that reads, within every scope, on every store.
+//!
+//! `cargo test -p hermes-recall --test recall matrix -- --nocapture` prints the matrix.
+
+use hermes_conformance::ModelStore;
+use hermes_conformance::people::{fill, scopes, secret, sessions};
+use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
+use hermes_mysql::{MysqlOptions, MysqlStore};
+use hermes_postgres::{PostgresOptions, PostgresStore};
+use hermes_recall::{Reader, RecallRequest, listed, page, statistics_of, to_json};
+use hermes_session::search::SearchFilter;
+use hermes_session::{
+    ListRequest, PageRequest, Request, Scope, SessionId, Source, Store, StoreError, Timestamp, Title,
+};
+use jiff::tz::TimeZone;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+fn id(text: &str) -> SessionId {
+    SessionId::parse(text).unwrap()
+}
+
+/// The sessions that an answer tells anything of: their ids, titles or words are in it.
+fn told(answer: &str) -> BTreeSet<&'static str> {
+    let signs = |session: &str| [format!("\"{session}\""), secret(session), format!("talk {session}\"")];
+    let all = sessions().into_iter().map(|(session, _)| session);
+    all.filter(|session| signs(session).iter().any(|sign| answer.contains(sign))).collect()
+}
+
+/// Everything that can be read, by name: the answers as an agent gets them.
+async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreError> {
+    let zone = TimeZone::UTC;
+    let mut all = Vec::new();
+    let searched = async |name, request: RecallRequest| {
+        let request = RecallRequest { limit: 10, ..request };
+        // Nothing of the question is to be taken for an answer.
+        let answer = to_json("", &reader.search(&request, None).await?, &zone);
+        Ok::<_, StoreError>((name, answer.to_string()))
+    };
+    all.push(searched("search, words", RecallRequest::new("common OR commonly")).await?);
+    all.push(searched("search, pieces", RecallRequest::new("ommon")).await?);
+    all.push(searched("search, relaxed", RecallRequest::new("common absent nothing")).await?);
+    all.push(searched("search, negative", RecallRequest::new("NOT absent")).await?);
+    let secrets: Vec<String> = sessions().into_iter().map(|(session, _)| secret(session)).collect();
+    all.push(searched("search, secrets", RecallRequest::new(secrets.join(" OR "))).await?);
+    // Whoever names sessions, users or sources gets no more.
+    let every: Vec<SessionId> = sessions().into_iter().map(|(session, _)| id(session)).collect();
+    let filter = SearchFilter { sessions: Some(every.clone()), ..SearchFilter::default() };
+    all.push(searched("search, named sessions", RecallRequest { filter, ..RecallRequest::new("common") }).await?);
+    let tags = ["telegram", "discord", "cli", "cron"].map(|tag| Source::parse(tag).unwrap());
+    let filter = SearchFilter { sources: Some(tags.to_vec()), scope: Scope::All, ..SearchFilter::default() };
+    all.push(searched("search, named sources", RecallRequest { filter, ..RecallRequest::new("common") }).await?);
+    all.push(searched("recent", RecallRequest::new("")).await?);
+    let filter = SearchFilter { sessions: Some(every), ..SearchFilter::default() };
+    all.push(searched("recent, named sessions", RecallRequest { filter, ..RecallRequest::new("") }).await?);
+    let everything = ListRequest { page: PageRequest::first(100), ..ListRequest::default() };
+    all.push(("list", listed(&reader.list(&everything).await?, 0, &zone).to_string()));
+    let mut read = [String::new(), String::new(), String::new()];
+    for (session, _) in sessions() {
+        let refused = |error| match error {
+            StoreError::NotFound(_) => Ok(String::new()),
+            other => Err(other),
+        };
+        read[0] +=
+            &reader.read(&id(session), None, 100).await.map(|read| page(&read, &zone).to_string()).or_else(refused)?;
+        read[1] += &reader.transcript(&id(session), 10_000).await.or_else(refused)?;
+        read[2] += &reader
+            .conversation(&id(session))
+            .await
+            .map(|one| statistics_of(&one, &zone).to_string())
+            .or_else(refused)?;
+    }
+    let [pages, transcripts, statistics] = read;
+    all.extend([("read", pages), ("transcript", transcripts), ("statistics of one", statistics)]);
+    Ok(all)
+}
+
+/// What may be told within a scope, and what has to be.
+async fn check(name: &str, store: Arc<dyn Store>) {
+    fill(&*store).await.unwrap();
+    let mut table: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (scope, roots) in scopes() {
+        let reader = Reader::new(Arc::clone(&store), scope.clone());
+        let within: BTreeSet<&str> =
+            sessions().into_iter().filter(|(_, root)| roots.contains(root)).map(|(session, _)| session).collect();
+        for (call, answer) in answers(&reader).await.unwrap() {
+            let told = told(&answer);
+            let crossed: Vec<_> = told.difference(&within).collect();
+            assert!(crossed.is_empty(), "{name}: {call} within {scope:?} tells of {crossed:?}:\n{answer}");
+            assert_eq!(told.is_empty(), within.is_empty(), "{name}: {call} within {scope:?} tells of all there is");
+            let sum = table.entry(call).or_default();
+            sum.0 += told.len();
+            sum.1 += within.len();
+        }
+        let counts = reader.statistics().await.unwrap().counts;
+        assert_eq!((counts.conversations, counts.sessions), (roots.len() as u64, within.len() as u64), "{scope:?}");
+        changes(&reader, &within).await;
+    }
+    #[expect(clippy::print_stdout, reason = "the matrix is what this test is for")]
+    for (call, (told, within)) in table {
+        println!(
+            "{name:<10} {call:<24} {} scopes: told of {told:>3} sessions, {within:>3} within, 0 outside",
+            scopes().len()
+        );
+    }
+}
+
+/// Nothing outside the scope can be changed, and a title that is taken outside does not tell by whom.
+async fn changes(reader: &Reader, within: &BTreeSet<&str>) {
+    let request = Request::at(Timestamp::from_seconds(1.0).unwrap());
+    for (session, _) in sessions().into_iter().filter(|(session, _)| !within.contains(session)) {
+        let renamed = reader.rename(&id(session), &Title::parse("mine").unwrap(), &request).await;
+        assert!(matches!(renamed, Err(StoreError::NotFound(_))), "{session}: {renamed:?}");
+        let noted = reader.append_note(&id(session), "mine", &request).await;
+        assert!(matches!(noted, Err(StoreError::NotFound(_))), "{session}: {noted:?}");
+        if let Some(own) = within.iter().next() {
+            let taken = Title::parse(&format!("talk {session}")).unwrap();
+            let error = reader.rename(&id(own), &taken, &request).await.unwrap_err();
+            assert!(matches!(&error, StoreError::Invalid(_)), "{error:?}");
+            assert!(!error.to_string().contains(&format!("\"{session}\"")), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn matrix_on_the_model() {
+    check("model", Arc::new(ModelStore::new())).await;
+}
+
+#[tokio::test]
+async fn matrix_on_sqlite() {
+    let place = crate::Place::new();
+    check("sqlite", Arc::new(place.store)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn matrix_on_postgresql() {
+    if is_skipped("postgres") {
+        return;
+    }
+    let server = Postgres::start(&[]);
+    let store = PostgresStore::open(&server.url(), &PostgresOptions::default()).await.unwrap();
+    check("postgresql", Arc::new(store)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn matrix_on_mariadb() {
+    if is_skipped("mysql") {
+        return;
+    }
+    let server = Mariadb::start(&[]);
+    tokio::task::block_in_place(|| server.sql("CREATE DATABASE IF NOT EXISTS recall"));
+    let store = MysqlStore::open(&server.url_of("recall"), &MysqlOptions::default()).await.unwrap();
+    check("mariadb", Arc::new(store)).await;
+}
