@@ -14,8 +14,10 @@ use std::ops::Range;
 
 /// How many hits are looked at before the store is asked for other conversations.
 const HITS: u32 = 60;
-/// How many matches of one conversation are shown.
+/// How many matches of one conversation are shown at most.
 const MATCHES: usize = 20;
+/// Of a small window as many as have so many characters each.
+const MATCH: usize = 200;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,6 +139,7 @@ async fn found(
     mut known: Vec<SessionId>,
 ) -> Result<Found, StoreError> {
     let limit = request.conversations();
+    let most = (request.budget.max(MIN_BUDGET) / MATCH).min(MATCHES);
     let mut conversations_found: Vec<(Conversation, Vec<Hit>)> = Vec::new();
     let mut served: Option<Served> = None;
     loop {
@@ -160,7 +163,7 @@ async fn found(
         let mut groups: Vec<(SessionId, Vec<Hit>)> = Vec::new();
         for hit in answer.hits {
             match groups.iter_mut().find(|(conversation, _)| *conversation == hit.conversation) {
-                Some((_, hits)) if hits.len() >= MATCHES => {}
+                Some((_, hits)) if hits.len() >= most => {}
                 Some((_, hits)) => hits.push(hit),
                 None => groups.push((hit.conversation.clone(), vec![hit])),
             }

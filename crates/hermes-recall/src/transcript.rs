@@ -121,8 +121,8 @@ fn chained(read: BTreeMap<usize, Read>, found: &BTreeSet<MessageId>) -> Vec<Said
         let joins = read.from_start && before == Some((place.wrapping_sub(1), true));
         let to_end = read.to_end;
         let mut stretches = read.stretches.into_iter();
-        if let (true, Some(run), Some(first)) = (joins, runs.last_mut(), stretches.next()) {
-            run.push(first);
+        if let Some(run) = runs.last_mut().filter(|_| joins) {
+            run.extend(stretches.next());
         }
         runs.extend(stretches.map(|stretch| vec![stretch]));
         before = Some((place, to_end));

@@ -7,7 +7,6 @@ use hermes_session::Scope;
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::Barrier;
 
 /// Answers by the conversation that it is asked about.
 #[derive(Default)]
@@ -65,25 +64,35 @@ async fn the_window_stands_in_for_a_summary_that_fails() {
     }
 }
 
-/// Goes on only when three are at it.
-struct Together(Barrier);
+/// Counts how many are at it at once.
+#[derive(Default)]
+struct Together {
+    running: AtomicUsize,
+    most: AtomicUsize,
+}
 
 #[async_trait]
 impl Summariser for Together {
     async fn summarise(&self, _: Asked<'_>) -> Result<String, Box<dyn Error + Send + Sync>> {
-        self.0.wait().await;
+        let running = self.running.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(running, Ordering::Relaxed);
+        // All that may be at it have begun by then.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        self.running.fetch_sub(1, Ordering::Relaxed);
         Ok("together".into())
     }
 }
 
 #[tokio::test]
 async fn as_many_at_once_as_are_allowed() {
-    let place = place(&["a", "b", "c"]).await;
-    for (at_once, expect) in [(3, 3), (2, 0)] {
-        let summariser = Together(Barrier::new(3));
-        let summarising = Summarising { summariser: &summariser, at_once, timeout: Duration::from_millis(500) };
+    let place = place(&["a", "b", "c", "d"]).await;
+    for (at_once, expect) in [(0, 1), (1, 1), (3, 3), (9, 4)] {
+        let summariser = Together::default();
+        let summarising = Summarising { summariser: &summariser, at_once, timeout: Duration::from_secs(60) };
         let results = recalled(&place, summarising).await;
-        let made = results.iter().filter(|result| matches!(result.summary, Summarised::Yes(_))).count();
-        assert_eq!(made, expect, "{at_once} at once");
+        assert!(results.iter().all(|result| result.text() == "together"));
+        assert_eq!(summariser.most.into_inner(), expect, "{at_once} at once");
     }
 }
