@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod list;
+pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod optimize;
 pub(crate) mod prune;

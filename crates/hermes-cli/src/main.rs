@@ -74,6 +74,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Completions(args) => commands::completions::run(context, &args),
         Command::Config(command) => commands::config::run(context, command),
         Command::Demo(args) => commands::demo::run(context, args).await,
+        Command::Mcp(args) => commands::mcp::run(context, args).await,
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
         Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,
         Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,

@@ -29,13 +29,18 @@ pub(crate) struct Removed {
     pub(crate) left: Vec<(PathBuf, io::Error)>,
 }
 
+/// The folder that the agent's gateway uses beside a store; nothing if the store is not the one of the home folder.
+pub(crate) fn folder(settings: &Settings, url: &StoreUrl) -> Option<PathBuf> {
+    let configured = &settings.sessiondb.sqlite.db_path.value;
+    let is_same = |file: &Path| same_place(file) == same_place(configured);
+    let is_of_home = settings.sessiondb.url.is_none() || url.file().is_some_and(is_same);
+    is_of_home.then(|| settings.home.value.join(FOLDER))
+}
+
 impl Transcripts {
     /// Those that belong to the store; nothing if it is not the one of the home folder: the transcripts there belong to another then.
     pub(crate) fn of(settings: &Settings, url: &StoreUrl) -> Option<Self> {
-        let configured = &settings.sessiondb.sqlite.db_path.value;
-        let is_same = |file: &Path| same_place(file) == same_place(configured);
-        let is_of_home = settings.sessiondb.url.is_none() || url.file().is_some_and(is_same);
-        is_of_home.then(|| Self { folder: settings.home.value.join(FOLDER) })
+        folder(settings, url).map(|folder| Self { folder })
     }
 
     /// The files of these sessions, by name.

@@ -11,6 +11,8 @@ pub const HERMES_HOME: &str = "HERMES_HOME";
 pub const HERMES_SESSIONDB_URL: &str = "HERMES_SESSIONDB_URL";
 /// Any value but an empty one turns colours off.
 pub const NO_COLOR: &str = "NO_COLOR";
+/// The token that clients of `hermes mcp --http` show.
+pub const HERMES_MCP_TOKEN: &str = "HERMES_MCP_TOKEN";
 /// The width of the terminal, where it can't be asked.
 pub const COLUMNS: &str = "COLUMNS";
 

@@ -12,8 +12,8 @@ use std::process::Command;
 const MAX_LINES: usize = 600;
 
 /// How many packages we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety,
-/// that of MySQL sixty, twenty of them for names of hosts in any script.
-const MAX_PACKAGES: usize = 310;
+/// that of MySQL sixty, twenty of them for names of hosts in any script; the MCP server and HTTP for it thirty.
+const MAX_PACKAGES: usize = 335;
 
 const LICENCES: [&str; 12] = [
     "MIT",
@@ -94,6 +94,7 @@ fn arrows_point_one_way() {
         ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
         ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),
+        ("hermes-mcp", vec!["hermes-session", "hermes-recall"]),
         ("hermes-recall", vec!["hermes-session"]),
         ("hermes-rpc", vec!["hermes-session"]),
         ("hermes-config", vec![]),

@@ -82,7 +82,7 @@ fn own_pipe(descriptor: &'static str) -> Option<&'static Path> {
 }
 
 /// What comes in from elsewhere, read by a thread of its own: one that waits for more must not keep the process from ending.
-fn stdin() -> DuplexStream {
+pub(crate) fn stdin() -> DuplexStream {
     let (ours, mut theirs) = duplex(AHEAD);
     let runtime = Handle::current();
     std::thread::spawn(move || {
@@ -105,23 +105,24 @@ fn stdin() -> DuplexStream {
 }
 
 /// What asks it to end, besides the end of its input.
-struct Stop {
+pub(crate) struct Stop {
     terminate: Signal,
     parent: u32,
     // A terminal sends these to all that run in it. The other program decides what they mean; until it ends, so does this one not.
-    _others: [Signal; 2],
+    others: [Signal; 2],
 }
 
 impl Stop {
-    fn watch() -> io::Result<Self> {
+    pub(crate) fn watch() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             parent: parent_id(),
-            _others: [signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?],
+            others: [signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?],
         })
     }
 
-    async fn asked(mut self) {
+    /// Ends when it is asked to end, or the program that started it is gone.
+    pub(crate) async fn asked(mut self) {
         loop {
             match tokio::time::timeout(LOOK, self.terminate.recv()).await {
                 Ok(_) => return,
@@ -129,6 +130,16 @@ impl Stop {
                 Err(_) if parent_id() != self.parent => return,
                 Err(_) => {}
             }
+        }
+    }
+
+    /// Ends as well when somebody at a terminal says so: for what a person started.
+    pub(crate) async fn asked_or_interrupted(mut self) {
+        let [interrupt, hangup] = &mut self.others;
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
         }
     }
 }

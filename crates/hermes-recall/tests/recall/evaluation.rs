@@ -70,7 +70,7 @@ async fn fill(place: &Place, conversations: &[Conversation]) {
         let title = Title::parse(&conversation.title).unwrap();
         place.store.set_title(&id(&conversation.id), Some(&title), &Request::at(at(0.0))).await.unwrap();
         let said = conversation.messages.iter().enumerate();
-        let said: Vec<NewMessage> = said.map(|(place, message)| message.new(at(place as f64))).collect();
+        let said: Vec<NewMessage> = said.map(|(place, message)| message.message(at(place as f64))).collect();
         place.store.append(&id(&conversation.id), &said, &Request::at(at(0.0))).await.unwrap();
     }
     while place.store.upkeep().await.unwrap() {}

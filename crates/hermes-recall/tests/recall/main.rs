@@ -32,7 +32,7 @@ impl Place {
 
     /// Says texts in a session, the person first and then by turns.
     async fn say(&self, session: &str, texts: &[&str]) {
-        let role = |place: usize| if place % 2 == 0 { Role::User } else { Role::Assistant };
+        let role = |place: usize| if place.is_multiple_of(2) { Role::User } else { Role::Assistant };
         let batch: Vec<NewMessage> =
             texts.iter().enumerate().map(|(place, text)| NewMessage::new(role(place), *text)).collect();
         self.store.append(&id(session), &batch, &at(10.0)).await.unwrap();

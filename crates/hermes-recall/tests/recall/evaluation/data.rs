@@ -23,7 +23,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    pub(super) fn new(&self, at: Timestamp) -> NewMessage {
+    pub(super) fn message(&self, at: Timestamp) -> NewMessage {
         let body =
             MessageBody { tool_name: self.tool.clone(), ..MessageBody::new(self.role.clone(), self.text.as_str()) };
         NewMessage::from(body).said_at(at)

@@ -1,0 +1,168 @@
+//! `hermes mcp`
+
+mod chat;
+
+use crate::clock;
+use crate::commands::rpc::{Stop, stdin};
+use crate::context::Context;
+use crate::error::{CliError, Kind};
+use hermes_config::env;
+use hermes_mcp::{Options, Server, Whose, new_token, serve_http, serve_stdio};
+use hermes_session::{Invalid, Scope, Source};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// The shortest token that is taken from the environment.
+const SHORTEST: usize = 16;
+
+/// Serves past conversations to agents by the Model Context Protocol, on stdin and stdout or over HTTP
+///
+/// Whose conversations are served has to be said; no client gets more. Clients only read, unless --write is given.
+#[derive(clap::Args, Debug, Default)]
+#[command(group(clap::ArgGroup::new("scope").required(true).multiple(true).args(["all", "source", "user", "chat"])))]
+pub(crate) struct McpArgs {
+    /// Everybody's conversations
+    #[arg(long, conflicts_with_all = ["source", "user", "chat"])]
+    all: bool,
+    /// Only conversations from this source, such as cli or telegram
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<String>,
+    /// Only conversations of this user; with --source, of the user whom that platform calls so
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
+    /// Only conversations of this chat: the ones that its topics and the gateway lead to
+    #[arg(long, value_name = "PLATFORM:CHAT", conflicts_with_all = ["source", "user"])]
+    chat: Option<String>,
+    /// Lets clients rename conversations and add notes to them
+    #[arg(long)]
+    write: bool,
+    /// Serves over HTTP on this machine instead; the token is $HERMES_MCP_TOKEN, or a new one that is shown
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765")]
+    http: Option<String>,
+}
+
+impl McpArgs {
+    /// The scope that was asked for, or the chat.
+    fn whose(&self) -> Result<Asked, Invalid> {
+        let source = self.source.as_deref().map(Source::parse).transpose()?;
+        if let Some(chat) = &self.chat {
+            let odd = || Invalid::new("--chat", format!("{chat:?} is no chat"), "give telegram:123456");
+            let (platform, id) = chat.split_once(':').filter(|(_, id)| !id.is_empty()).ok_or_else(odd)?;
+            return Ok(Asked::Chat(Source::parse(platform)?, id.to_owned()));
+        }
+        Ok(Asked::Scope(match (&self.user, source) {
+            (Some(user_id), source) => Scope::User { user_id: user_id.clone(), source },
+            (None, Some(source)) => Scope::Source(source),
+            (None, None) => Scope::All,
+        }))
+    }
+
+    /// Where to listen, if that is asked for: never where others than this machine could come.
+    fn address(&self) -> Result<Option<SocketAddr>, Invalid> {
+        let Some(text) = &self.http else { return Ok(None) };
+        let hint = "give an address of this machine: 127.0.0.1:8765, [::1]:8765, or 127.0.0.1:0 for a free port";
+        let address: SocketAddr =
+            text.parse().map_err(|_| Invalid::new("--http", format!("{text:?} is no address"), hint))?;
+        if !address.ip().is_loopback() {
+            return Err(Invalid::new("--http", format!("{address} can be reached from other machines"), hint));
+        }
+        Ok(Some(address))
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Asked {
+    Scope(Scope),
+    Chat(Source, String),
+}
+
+pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<(), CliError> {
+    let asked = args.whose().map_err(CliError::usage)?;
+    let address = args.address().map_err(CliError::usage)?;
+    let settings = context.settings()?;
+    let (store, url) = context.open_configured(&settings).await?;
+    let whose = match asked {
+        Asked::Scope(scope) => Whose::Within(scope),
+        Asked::Chat(source, chat_id) => {
+            let routes = chat::Routes::of(&settings, &url);
+            let (platform, chat) = (source.to_string(), chat_id.clone());
+            let known = move || routes.as_ref().map_or_else(Vec::new, |routes| routes.sessions(&platform, &chat));
+            Whose::Chat { source, chat_id, known: Arc::new(known) }
+        }
+    };
+    let server = Server::new(Options {
+        store,
+        whose,
+        writes: args.write,
+        clock: Arc::new(|| clock::now().at),
+        zone: context.now.zone.clone(),
+        timeout: Duration::from_millis(settings.search.timeout_ms.value),
+        version: env!("CARGO_PKG_VERSION"),
+    });
+    let stop = Stop::watch().map_err(CliError::output)?;
+    match address {
+        None => serve_stdio(server, stdin(), tokio::io::stdout(), stop.asked()).await.map_err(CliError::output),
+        Some(address) => over_http(context, server, address, stop).await,
+    }
+}
+
+async fn over_http(context: &Context, server: Server, address: SocketAddr, stop: Stop) -> Result<(), CliError> {
+    let given = context.environment.text(env::HERMES_MCP_TOKEN)?;
+    if given.is_some_and(|token| token.len() < SHORTEST) {
+        let text = format!("{} is shorter than {SHORTEST} characters", env::HERMES_MCP_TOKEN);
+        return Err(CliError::new(Kind::User, text, "give a longer one, or none: one is made then"));
+    }
+    let busy =
+        |error| CliError::new(Kind::User, error, format!("is {address} free? --http 127.0.0.1:0 takes any free port"));
+    let listener = TcpListener::bind(address).await.map_err(busy)?;
+    let address = listener.local_addr().map_err(CliError::output)?;
+    context.ui.note(&format!("serving http://{address}/mcp"));
+    let token = given.map_or_else(new_token, str::to_owned);
+    if given.is_none() {
+        context.ui.note(&format!("clients show this header: Authorization: Bearer {token}"));
+    }
+    serve_http(server, listener, token, stop.asked_or_interrupted()).await.map_err(CliError::output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_is_what_was_said() {
+        let source = || Source::parse("telegram").unwrap();
+        let args = |source: Option<&str>, user: Option<&str>, chat: Option<&str>| McpArgs {
+            source: source.map(str::to_owned),
+            user: user.map(str::to_owned),
+            chat: chat.map(str::to_owned),
+            ..McpArgs::default()
+        };
+        let user = |source| Asked::Scope(Scope::User { user_id: "7".into(), source });
+        let table = [
+            (args(None, None, None), Asked::Scope(Scope::All)),
+            (args(Some("telegram"), None, None), Asked::Scope(Scope::Source(source()))),
+            (args(None, Some("7"), None), user(None)),
+            (args(Some("telegram"), Some("7"), None), user(Some(source()))),
+            (args(None, None, Some("telegram:-100:7")), Asked::Chat(source(), "-100:7".into())),
+        ];
+        for (args, expect) in table {
+            assert_eq!(args.whose().unwrap(), expect, "{args:?}");
+        }
+        for odd in ["telegram", "telegram:", ":7"] {
+            assert!(args(None, None, Some(odd)).whose().is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn nobody_else_can_come() {
+        let address = |text: &str| McpArgs { http: Some(text.into()), ..McpArgs::default() }.address();
+        for good in ["127.0.0.1:0", "127.0.0.1:8765", "[::1]:1"] {
+            assert!(address(good).unwrap().is_some(), "{good}");
+        }
+        for bad in ["0.0.0.0:8765", "192.168.1.2:80", "[::]:8765", "localhost:80", "8765", ""] {
+            assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What each tool does.
+
+use crate::arguments::Arguments;
+use crate::server::Options;
+use crate::tools::{BUDGET, Call};
+use hermes_recall::{Reader, RecallRequest, failure, listed, page, statistics, statistics_of, to_json};
+use hermes_session::{Invalid, ListRequest, PageRequest, Request, SessionFilter, SessionId, StoreError, Title};
+use serde_json::{Map, Value, json};
+
+/// Does the work of a tool; what is told if it can't be done.
+pub(crate) async fn run(
+    options: &Options,
+    reader: &Reader,
+    call: Call,
+    given: Option<Map<String, Value>>,
+) -> Result<Value, Value> {
+    let told = |error: StoreError| match call {
+        Call::Search => failure(&error),
+        _ => json!({"success": false, "error": error.to_string(), "hint": error.hint()}),
+    };
+    work(options, reader, call, given).await.map_err(told)
+}
+
+async fn work(
+    options: &Options,
+    reader: &Reader,
+    call: Call,
+    given: Option<Map<String, Value>>,
+) -> Result<Value, StoreError> {
+    let arguments = Arguments::new(given, &call.arguments())?;
+    let zone = &options.zone;
+    let request = || Request::at((options.clock)());
+    match call {
+        Call::Search => {
+            let asked = RecallRequest {
+                current: arguments.text("current_session_id")?.map(SessionId::parse).transpose()?,
+                limit: arguments.number("limit", 3, 1, 10)? as usize,
+                budget: arguments.number("budget", BUDGET, 1_000, 100_000)? as usize,
+                filter: arguments.filter(zone)?,
+                timeout: options.timeout,
+                ..RecallRequest::new(arguments.text("query")?.unwrap_or_default())
+            };
+            let recall = reader.search(&asked, None).await?;
+            Ok(to_json(&asked.query, &recall, zone))
+        }
+        Call::List => {
+            let (limit, offset) =
+                (arguments.number("limit", 20, 1, 100)?, arguments.number("offset", 0, 0, 1_000_000)?);
+            let filter = SessionFilter {
+                sources: arguments.sources()?,
+                title: arguments.text("title")?.map(str::to_owned),
+                active_since: arguments.time("since", zone)?,
+                active_before: arguments.time("before", zone)?,
+                ..SessionFilter::default()
+            };
+            let page = PageRequest::new(limit as i64, offset as i64)?;
+            let listing = reader.list(&ListRequest { filter, page, ..ListRequest::default() }).await?;
+            Ok(listed(&listing, offset, zone))
+        }
+        Call::Read => {
+            let after = arguments.text("cursor")?.map(str::parse).transpose()?;
+            let limit = arguments.number("limit", 50, 1, 200)? as u32;
+            Ok(page(&reader.read(&arguments.session()?, after, limit).await?, zone))
+        }
+        Call::Statistics if arguments.text("session_id")?.is_some() => {
+            Ok(statistics_of(&reader.conversation(&arguments.session()?).await?, zone))
+        }
+        Call::Statistics => Ok(statistics(&reader.statistics().await?)),
+        Call::Rename => {
+            let missing = || Invalid::new("title", "is missing", "give a title of at most 100 characters");
+            let title = Title::parse(arguments.text("title")?.ok_or_else(missing)?)?;
+            let conversation = reader.rename(&arguments.session()?, &title, &request()).await?;
+            Ok(json!({"success": true, "session_id": conversation.id().as_str(), "title": title.as_str()}))
+        }
+        Call::Note => {
+            let note = arguments.text("note")?.unwrap_or_default();
+            let message = reader.append_note(&arguments.session()?, note, &request()).await?;
+            Ok(json!({"success": true, "message_id": message.0}))
+        }
+    }
+}

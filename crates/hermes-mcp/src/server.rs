@@ -1,0 +1,176 @@
+//! The server: what it says of itself, and which of its tools and resources a request means.
+
+use crate::calls;
+use crate::resources;
+use crate::tools::Call;
+use hermes_recall::Reader;
+use hermes_session::{ListRequest, PageRequest, Scope, SessionId, Source, Store, StoreError, Timestamp, scope};
+use jiff::tz::TimeZone;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many conversations are on a page of resources.
+const PAGE: u32 = 50;
+/// The longest transcript that is handed out at once, in characters.
+const TRANSCRIPT: usize = 1_000_000;
+
+/// Whose conversations a client may see.
+#[derive(Clone)]
+pub enum Whose {
+    /// Those within a scope.
+    Within(Scope),
+    /// Those of a chat, as it is known at each call.
+    Chat {
+        /// The platform.
+        source: Source,
+        /// The chat.
+        chat_id: String,
+        /// The sessions that the gateway leads it to.
+        known: Arc<dyn Fn() -> Vec<SessionId> + Send + Sync>,
+    },
+}
+
+/// How a server works.
+#[derive(Clone)]
+pub struct Options {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// What a client may see of it.
+    pub whose: Whose,
+    /// Whether there are tools that change something.
+    pub writes: bool,
+    /// Tells the time.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Where times are told for.
+    pub zone: TimeZone,
+    /// How long a search may take.
+    pub timeout: Duration,
+    /// The version that a client is told.
+    pub version: &'static str,
+}
+
+/// An MCP server on a store.
+#[derive(Clone)]
+pub struct Server {
+    options: Arc<Options>,
+}
+
+impl Server {
+    /// Makes a server; [`serve_stdio`](crate::serve_stdio) and [`serve_http`](crate::serve_http) run it.
+    pub fn new(options: Options) -> Self {
+        Self { options: Arc::new(options) }
+    }
+
+    /// The store as far as a client may see it now.
+    async fn reader(&self) -> Result<Reader, StoreError> {
+        let scope = match &self.options.whose {
+            Whose::Within(scope) => scope.clone(),
+            Whose::Chat { source, chat_id, known } => {
+                scope::of_chat(&*self.options.store, source, chat_id, known()).await?
+            }
+        };
+        Ok(Reader::new(Arc::clone(&self.options.store), scope))
+    }
+}
+
+/// An error of the store as the protocol tells it.
+fn failed(error: StoreError) -> ErrorData {
+    let text = format!("{error} ({})", error.hint());
+    match error {
+        StoreError::NotFound(_) => ErrorData::resource_not_found(text, None),
+        StoreError::Invalid(_) => ErrorData::invalid_params(text, None),
+        _ => ErrorData::internal_error(text, None),
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let instructions = "Past conversations with this agent. When somebody speaks of something from an earlier conversation, or it may have come up \
+                            before, call session_search before you ask them to say it again; read_conversation tells more of what it finds.";
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("hermes-sessions", self.options.version))
+            .with_instructions(instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let allowed = Call::ALL.into_iter().filter(|call| self.options.writes || !call.changes());
+        Ok(ListToolsResult::with_all_items(allowed.map(Call::tool).collect()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        Call::named(name, self.options.writes).map(Call::tool)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(call) = Call::named(&request.name, self.options.writes) else {
+            return Err(ErrorData::invalid_params(format!("there is no tool {:?}", request.name), None));
+        };
+        let reader = self.reader().await.map_err(failed)?;
+        let text = |value: serde_json::Value| vec![ContentBlock::text(value.to_string())];
+        Ok(match calls::run(&self.options, &reader, call, request.arguments).await {
+            Ok(answer) => CallToolResult::success(text(answer)).into(),
+            Err(told) => CallToolResult::error(text(told)).into(),
+        })
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor).unwrap_or_else(|| "0".into());
+        let offset: u32 = cursor.parse().map_err(|_| ErrorData::invalid_params("the cursor is none of ours", None))?;
+        let page = PageRequest::new(i64::from(PAGE), i64::from(offset)).map_err(|error| failed(error.into()))?;
+        let reader = self.reader().await.map_err(failed)?;
+        let listing = reader.list(&ListRequest { page, ..ListRequest::default() }).await.map_err(failed)?;
+        let resource = |row: &hermes_session::SessionSummary| {
+            let name = row.title.clone().unwrap_or_else(|| row.preview.clone());
+            let name = if name.is_empty() { row.id.to_string() } else { name };
+            let described = format!("{}, {} messages", row.source, row.message_count);
+            Resource::new(resources::address(&row.id), name).with_description(described).with_mime_type("text/plain")
+        };
+        let mut result = ListResourcesResult::with_all_items(listing.rows.iter().map(resource).collect());
+        result.next_cursor = listing.next.map(|_| (offset + PAGE).to_string());
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let template = ResourceTemplate::new(resources::TEMPLATE, "conversation")
+            .with_description("The transcript of a conversation, by the id of any of its sessions")
+            .with_mime_type("text/plain");
+        Ok(ListResourceTemplatesResult::with_all_items(vec![template]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let unknown = || ErrorData::resource_not_found(format!("there is no resource {:?}", request.uri), None);
+        let session = resources::session(&request.uri).ok_or_else(unknown)?;
+        let reader = self.reader().await.map_err(failed)?;
+        let text = reader.transcript(&session, TRANSCRIPT).await.map_err(failed)?;
+        let contents = ResourceContents::text(text, request.uri.clone()).with_mime_type("text/plain");
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+}
