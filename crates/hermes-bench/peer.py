@@ -3,7 +3,7 @@
     peer.py load CORPUS FILE                    peer.py append CORPUS FILE COUNT
     peer.py reads CORPUS FILE                   peer.py appender FILE BODIES NAME SECONDS PAUSE_MS
     peer.py prune FILE NOW DAYS                 peer.py search FILE QUERIES HITS
-    peer.py find FILE QUERIES
+    peer.py find FILE QUERIES                   peer.py recall FILE QUERIES
     peer.py make FILE
 
 The agent's package has to be on PYTHONPATH and HERMES_HOME has to be set. Prints one JSON object, with the names that `hermes-bench` uses.
@@ -203,6 +203,42 @@ def find(file, queries):
     return figures
 
 
+def recall(file, queries):
+    """How long it takes to find the first three conversations of each query and to load them, as the agent does before it asks its model."""
+    def told(store, query):
+        if not query:
+            return store.list_sessions_rich(limit=8, exclude_sources=["tool"], order_by_last_active=True)
+        roots = []
+        for row in store.search_messages(query, limit=50, exclude_sources=["tool"]):
+            root = row["session_id"]
+            while parent := (store.get_session(root) or {}).get("parent_session_id"):
+                root = parent
+            if root not in roots:
+                roots.append(root)
+            if len(roots) == 3:
+                break
+        return [store.get_messages_as_conversation(root) for root in roots]
+
+    kept, figures = hermes_state.SessionDB(Path(file)), {}
+    for query in json.loads(Path(queries).read_text()):
+        cold = []
+        for _ in range(3):
+            one = Stopwatch()
+            store = hermes_state.SessionDB(Path(file))
+            told(store, query["query"])
+            cold.append(one.seconds() * 1e3)
+            store.close()
+        found = told(kept, query["query"])
+        samples, whole = [], Stopwatch()
+        while len(samples) < 5 or whole.seconds() < 0.5:
+            one = Stopwatch()
+            told(kept, query["query"])
+            samples.append(one.seconds() * 1e3)
+        figures[query["name"]] = {"cold": percentiles(cold), "warm": percentiles(samples), "cpu_ms": whole.cpu_seconds() * 1e3 / len(samples),
+                                  "conversations": len(found), "characters": 0}
+    return figures
+
+
 def reads(corpus, file):
     store = hermes_state.SessionDB(Path(file))
     turn = iter([session["id"] for session in sessions(corpus) if len(session["messages"]) == 200] * 100_000)
@@ -228,5 +264,5 @@ def reads(corpus, file):
 
 
 if __name__ == "__main__":
-    parts = {part.__name__: part for part in (make, load, append, reads, appender, prune, search, find)}
+    parts = {part.__name__: part for part in (make, load, append, reads, appender, prune, search, find, recall)}
     print(json.dumps(parts[sys.argv[1]](*sys.argv[2:])))

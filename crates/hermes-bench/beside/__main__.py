@@ -11,6 +11,7 @@ import optimize
 import processes
 import prune
 import reads
+import recall
 import search
 import servers
 import size
@@ -18,7 +19,7 @@ import threads
 from tools import Bench, say, table
 
 # Each takes a Bench and returns its figures and its rows. What measures time comes before what leaves big files about.
-PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find, servers)}
+PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find, recall, servers)}
 
 
 def main():

@@ -11,6 +11,7 @@ mod find;
 mod optimize;
 mod prune;
 mod reads;
+mod recall;
 mod servers;
 mod stopwatch;
 mod threads;
@@ -22,7 +23,7 @@ use std::path::Path;
 
 const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | append CORPUS FILE COUNT | \
                      appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE | \
-                     find FILE QUERIES | servers CORPUS FILE QUERIES SECONDS";
+                     find FILE QUERIES | recall FILE QUERIES | servers CORPUS FILE QUERIES SECONDS";
 
 /// Whatever went wrong: a bench stops at it.
 type Anything = Box<dyn Error + Send + Sync>;
@@ -56,6 +57,7 @@ fn main() -> Result<(), Anything> {
         ["prune", file, now, days] => runtime.block_on(prune::run(file, now.parse()?, days.parse()?))?,
         ["optimize", file] => runtime.block_on(optimize::run(file))?,
         ["find", file, queries] => find::run(&runtime, file, Path::new(queries))?,
+        ["recall", file, queries] => recall::run(&runtime, file, Path::new(queries))?,
         ["servers", corpus, file, queries, seconds] => {
             servers::run(&runtime, Path::new(corpus), file, Path::new(queries), seconds.parse()?)?
         }

@@ -198,6 +198,7 @@ pub const CASES: &[Case] = cases![
     functions::a_session_is_found_as_it_is_named,
     functions::the_export_is_the_models,
     scope::a_search_stays_within,
+    scope::a_search_of_many_stays_within,
     scope::lists_and_counts_stay_within,
     scope::a_conversation_by_any_of_its_sessions,
     scope::the_topics_of_a_chat,

@@ -1,11 +1,11 @@
 //! Nothing crosses a scope: searches, lists, counts.
 
-use crate::fixture::{id, ids};
+use crate::fixture::{id, ids, new_session, request, user};
 use crate::people::{fill, scopes, secret, sessions};
 use crate::search::MOMENTS;
 use crate::{CaseResult, Setup, oracle};
 use hermes_session::search::{Query, SearchFilter, SearchOrder, SearchRequest};
-use hermes_session::{Counts, ListRequest, Order, PageRequest, SessionFilter, View, scope};
+use hermes_session::{Counts, ListRequest, NewSession, Order, PageRequest, Scope, SessionFilter, View, scope};
 use std::collections::BTreeSet;
 
 /// A search finds every message of the conversations within its scope and none of any other, however it is asked and whatever the
@@ -38,6 +38,40 @@ pub async fn a_search_stays_within(setup: Setup) -> CaseResult {
                     SearchRequest { filter: filter.clone(), ..SearchRequest::new(Query::parse(&secret(session))) };
                 let found = store.search(&request).await?.hits.len();
                 assert_eq!(found, if roots.contains(&root) { 2 } else { 0 }, "{moment:?}, {session}: {scope:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// It does so as well where a scope has too many sessions to list them.
+pub async fn a_search_of_many_stays_within(setup: Setup) -> CaseResult {
+    const EACH: usize = 80;
+    let store = setup.idle_store("s").await;
+    for number in 0..EACH {
+        for user_id in ["anna", "bob"] {
+            let name = format!("{user_id}-{number}");
+            let session = NewSession { user_id: Some(user_id.into()), ..new_session(&name) };
+            store.create(&session, &request(number as i32)).await?;
+            store.append(&id(&name), &[user(&format!("common {user_id}"))], &request(number as i32)).await?;
+        }
+    }
+    for moment in MOMENTS {
+        moment.come(&*store).await?;
+        for (user_id, expect) in [("anna", EACH), ("bob", EACH), ("nobody", 0)] {
+            let scope = Scope::User { user_id: user_id.into(), source: None };
+            for text in ["common", "ommo", "NOT absent", "common absent nothing"] {
+                let request = SearchRequest {
+                    filter: SearchFilter { scope: scope.clone(), ..SearchFilter::default() },
+                    page: PageRequest::first(50),
+                    ..SearchRequest::new(Query::parse(text))
+                };
+                let hits = oracle::every_page(&*store, &request).await?;
+                assert!(
+                    hits.iter().all(|hit| hit.session.as_str().starts_with(user_id)),
+                    "{moment:?}, {text}: {hits:?}"
+                );
+                assert_eq!(hits.len(), expect, "{moment:?}, {text}, {user_id}");
             }
         }
     }
@@ -98,7 +132,7 @@ pub async fn a_conversation_by_any_of_its_sessions(setup: Setup) -> CaseResult {
 
 /// A chat's scope are the sessions that its topics lead to, and those that the caller knows.
 pub async fn the_topics_of_a_chat(setup: Setup) -> CaseResult {
-    use hermes_session::{Scope, TopicChange};
+    use hermes_session::TopicChange;
     let store = setup.store().await;
     fill(&*store).await?;
     for (chat, thread, session) in [("7", "1", "t1b"), ("7", "2", "t2"), ("8", "1", "t3")] {

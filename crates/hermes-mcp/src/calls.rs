@@ -14,8 +14,11 @@ pub(crate) async fn run(
     call: Call,
     given: Option<Map<String, Value>>,
 ) -> Result<Value, Value> {
-    let told = |error: StoreError| match call {
-        Call::Search => failure(&error),
+    let told = |error: StoreError| match (call, &error) {
+        (Call::Search, _) => failure(&error),
+        (_, StoreError::NotFound(_)) => {
+            json!({"success": false, "error": error.to_string(), "hint": "list_conversations and session_search tell the ids there are"})
+        }
         _ => json!({"success": false, "error": error.to_string(), "hint": error.hint()}),
     };
     work(options, reader, call, given).await.map_err(told)

@@ -3,6 +3,7 @@
 `scripts/mcp-test` makes the environment and runs this. HERMES_BINARY names the program; HERMES_MCP_TRANSCRIPT a file for what was said.
 """
 import json
+import logging
 import os
 import re
 import signal
@@ -98,6 +99,8 @@ class Home:
         assert code == 0, "it ends when it is told to"
 
 
+# Processes are started between two awaits here, which it would tell as slow.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 transcript = []
 
 

@@ -254,7 +254,7 @@ pub trait SearchStore: SessionStore {
     ///
     /// The whole set of hits, over all pages, is what [`matching::Matcher`] says of each message, on every store; scores may differ. An index that is
     /// missing, damaged or behind makes it slower and not wrong. An error is an error, never an empty list.
-    //  Cases: search::*, scope::a_search_stays_within
+    //  Cases: search::*, scope::a_search_stays_within, scope::a_search_of_many_stays_within
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError>;
 }
 

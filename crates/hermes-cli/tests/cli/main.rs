@@ -12,6 +12,7 @@ mod demo;
 mod export;
 mod import;
 mod list;
+mod mcp;
 mod migrate;
 mod notices;
 mod optimize;
