@@ -164,20 +164,25 @@ impl<'d> Rows<'d> {
         if !self.filter.asks_of_session() {
             return Ok(None);
         }
-        let names: Vec<String> = match &self.filter.sessions {
-            Some(sessions) => sessions.iter().map(|id| id.as_str().to_owned()).collect(),
-            None => {
-                let (sql, values) = self.scoped();
-                let mut statement = self.database.prepare_cached(&sql)?;
-                statement.query_map(params_from_iter(values), |row| row.get(0))?.collect::<Result<_, _>>()?
-            }
-        };
         let mut few = Vec::new();
-        for name in names {
-            if self.card(&name)?.is_some_and(|card| card.is_admitted) {
-                few.push(name);
-                if few.len() > FEW && self.filter.sessions.is_none() {
-                    return Ok(None);
+        if let Some(sessions) = &self.filter.sessions {
+            for id in sessions {
+                if self.card(id.as_str())?.is_some_and(|card| card.is_admitted) {
+                    few.push(id.as_str().to_owned());
+                }
+            }
+        } else {
+            // As a rule the first ones tell that there are many.
+            let ((sql, values), database) = (self.scoped(), self.database);
+            let mut statement = database.prepare_cached(&sql)?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                let name: String = row.get(0)?;
+                if self.card(&name)?.is_some_and(|card| card.is_admitted) {
+                    few.push(name);
+                    if few.len() > FEW {
+                        return Ok(None);
+                    }
                 }
             }
         }
