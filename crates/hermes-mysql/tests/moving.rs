@@ -69,7 +69,7 @@ async fn who_asks_while_the_index_moves_is_told_all() {
         while !tally.is_over.load(Ordering::SeqCst) {
             let needle = tally.said.load(Ordering::SeqCst);
             if needle > 0 {
-                let answer = store.search(&question(&format!("needle{needle}"))).await.unwrap();
+                let answer = store.search(&question(&format!("needle{needle:06}"))).await.unwrap();
                 tally.asked.fetch_add(1, Ordering::SeqCst);
                 tally.missed.fetch_add(usize::from(answer.hits.len() != 1), Ordering::SeqCst);
             }
@@ -82,7 +82,7 @@ async fn who_asks_while_the_index_moves_is_told_all() {
             let needle = tally.said.load(Ordering::SeqCst);
             if needle > 0 {
                 let sql = "SELECT message_id FROM hx_search WHERE MATCH (words) AGAINST (? IN BOOLEAN MODE)";
-                let found: Option<i64> = conn.exec_first(sql, (format!("vneedle{needle}"),)).await.unwrap();
+                let found: Option<i64> = conn.exec_first(sql, (format!("vneedle{needle:06}"),)).await.unwrap();
                 tally.gaps.fetch_add(usize::from(found.is_none()), Ordering::SeqCst);
             }
             tokio::task::yield_now().await;
@@ -94,7 +94,7 @@ async fn who_asks_while_the_index_moves_is_told_all() {
         let mut round = 0;
         while tally.gaps.load(Ordering::SeqCst) < ENOUGH && Instant::now() < until {
             round += 1;
-            say(&store, format!("needle{round}")).await;
+            say(&store, format!("needle{round:06}")).await;
             tally.said.store(round, Ordering::SeqCst);
             for part in 0..8 {
                 much(&mut conn, (0..2_000).map(|word| format!(" w{round}x{part}x{word}")).collect()).await;
