@@ -253,6 +253,8 @@ fn nothing_asked_is_help() {
       config       Shows what is configured, and where
       demo         Shows what this program does, on sample conversations in a folder
                    of their own
+      mcp          Serves past conversations to agents by the Model Context
+                   Protocol, on stdin and stdout or over HTTP
       sessions     Lists, searches, reads and changes sessions; exports and imports
                    them; verifies, backs up and optimizes their store
       sessiondb    Tells what the store is, and copies everything from one store to
