@@ -21,6 +21,7 @@ pub mod deletion;
 pub mod functions;
 pub mod gateway;
 pub mod import;
+pub mod insights;
 pub mod lineage;
 pub mod listing;
 pub mod maintenance;

@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, deletion, functions, gateway, import, lineage, listing, maintenance, messages, meta, ordering,
-    pieces, requests, scope, search, sessions, text, titles, topics, transfer, usage,
+    Case, concurrency, deletion, functions, gateway, import, insights, lineage, listing, maintenance, messages, meta,
+    ordering, pieces, requests, scope, search, sessions, text, titles, topics, transfer, usage,
 };
 
 macro_rules! cases {
@@ -125,6 +125,12 @@ pub const CASES: &[Case] = cases![
     maintenance::nothing_foreign_is_in_a_store_of_ours,
     maintenance::statistics_tell_of_every_session,
     maintenance::room_adds_up,
+    insights::a_conversation_counts_once,
+    insights::only_what_was_asked_for,
+    insights::tools_and_skills_are_counted,
+    insights::cost_and_time_are_told,
+    insights::a_copy_is_not_counted_again,
+    insights::many_calls_are_all_counted,
     maintenance::upkeep_comes_to_an_end,
     maintenance::optimizing_changes_nothing_that_can_be_seen,
     maintenance::indexes_are_made_anew,

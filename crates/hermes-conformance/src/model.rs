@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod gateway;
+mod insights;
 mod kin;
 mod listing;
 mod messages;
@@ -21,11 +22,11 @@ use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Foreign, IndexHealth, Lineage, ListRequest, Listing,
-    Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
-    Request, RequestKey, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
-    StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate,
-    change, checked_meta_key, checked_prefix,
+    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Foreign, IndexHealth, Insights, InsightsRequest,
+    Lineage, ListRequest, Listing, Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession,
+    Optimizing, Relation, Report, Request, RequestKey, Room, Session, SessionFilter, SessionId, SessionPatch,
+    SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode,
+    Topics, TopicsImported, UsageUpdate, change, checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -444,6 +445,10 @@ impl Maintenance for ModelStore {
 
     async fn statistics(&self) -> Result<Statistics, StoreError> {
         Ok(self.state().statistics())
+    }
+
+    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+        Ok(self.state().insights(request))
     }
 
     async fn room(&self) -> Result<Room, StoreError> {

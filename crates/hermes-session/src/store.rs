@@ -6,9 +6,9 @@
 use crate::import::{ImportPiece, Imported};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
-    BackupReport, Counts, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Message, MessageId, NewChild,
-    NewMessage, NewSession, Relation, Report, Request, Room, Session, SessionId, SessionPatch, Statistics, StoreError,
-    StoreStatus, Timestamp, Title, Topics, TopicsImported, UsageUpdate,
+    BackupReport, Counts, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage, ListRequest, Listing,
+    Message, MessageId, NewChild, NewMessage, NewSession, Relation, Report, Request, Room, Session, SessionId,
+    SessionPatch, Statistics, StoreError, StoreStatus, Timestamp, Title, Topics, TopicsImported, UsageUpdate,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -297,6 +297,14 @@ pub trait Maintenance: SessionStore {
     /// How much there is, by source and by model. Reads no text.
     //  Cases: maintenance::statistics_tell_of_every_session
     async fn statistics(&self) -> Result<Statistics, StoreError>;
+
+    /// How an agent was used since a time: what was said, by model and source, with which tools and skills, when, and what it cost.
+    ///
+    /// A conversation counts once; of it, the sessions that started in the span. What a branch copied counts where it was said. Tool
+    /// calls are read one after another, never all at once.
+    //  Cases: insights::a_conversation_counts_once, insights::only_what_was_asked_for, insights::tools_and_skills_are_counted,
+    //  insights::cost_and_time_are_told, insights::a_copy_is_not_counted_again, insights::many_calls_are_all_counted
+    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError>;
 
     /// Where the room goes. Looks at all of it, so that it takes the longer the larger the store is.
     //  Cases: maintenance::room_adds_up

@@ -8,6 +8,7 @@ pub mod deletion;
 mod failure;
 pub mod handoffs;
 pub mod import;
+pub mod insights;
 pub mod lineage;
 pub mod listing;
 pub mod maintenance;

@@ -20,6 +20,7 @@ mod handoffs;
 mod hidden;
 mod import;
 mod indexes;
+mod insights;
 mod lineage;
 mod listing;
 mod log;

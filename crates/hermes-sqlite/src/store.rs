@@ -8,8 +8,8 @@ use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, backup, connection, deletion, foreign, handoffs, import, indexes, lineage, listing, maintenance,
-    messages, meta, optimize, row, search, sessions, statistics, titles, topics, usage, verify,
+    SqliteOptions, backup, connection, deletion, foreign, handoffs, import, indexes, insights, lineage, listing,
+    maintenance, messages, meta, optimize, row, search, sessions, statistics, titles, topics, usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
@@ -17,11 +17,11 @@ use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Maintenance, Message,
-    MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report, Request, Room, Session,
-    SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title,
-    Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, change, checked_meta_key,
-    checked_prefix,
+    BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage, ListRequest,
+    Listing, Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation,
+    Report, Request, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
+    StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate,
+    change, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -446,6 +446,11 @@ impl Maintenance for SqliteStore {
 
     async fn statistics(&self) -> Result<Statistics, StoreError> {
         self.workers.read("count what there is", statistics::statistics).await
+    }
+
+    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+        let request = request.clone();
+        self.workers.read("tell how it was used", move |database| insights::insights(database, &request)).await
     }
 
     async fn room(&self) -> Result<Room, StoreError> {

@@ -58,7 +58,7 @@ impl State {
     }
 
     /// Every row that the filter admits, in no order.
-    fn rows(&self, view: View, filter: &SessionFilter) -> Vec<SessionSummary> {
+    pub(super) fn rows(&self, view: View, filter: &SessionFilter) -> Vec<SessionSummary> {
         let links = self.links();
         let mut rows = Vec::new();
         for link in links.links().filter(|link| link.relation.starts_conversation()) {

@@ -4,8 +4,8 @@ use super::strategy::{SESSIONS, TITLES};
 use crate::fixture::{at, id, source};
 use crate::ordering::ORDERS;
 use hermes_session::{
-    Finding, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, Severity, StoreError, View,
-    Window,
+    Finding, InsightsRequest, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, Severity,
+    StoreError, View, Window,
 };
 use std::fmt::Debug;
 
@@ -63,6 +63,10 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
             let limit = if filter == SessionFilter::default() { 2 } else { 20 };
             show(format!("{view:?} by {order:?} of {filter:?}"), &pages(store, &filter, view, order, limit).await?);
         }
+    }
+    for (since, asked) in [(at(-1e6), None), (at(3), None), (at(-1e6), Some(source("cli")))] {
+        let request = InsightsRequest { since, source: asked };
+        show(format!("insights of {request:?}"), &store.insights(&request).await?);
     }
     Ok(picture)
 }

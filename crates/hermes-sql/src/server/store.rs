@@ -16,17 +16,18 @@ macro_rules! server_store {
             use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
             use hermes_session::{
-                BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Lineage, ListRequest, Listing, Maintenance,
-                Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation, Report,
-                Request, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
-                StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported,
-                UsageUpdate, checked_meta_key, checked_prefix,
+                BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage,
+                ListRequest, Listing, Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage,
+                NewSession, Optimizing, Relation, Report, Request, Room, Session, SessionFilter, SessionId,
+                SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title, Titled,
+                TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, checked_meta_key,
+                checked_prefix,
             };
             use std::path::Path;
             use $crate::job;
             use $crate::server::{
-                Words as _, deletion, handoffs, import, lineage, listing, maintenance, messages, meta, row, sessions,
-                statistics, titles, topics, usage, verify,
+                Words as _, deletion, handoffs, import, insights, lineage, listing, maintenance, messages, meta, row,
+                sessions, statistics, titles, topics, usage, verify,
             };
 
             #[async_trait]
@@ -508,6 +509,12 @@ macro_rules! server_store {
                 async fn statistics(&self) -> Result<Statistics, StoreError> {
                     job!(&self.database, Purpose::ReadBehind, "count what there is", |transaction| {
                         statistics::statistics(transaction)
+                    })
+                }
+
+                async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+                    job!(&self.database, Purpose::ReadBehind, "tell how it was used", |transaction| {
+                        insights::insights(transaction, request)
                     })
                 }
 

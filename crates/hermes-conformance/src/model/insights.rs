@@ -1,0 +1,51 @@
+//! How an agent was used, told by looking at every session and every message.
+
+use super::State;
+use hermes_session::insights::{Gathering, MessageCounts, SessionFacts};
+use hermes_session::{Insights, InsightsRequest, Json, Role, SessionFilter, View};
+
+impl State {
+    pub(super) fn insights(&self, request: &InsightsRequest) -> Insights {
+        let mut gathering = Gathering::new();
+        let mut rows = self.rows(View::Sessions, &SessionFilter::default());
+        rows.sort_by(|one, other| one.id.cmp(&other.id));
+        for row in rows.into_iter().filter(|row| row.started_at >= request.since) {
+            let source = self.sessions[&row.conversation].source.clone();
+            if request.source.as_ref().is_some_and(|asked| *asked != source) {
+                continue;
+            }
+            let mut facts = SessionFacts {
+                id: row.id,
+                conversation: row.conversation,
+                parent: row.parent_session_id,
+                relation: row.relation,
+                source,
+                model: row.model,
+                title: row.title,
+                started_at: row.started_at,
+                ended_at: row.ended_at,
+                last_active: row.last_active,
+                messages: MessageCounts::default(),
+                tool_calls: 0,
+                usage: row.usage,
+            };
+            let from = facts.counts_from();
+            for message in self.transcripts.get(&facts.id).into_iter().flatten() {
+                if from.is_some_and(|from| message.timestamp < from) {
+                    continue;
+                }
+                facts.messages.count(message.body.role.as_str(), 1);
+                match &message.body.role {
+                    Role::Assistant => {
+                        let calls = message.body.tool_calls.as_ref().map(Json::as_str);
+                        facts.tool_calls += calls.map_or(0, |calls| gathering.calls(calls, Some(message.timestamp)));
+                    }
+                    Role::Tool => gathering.results(message.body.tool_name.as_deref().unwrap_or(""), 1),
+                    _ => {}
+                }
+            }
+            gathering.session(facts);
+        }
+        gathering.finish()
+    }
+}

@@ -1,0 +1,95 @@
+//! How an agent was used: sessions of a span, and of their messages who said them and which tools they call. Messages are looked at one by one.
+
+use crate::database::Database;
+use crate::error::Failure;
+use crate::mend;
+use crate::row::{Row, text, time};
+use hermes_session::insights::{Gathering, MessageCounts, SessionFacts};
+use hermes_session::{Insights, InsightsRequest, Relation, SessionId, Source};
+use hermes_sql::{columns, decode};
+use rusqlite::params;
+use rusqlite::types::ValueRef;
+
+/// Behind the columns of the usage.
+const FACTS: usize = 14;
+
+pub(crate) fn insights(database: &Database, request: &InsightsRequest) -> Result<Insights, Failure> {
+    let mut statement = match database.prepare_cached(&sessions("INDEXED BY hx_sessions_card")) {
+        Ok(statement) => statement,
+        // Somebody dropped the index: slower, and right.
+        Err(_) => database.prepare_cached(&sessions(""))?,
+    };
+    let mut gathering = Gathering::new();
+    let mut rows = statement.query(params![request.since.seconds(), request.source.as_ref().map(Source::as_str)])?;
+    while let Some(row) = rows.next()? {
+        if let Some(mut facts) = facts(database, row)? {
+            messages(database, &mut facts, &mut gathering)?;
+            gathering.session(facts);
+        }
+    }
+    Ok(gathering.finish())
+}
+
+/// A row for each session of the span. `card` names the index that has its columns, or nothing.
+fn sessions(card: &str) -> String {
+    format!(
+        "SELECT {}, s.id, h.root, h.relation, coalesce(r.source, s.source), s.model, s.title, s.started_at, s.ended_at, h.last_active, h.dirty & 1, s.parent_session_id \
+         FROM hx_session h CROSS JOIN sessions s {card} ON s.id = h.session_id LEFT JOIN sessions r {card} ON r.id = h.root \
+         WHERE s.started_at >= ?1 AND (?2 IS NULL OR coalesce(r.source, s.source) = ?2) ORDER BY h.session_id",
+        columns::USAGE
+    )
+}
+
+/// What a row tells, all but its messages; nothing if nobody can tell when it started.
+fn facts(database: &Database, row: &rusqlite::Row<'_>) -> Result<Option<SessionFacts>, Failure> {
+    let id = |index: usize| -> Result<SessionId, Failure> {
+        Ok(SessionId::from_stored(text(row, FACTS + index)?.unwrap_or_default()))
+    };
+    let Some(started_at) = time(row, FACTS + 6)? else { return Ok(None) };
+    let session = id(0)?;
+    let last_active = match row.get::<_, bool>(FACTS + 9)? {
+        false => time(row, FACTS + 8)?,
+        // A foreign writer changed something: what the side row says is to be told anew.
+        true => mend::last_active(database, &session)?,
+    };
+    Ok(Some(SessionFacts {
+        conversation: id(1)?,
+        parent: text(row, FACTS + 10)?.map(SessionId::from_stored),
+        relation: text(row, FACTS + 2)?.and_then(|stored| Relation::from_stored(&stored)).unwrap_or(Relation::Root),
+        source: Source::from_stored(text(row, FACTS + 3)?.unwrap_or_default()),
+        model: text(row, FACTS + 4)?,
+        title: text(row, FACTS + 5)?,
+        started_at,
+        ended_at: time(row, FACTS + 7)?,
+        last_active: last_active.map_or(started_at, |active| active.max(started_at)),
+        messages: MessageCounts::default(),
+        tool_calls: 0,
+        usage: decode::usage(&Row(row)),
+        id: session,
+    }))
+}
+
+/// Counts what was said in a session. Texts that do not count are not read.
+fn messages(database: &Database, facts: &mut SessionFacts, gathering: &mut Gathering) -> Result<(), Failure> {
+    let mut statement = database.prepare_cached(&format!(
+        "SELECT role, CASE role WHEN 'assistant' THEN tool_calls WHEN 'tool' THEN tool_name END, timestamp FROM messages \
+         WHERE session_id = ?1 AND (?2 IS NULL OR timestamp >= ?2) AND {}",
+        database.shape().was_said()
+    ))?;
+    let from = facts.counts_from().map(hermes_session::Timestamp::seconds);
+    let mut rows = statement.query(params![facts.id.as_str(), from])?;
+    while let Some(row) = rows.next()? {
+        let role = match row.get_ref(0)? {
+            ValueRef::Text(role) => role,
+            _ => b"",
+        };
+        facts.messages.count(std::str::from_utf8(role).unwrap_or_default(), 1);
+        let (ValueRef::Text(named) | ValueRef::Blob(named)) = row.get_ref(1)? else { continue };
+        let named = String::from_utf8_lossy(named);
+        match role {
+            b"assistant" => facts.tool_calls += gathering.calls(&named, time(row, 2)?),
+            _ => gathering.results(&named, 1),
+        }
+    }
+    Ok(())
+}
