@@ -2,8 +2,8 @@
 
 use crate::commands::{
     backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
-    delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, list::ListArgs, mcp::McpArgs,
-    migrate::MigrateArgs, optimize::OptimizeArgs, prune::PruneArgs, rename::RenameArgs, rpc::RpcArgs,
+    delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, insights::InsightsArgs, list::ListArgs,
+    mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs, prune::PruneArgs, rename::RenameArgs, rpc::RpcArgs,
     search::SearchArgs, show::ShowArgs, stats::StatsArgs, status::StatusArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Shows what this program does, on sample conversations in a folder of their own
     Demo(DemoArgs),
+    Insights(InsightsArgs),
     Mcp(McpArgs),
     /// Lists, searches, reads and changes sessions; exports and imports them; verifies, backs up and optimizes their store
     #[command(subcommand)]

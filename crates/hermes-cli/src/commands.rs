@@ -8,6 +8,7 @@ pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod insights;
 pub(crate) mod list;
 pub(crate) mod mcp;
 pub(crate) mod migrate;

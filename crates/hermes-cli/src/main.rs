@@ -65,7 +65,7 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
 /// asks what would go must find it there afterwards.
 const fn is_everyday(command: &Command) -> bool {
     use SessionsCommand::{List, Rename, Search, Show, Stats};
-    matches!(command, Command::Sessions(List(_) | Rename(_) | Search(_) | Show(_) | Stats(_)))
+    matches!(command, Command::Insights(_) | Command::Sessions(List(_) | Rename(_) | Search(_) | Show(_) | Stats(_)))
 }
 
 async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
@@ -74,6 +74,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Completions(args) => commands::completions::run(context, &args),
         Command::Config(command) => commands::config::run(context, command),
         Command::Demo(args) => commands::demo::run(context, args).await,
+        Command::Insights(args) => commands::insights::run(context, args).await,
         Command::Mcp(args) => commands::mcp::run(context, args).await,
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
         Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,

@@ -3,10 +3,12 @@
 //! What is printed is made of [`Visible`] text, so that nothing stored or typed can send a control character; colours are added here alone.
 
 mod ask;
+mod bars;
 pub(crate) mod changes;
 pub(crate) mod checks;
 pub(crate) mod document;
 pub(crate) mod hits;
+pub(crate) mod insights;
 pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod markdown;

@@ -1,7 +1,7 @@
 //! `hermes sessions export`
 
 mod book;
-mod target;
+pub(super) mod target;
 
 use super::list::warn_unreadable;
 use crate::context::Context;

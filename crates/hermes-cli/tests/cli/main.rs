@@ -11,6 +11,7 @@ mod delete;
 mod demo;
 mod export;
 mod import;
+mod insights;
 mod list;
 mod mcp;
 mod migrate;
@@ -253,6 +254,8 @@ fn nothing_asked_is_help() {
       config       Shows what is configured, and where
       demo         Shows what this program does, on sample conversations in a folder
                    of their own
+      insights     Tells how the agent was used: conversations, models, cost, tools,
+                   skills, and when
       mcp          Serves past conversations to agents by the Model Context
                    Protocol, on stdin and stdout or over HTTP
       sessions     Lists, searches, reads and changes sessions; exports and imports

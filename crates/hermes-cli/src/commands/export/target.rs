@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 const ELSEWHERE: &str = "choose another name, or another folder";
 
 /// A place that an export may have.
-pub(super) struct Target {
+pub(crate) struct Target {
     /// With every link of its folder followed.
     path: PathBuf,
     folder: PathBuf,
@@ -19,7 +19,7 @@ pub(super) struct Target {
 
 impl Target {
     /// Takes what was typed, and refuses what an export must not replace.
-    pub(super) fn of(typed: &Path, store: &StoreUrl) -> Result<Self, CliError> {
+    pub(crate) fn of(typed: &Path, store: &StoreUrl) -> Result<Self, CliError> {
         let whole = std::path::absolute(typed).unwrap_or_else(|_| typed.to_owned());
         let refused =
             |why: &str, hint: &str| Err(CliError::new(Kind::User, format!("{} {why}", whole.display()), hint));
@@ -49,12 +49,12 @@ impl Target {
         Ok(Self { path, folder, is_there })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether a file is there that would be replaced.
-    pub(super) const fn is_there(&self) -> bool {
+    pub(crate) const fn is_there(&self) -> bool {
         self.is_there
     }
 }
@@ -87,7 +87,7 @@ fn is_same_file(_: &Path, _: &Path) -> bool {
 }
 
 /// An export that is being written, beside the place that it will have. It goes away if it is not finished.
-pub(super) struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     target: &'a Target,
     file: BufWriter<NamedTempFile>,
     bytes: u64,
@@ -95,7 +95,7 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Makes a file for its owner alone.
-    pub(super) fn new(target: &'a Target) -> Result<Self, CliError> {
+    pub(crate) fn new(target: &'a Target) -> Result<Self, CliError> {
         let file = tempfile::Builder::new().prefix(".hermes-export-").tempfile_in(&target.folder).map_err(|error| {
             let text = format!("could not make a file in {}: {error}", target.folder.display());
             CliError::new(Kind::User, text, "choose a folder that you may write to")
@@ -103,13 +103,13 @@ impl<'a> Draft<'a> {
         Ok(Self { target, file: BufWriter::new(file), bytes: 0 })
     }
 
-    pub(super) fn write(&mut self, piece: &str) -> Result<(), CliError> {
+    pub(crate) fn write(&mut self, piece: &str) -> Result<(), CliError> {
         self.bytes += piece.len() as u64;
         self.file.write_all(piece.as_bytes()).map_err(|error| failed(self.target, &error))
     }
 
     /// Brings it to disk and gives it its name; how many bytes it has.
-    pub(super) fn finish(self) -> Result<u64, CliError> {
+    pub(crate) fn finish(self) -> Result<u64, CliError> {
         let Self { target, file, bytes } = self;
         let file = file.into_inner().map_err(|error| failed(target, error.error()))?;
         file.as_file().sync_all().map_err(|error| failed(target, &error))?;

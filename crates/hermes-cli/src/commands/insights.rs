@@ -1,0 +1,91 @@
+//! `hermes insights`
+
+use super::export::target::{Draft, Target};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::ui::checks::size;
+use crate::ui::insights::{Report, lines, page};
+use crate::ui::time::Now;
+use crate::ui::{Line, json};
+use hermes_session::{InsightsRequest, Invalid, Source};
+use std::path::PathBuf;
+
+/// A hundred years.
+const MOST_DAYS: u32 = 36_500;
+const DAY: f64 = 86_400.0;
+
+/// Tells how the agent was used: conversations, models, cost, tools, skills, and when
+#[derive(clap::Args)]
+pub(crate) struct InsightsArgs {
+    /// Only what started in the last N days
+    #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true)]
+    days: i64,
+    /// Only conversations from this source, such as cli or telegram
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<String>,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Writes a page with charts to this file, to be opened in a browser
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    html: Option<PathBuf>,
+    /// Overwrites a file without asking
+    #[arg(short, long, requires = "html")]
+    yes: bool,
+}
+
+impl InsightsArgs {
+    /// How many days, and what to ask the store for.
+    fn request(&self, now: &Now) -> Result<(u32, InsightsRequest), Invalid> {
+        let days = u32::try_from(self.days).ok().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or_else(|| {
+            Invalid::new("--days", format!("{} is out of range", self.days), "give 1 to 36500, such as 7 or 365")
+        })?;
+        let source = self.source.as_ref().map(Source::parse).transpose()?;
+        Ok((days, InsightsRequest { since: now.at.plus(-f64::from(days) * DAY), source }))
+    }
+}
+
+pub(crate) async fn run(context: &Context, args: InsightsArgs) -> Result<(), CliError> {
+    let (days, request) = args.request(&context.now).map_err(CliError::usage)?;
+    let (store, url) = context.open_existing_at().await?;
+    // Nobody waits for an answer that there is no place for.
+    let target = args.html.as_ref().map(|file| Target::of(file, &url)).transpose()?;
+    if let Some(target) = target.as_ref().filter(|target| target.is_there()) {
+        let question = format!("{} is there already. Overwrite it?", target.path().display());
+        context.ui.consent(args.yes, Vec::new(), &question)?;
+    }
+    let told = store.insights(&request).await?;
+    let source = request.source.as_ref().map(Source::as_str);
+    let report = Report::new(days, source, &told, &context.now);
+    if args.json {
+        return context.ui.json(&json::insights::insights(&report));
+    }
+    let Some(target) = target else { return context.ui.print(lines(&report, context.ui.width())) };
+    let mut draft = Draft::new(&target)?;
+    draft.write(&page(&report))?;
+    let bytes = draft.finish()?;
+    context.ui.print([Line::plain_text(format!("Wrote {} ({}).", target.path().display(), size(bytes)))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_session::Timestamp;
+    use jiff::tz::TimeZone;
+
+    fn args(days: i64, source: Option<&str>) -> InsightsArgs {
+        InsightsArgs { days, source: source.map(str::to_owned), json: false, html: None, yes: false }
+    }
+
+    #[test]
+    fn a_span_ends_now() {
+        let now = Now { at: Timestamp::from_seconds(1_741_166_123.0).unwrap(), zone: TimeZone::UTC };
+        let (days, request) = args(7, Some("api-server")).request(&now).unwrap();
+        assert_eq!((days, request.since), (7, now.at.plus(-604_800.0)));
+        assert_eq!(request.source.as_ref().map(Source::as_str), Some("api_server"));
+        for bad in [0, -1, 36_501, i64::MAX, i64::MIN] {
+            assert_eq!(args(bad, None).request(&now).unwrap_err().what, "--days", "{bad}");
+        }
+        assert_eq!(args(7, Some("")).request(&now).unwrap_err().what, "source");
+    }
+}

@@ -1,0 +1,264 @@
+//! The report as a page that stands alone: one file, no script, nothing fetched. Whatever is stored is escaped.
+
+use super::super::Visible;
+use super::super::checks::{dollars, number, plural, short};
+use super::svg::{Bar, lying, upright};
+use super::{Report, WEEKDAYS, distinction, share, value};
+use hermes_session::insights::Tally;
+use std::fmt::Write as _;
+
+/// A browser that opens the page fetches nothing and runs nothing.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#1c2330;--dim:#667085;--line:#e3e6ec;--paper:#fff;--bar:#3b82c4}\
+@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--dim:#98a2b3;--line:#2c3442;--paper:#12161d;--bar:#5aa2e0}}\
+body{margin:2rem auto;max-width:60rem;padding:0 1rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}\
+h1{margin-bottom:0}h2{margin-top:2.5rem;font-size:1.15rem}p,.dim{color:var(--dim)}\
+dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(11rem,1fr));gap:1rem}dl div{border:1px solid var(--line);border-radius:.5rem;padding:.5rem .75rem}\
+dt{color:var(--dim);font-size:.85rem}dd{margin:0;font-size:1.2rem;font-variant-numeric:tabular-nums}\
+table{width:100%;border-collapse:collapse}th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);text-align:left;overflow-wrap:anywhere}\
+th{color:var(--dim);font-weight:500}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
+svg rect{fill:var(--bar)}svg text{fill:var(--dim);font-size:11px;text-anchor:middle}\
+.chart{width:100%;height:auto}.bar{width:100%;min-width:5rem;height:.7rem}";
+/// So many labels fit under a chart.
+const LABELS: usize = 12;
+/// More days than this share a bar.
+const MOST_BARS: usize = 366;
+
+/// The whole page.
+pub(crate) fn page(report: &Report<'_>) -> String {
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Hermes insights</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <h1>Hermes insights</h1>\n<p>{}, as of {}</p>\n",
+        escape(&report.span()),
+        escape(&report.now.day_and_minute(report.now.at))
+    );
+    if report.is_empty() {
+        _ = writeln!(out, "<p>{}</p>", escape(&report.nothing()));
+    } else {
+        out.push_str(&overview(report));
+        out.push_str(&activity(report));
+        out.push_str(&models(report));
+        out.push_str(&platforms(report));
+        out.push_str(&tools(report));
+        out.push_str(&skills(report));
+        out.push_str(&notable(report));
+    }
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+/// A text that is only text in HTML, in an element and in an attribute; what can't be seen, and what turns text around, is shown.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in Visible::line(text).as_str().chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn overview(report: &Report<'_>) -> String {
+    let mut out = format!("<p class=\"dim\">{}</p>\n<dl>\n", escape(&report.period()));
+    for (name, value) in report.overview().into_iter().flatten() {
+        let name = if name.is_empty() { "per conversation" } else { name.trim() };
+        _ = writeln!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(&value));
+    }
+    out + "</dl>\n"
+}
+
+/// A table: a name, numbers, and a bar for each row.
+fn table(title: &str, heads: &[&str], rows: &[(Vec<String>, f64)]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let most = rows.iter().map(|(_, amount)| *amount).fold(0.0, f64::max);
+    let class = |index: usize| if index == 0 { "" } else { " class=\"n\"" };
+    let mut out = format!("<h2>{}</h2>\n<table>\n<tr>", escape(title));
+    for (index, head) in heads.iter().enumerate() {
+        _ = write!(out, "<th{}>{}</th>", class(index), escape(head));
+    }
+    out.push_str("<th></th></tr>\n");
+    for (cells, amount) in rows {
+        out.push_str("<tr>");
+        for (index, cell) in cells.iter().enumerate() {
+            _ = write!(out, "<td{}>{}</td>", class(index), escape(cell));
+        }
+        let part = if most > 0.0 { amount / most } else { 0.0 };
+        _ = writeln!(out, "<td>{}</td></tr>", lying(part));
+    }
+    out + "</table>\n"
+}
+
+fn cost(tally: &Tally) -> String {
+    tally.cost_usd.map_or_else(|| "—".to_owned(), dollars)
+}
+
+fn models(report: &Report<'_>) -> String {
+    let row = |(name, tally): (&str, &Tally)| {
+        let used = &tally.usage;
+        let cached = used.cache_read_tokens.saturating_add(used.cache_write_tokens);
+        let mut cells = vec![name.to_owned(), number(tally.conversations)];
+        cells.extend([used.input_tokens, used.output_tokens, cached].map(short));
+        cells.extend([number(tally.tool_calls), cost(tally)]);
+        (cells, tally.tokens() as f64)
+    };
+    let rows: Vec<_> = report.models().into_iter().map(row).collect();
+    table("Models", &["Model", "Conversations", "Input", "Output", "Cached", "Tool calls", "Cost"], &rows)
+}
+
+fn platforms(report: &Report<'_>) -> String {
+    let row = |(name, tally): (&str, &Tally)| {
+        let mut cells = vec![name.to_owned()];
+        cells.extend([tally.conversations, tally.messages.all(), tally.tool_calls].map(number));
+        cells.extend([short(tally.tokens()), cost(tally)]);
+        (cells, tally.conversations as f64)
+    };
+    let rows: Vec<_> = report.platforms().into_iter().map(row).collect();
+    table("Platforms", &["Platform", "Conversations", "Messages", "Tool calls", "Tokens", "Cost"], &rows)
+}
+
+fn tools(report: &Report<'_>) -> String {
+    let all = report.tools();
+    let total: u64 = all.iter().map(|(_, count)| count).sum();
+    let row = |(name, count): (&str, u64)| {
+        (vec![name.to_owned(), number(count), format!("{:.1}%", share(count, total))], count as f64)
+    };
+    table("Tools", &["Tool", "Uses", "Share"], &all.into_iter().map(row).collect::<Vec<_>>())
+}
+
+fn skills(report: &Report<'_>) -> String {
+    let rows: Vec<_> = report
+        .skills()
+        .into_iter()
+        .map(|(name, used)| {
+            let last = used.last_used.map_or_else(|| "—".to_owned(), |at| report.now.date(at));
+            (vec![name.to_owned(), number(used.loads), number(used.edits), last], (used.loads + used.edits) as f64)
+        })
+        .collect();
+    table("Skills", &["Skill", "Loads", "Edits", "Last used"], &rows)
+}
+
+fn activity(report: &Report<'_>) -> String {
+    let activity = &report.activity;
+    let series = report.series();
+    let each = series.len().div_ceil(MOST_BARS).max(1);
+    let days: Vec<_> = series.chunks(each).collect();
+    let step = days.len().div_ceil(LABELS).max(1);
+    let day = |(index, some): (usize, &&[(jiff::civil::Date, u64)])| {
+        let count = some.iter().map(|(_, count)| count).sum();
+        let first = some.first().map_or_else(String::new, |(day, _)| day.to_string());
+        let label = (index % step == 0).then(|| first.get(5..).unwrap_or("").to_owned());
+        Bar { label, title: format!("{first}: {}", plural(count, "conversations")), count }
+    };
+    let by_day: Vec<Bar> = days.iter().enumerate().map(day).collect();
+    let told = |name: &str, count: u64| format!("{name}: {}", plural(count, "conversations"));
+    let weekday =
+        |(name, count): (&&str, u64)| Bar { label: Some((*name).to_owned()), title: told(name, count), count };
+    let by_weekday: Vec<Bar> = WEEKDAYS.iter().zip(activity.weekdays).map(weekday).collect();
+    let hour = |(hour, count): (usize, &u64)| Bar {
+        label: Some(hour.to_string()),
+        title: told(&format!("{hour:02}:00"), *count),
+        count: *count,
+    };
+    let by_hour: Vec<Bar> = activity.hours.iter().enumerate().map(hour).collect();
+    let mut out = String::new();
+    for (name, bars) in
+        [("Conversations by day", by_day), ("Conversations by weekday", by_weekday), ("Conversations by hour", by_hour)]
+    {
+        _ = writeln!(out, "<h2>{name}</h2>\n{}", upright(name, &bars));
+    }
+    let streak = plural(activity.longest_streak(), "days");
+    let active = plural(activity.days.len() as u64, "active days");
+    _ = writeln!(out, "<p>{}; best streak {}</p>", escape(&active), escape(&streak));
+    out
+}
+
+fn notable(report: &Report<'_>) -> String {
+    if report.told.notable.is_empty() {
+        return String::new();
+    }
+    let mut out = "<h2>Notable conversations</h2>\n<table>\n<tr><th></th><th class=\"n\"></th><th>Day</th><th>Title</th><th>ID</th></tr>\n".to_owned();
+    for notable in &report.told.notable {
+        _ = writeln!(
+            out,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td><td><code>{}</code></td></tr>",
+            escape(distinction(notable)),
+            escape(&value(notable)),
+            escape(&report.now.date(notable.started_at)),
+            escape(notable.title.as_deref().unwrap_or("—")),
+            escape(notable.id.as_str())
+        );
+    }
+    out + "</table>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{now, session, told};
+    use super::*;
+    use hermes_session::SessionId;
+    use hermes_session::insights::Gathering;
+
+    const HOSTILE: &str = "</td></title></style><script>alert('x')</script><img src=\"https://evil.example/\" onerror=x>&\u{202e}\u{1b}[31m";
+
+    #[test]
+    fn nothing_that_is_stored_becomes_a_part_of_the_page() {
+        let (mut gathering, now) = (Gathering::new(), now());
+        let mut facts = session("a", HOSTILE, 1.0);
+        facts.id = SessionId::from_stored(HOSTILE);
+        (facts.title, facts.model) = (Some(HOSTILE.into()), Some(HOSTILE.into()));
+        gathering.session(facts);
+        gathering.results(HOSTILE, 2);
+        let arguments = serde_json::json!({ "name": HOSTILE }).to_string();
+        let call = serde_json::json!([{ "function": { "name": "skill_view", "arguments": arguments } }]).to_string();
+        gathering.calls(&call, Some(now.at));
+        let told = gathering.finish();
+        let page = page(&Report::new(30, Some(HOSTILE), &told, &now));
+        for bad in ["<script", "<img", "</title></style>", "onerror=x>", "\u{202e}", "\u{1b}", "alert('"] {
+            assert!(!page.contains(bad), "{bad:?} in\n{page}");
+        }
+        // The source asked for, a model, a platform, a tool, a skill; of each conversation that stands out the title and the id.
+        assert_eq!(page.matches("&lt;script&gt;").count(), 5 + 2 * told.notable.len(), "{page}");
+        assert_eq!(page.matches("</style>").count(), 1);
+    }
+
+    #[test]
+    fn a_page_stands_alone() {
+        let (told, now) = (told(), now());
+        let page = page(&Report::new(30, None, &told, &now));
+        // No address at all, and nothing that would fetch one.
+        for bad in ["http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link"] {
+            assert!(!page.contains(bad), "{bad}");
+        }
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+        assert!(page.contains("default-src 'none'"));
+        for name in ["Conversations by day", "Conversations by weekday", "Conversations by hour"] {
+            assert!(page.contains(&format!("aria-label=\"{name}\"")), "{name}");
+        }
+        assert!(page.contains("<title>Wed: 2 conversations</title>"), "{page}");
+        assert!(page.contains("<td>terminal</td><td class=\"n\">3</td><td class=\"n\">75.0%</td>"), "{page}");
+        assert!(page.contains("<dt>cost</dt><dd>$0.50</dd>"), "{page}");
+        // Every element that is opened is closed.
+        for element in ["table", "tr", "td", "th", "svg", "rect", "dl", "div", "h2", "p", "code", "body", "head"] {
+            let open = page.matches(&format!("<{element} ")).count() + page.matches(&format!("<{element}>")).count();
+            let itself = if element == "rect" { page.matches("height=\"10\"/>").count() } else { 0 };
+            assert_eq!(open, page.matches(&format!("</{element}>")).count() + itself, "{element}");
+        }
+    }
+
+    #[test]
+    fn a_page_about_nothing_says_so() {
+        let (none, now) = (Gathering::new().finish(), now());
+        let page = page(&Report::new(7, Some("x&y"), &none, &now));
+        assert!(page.contains("<p>No sessions found in the last 7 days (source: x&amp;y).</p>"), "{page}");
+        assert!(!page.contains("<svg"));
+    }
+}
