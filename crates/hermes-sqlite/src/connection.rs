@@ -127,6 +127,12 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
     Ok(database)
 }
 
+/// How a file is written, as SQLite says; the file is only read.
+pub(crate) fn journal_mode(path: &Path) -> Result<String, rusqlite::Error> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.pragma_query_value(None, "journal_mode", |row| row.get(0))
+}
+
 /// The address of a file that nobody changes.
 fn unchanging(path: &Path) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;

@@ -37,6 +37,14 @@ pub(crate) fn verified(source: &Connection, target: &Path) -> Result<Copied, Fai
     outcome
 }
 
+/// Brings a file that is closed to disk and gives it its name, unless something has that name.
+pub(crate) fn place_new(made: &Path, target: &Path) -> Result<(), std::io::Error> {
+    std::fs::File::open(made)?.sync_all()?;
+    put_into_place(made, target)?;
+    sync_folder(target);
+    Ok(())
+}
+
 /// Gives a file its name unless something has that name. A plain rename would overwrite what somebody put there in the meantime.
 fn put_into_place(part: &Path, target: &Path) -> Result<(), std::io::Error> {
     match renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE) {

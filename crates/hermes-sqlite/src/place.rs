@@ -44,6 +44,23 @@ pub(crate) fn check(path: &Path, create: bool) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Refuses what can't be looked through for what is left of a store. A link is followed: nothing is written.
+pub(crate) fn check_readable(path: &Path) -> Result<(), StoreError> {
+    let refused =
+        |why: String, hint: &'static str| Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() });
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            refused("does not exist".into(), "check the path")
+        }
+        Err(error) => refused(format!("can't be looked at: {error}"), "check the permissions of its folder"),
+        Ok(found) if found.is_dir() => {
+            refused("is a folder".into(), "give the path of the file in it, such as state.db")
+        }
+        Ok(found) if !found.is_file() => refused("is not a regular file".into(), "give the path of a state.db"),
+        Ok(_) => Ok(()),
+    }
+}
+
 /// A folder that is there must take a new file.
 fn check_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent().filter(|folder| folder.is_dir()) else { return Ok(()) };

@@ -7,6 +7,7 @@ mod agent;
 mod look;
 mod side;
 
+pub(crate) use agent::TABLES as AGENT_TABLES;
 pub(crate) use look::version;
 pub(crate) use side::{add_card, lacks_card};
 
@@ -70,6 +71,13 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
         }
     }
     Ok(notices)
+}
+
+/// Brings a file into use that is a copy itself, so that none is kept of it.
+pub(crate) fn bring_copy_into_use(database: &Database, path: &Path) -> Result<(), Failure> {
+    database.execute_batch("BEGIN IMMEDIATE")?;
+    change(database, path)?;
+    Ok(database.execute_batch("COMMIT")?)
 }
 
 /// The change itself, under the write lock. Only what is seen there counts: an agent may have been here in the meantime.

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// The tables, in the agent's own words.
-pub(super) const TABLES: &str = "
+pub(crate) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS schema_version (
     version INTEGER NOT NULL
 );

@@ -1,0 +1,170 @@
+//! What tables and indexes a file has, as far as its own list of them can be read, and what their columns are.
+
+use super::record::Value;
+use super::source::Source;
+use super::walk::{Row, Walker};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+/// The tables that are salvaged, in this order. Everything else is derived from them, or another program's.
+const WANTED: [&str; 4] = ["messages", "sessions", "state_meta", "schema_version"];
+
+/// An entry of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Object {
+    pub(super) is_table: bool,
+    pub(super) name: String,
+    pub(super) table: String,
+    pub(super) root: u32,
+    /// Nothing for an index that a constraint made.
+    pub(super) sql: Option<String>,
+}
+
+/// What could be read of the list.
+#[derive(Debug, Default)]
+pub(super) struct Catalog {
+    pub(super) objects: BTreeMap<String, Object>,
+    pub(super) damaged: u64,
+}
+
+impl Catalog {
+    /// Reads the list, and looks for its pages everywhere if the way to them is lost.
+    pub(super) fn read(source: &Source, walker: &mut Walker<'_>) -> Self {
+        let mut catalog = Self::default();
+        let walked = walker.walk(1, true, &mut |row| {
+            catalog.add(row);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        catalog.damaged = walked.map_or(1, |walked| walked.damaged);
+        if catalog.damaged > 0 || WANTED.iter().any(|name| !catalog.objects.contains_key(*name)) {
+            for number in 2..=source.last {
+                if !walker.is_seen(number) {
+                    walker.leaf(number).into_iter().for_each(|row| catalog.add(Some(row)));
+                }
+            }
+        }
+        catalog
+    }
+
+    fn add(&mut self, row: Option<Row>) {
+        if let Some(object) = row.and_then(object) {
+            self.objects.entry(object.name.clone()).or_insert(object);
+        }
+    }
+
+    /// The names of tables that are salvaged: those of every store, and those of chats' topics and of models' use if they are there.
+    pub(super) fn wanted(&self) -> Vec<&str> {
+        let is_more = |object: &&Object| {
+            object.is_table && (object.name.starts_with("telegram_dm_topic_") || object.name == "session_model_usage")
+        };
+        WANTED.into_iter().chain(self.objects.values().filter(is_more).map(|object| object.name.as_str())).collect()
+    }
+
+    /// The indexes of a table.
+    pub(super) fn indexes(&self, table: &str) -> impl Iterator<Item = &Object> {
+        self.objects.values().filter(move |object| !object.is_table && object.table == table)
+    }
+}
+
+fn object(row: Row) -> Option<Object> {
+    let [kind, name, table, root, sql] = <[Value; 5]>::try_from(row.values).ok()?;
+    let text = |value: Value| match value {
+        Value::Text(bytes) => String::from_utf8(bytes).ok(),
+        _ => None,
+    };
+    let is_table = match text(kind)?.as_str() {
+        "table" => true,
+        "index" => false,
+        _ => return None,
+    };
+    let (name, table, sql) = (text(name)?, text(table)?, text(sql));
+    let Value::Integer(root) = root else { return None };
+    // Tables that are no trees have no root.
+    let root = u32::try_from(root).ok().filter(|root| *root > 1)?;
+    let is_said = sql
+        .as_ref()
+        .map_or(!is_table, |sql| sql.trim_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case("create")));
+    is_said.then_some(Object { is_table, name, table, root, sql })
+}
+
+/// The columns of a table, and which of them is its row's number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) names: Vec<String>,
+    pub(super) rowid: Option<usize>,
+}
+
+impl Columns {
+    pub(super) fn of(connection: &Connection, table: &str) -> Result<Self, rusqlite::Error> {
+        let mut statement = connection.prepare("SELECT name, type, pk FROM pragma_table_info(?)")?;
+        let columns: Vec<(String, String, i64)> = statement
+            .query_map([table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<_, _>>()?;
+        let keys = columns.iter().filter(|(_, _, key)| *key > 0).count();
+        let rowid =
+            columns.iter().position(|(_, kind, key)| keys == 1 && *key == 1 && kind.eq_ignore_ascii_case("INTEGER"));
+        Ok(Self { names: columns.into_iter().map(|(name, _, _)| name).collect(), rowid })
+    }
+
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|column| column == name)
+    }
+}
+
+/// The columns of an index, in order, told by making it on an empty table. The last value of its records, the row's number, is none.
+pub(super) fn index_columns(tables: &Connection, index: &Object) -> Option<Vec<String>> {
+    if let Some(sql) = &index.sql {
+        tables.execute(sql, []).ok()?;
+    }
+    let mut statement = tables.prepare("SELECT name FROM pragma_index_info(?) ORDER BY seqno").ok()?;
+    let columns = statement.query_map([&index.name], |row| row.get::<_, Option<String>>(0)).ok()?;
+    // One over an expression tells nothing of columns.
+    columns.collect::<Result<Option<Vec<_>>, _>>().ok()?.filter(|columns| !columns.is_empty())
+}
+
+/// Whether a row can be one of this table, where the table's own tree leads to it: whatever a foreign writer may have written, but for names
+/// that are no text. Those are of a page that was written over.
+pub(super) fn can_be(table: &str, columns: &Columns, row: &Row) -> bool {
+    let at = |name: &str| columns.place(name).and_then(|place| row.values.get(place));
+    let is_name = |name: &str| matches!(at(name), Some(Value::Text(text)) if std::str::from_utf8(text).is_ok());
+    row.values.len() <= columns.names.len()
+        && match table {
+            "messages" => at("id") == Some(&Value::Null) && is_name("session_id") && is_name("role"),
+            "sessions" => is_name("id") && is_name("source"),
+            "state_meta" => is_name("key"),
+            _ => true,
+        }
+}
+
+/// Whether a row can be one of this table, where nothing else tells.
+pub(super) fn is_like(table: &str, columns: &Columns, row: &Row) -> bool {
+    let at = |name: &str| columns.place(name).and_then(|place| row.values.get(place));
+    let is_text = |name: &str, longest: usize| match at(name) {
+        Some(Value::Text(text)) => !text.is_empty() && text.len() <= longest && std::str::from_utf8(text).is_ok(),
+        _ => false,
+    };
+    let is_word = |name: &str| match at(name) {
+        Some(Value::Text(text)) => {
+            is_text(name, 64) && text.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+        }
+        _ => false,
+    };
+    let is_time = |name: &str| match at(name) {
+        Some(Value::Real(time)) => time.is_finite(),
+        Some(Value::Integer(time)) => (0..100_000_000_000).contains(time),
+        _ => false,
+    };
+    let fits = row.rowid > 0 && row.values.len() <= columns.names.len();
+    fits && match table {
+        "messages" => {
+            let is_number_kept_apart = at("id") == Some(&Value::Null);
+            is_number_kept_apart
+                && is_text("session_id", 255)
+                && is_word("role")
+                && (row.is_cut || is_time("timestamp"))
+        }
+        "sessions" => is_text("id", 255) && is_word("source") && (row.is_cut || is_time("started_at")),
+        "state_meta" => row.values.len() == 2 && is_text("key", 255) && matches!(at("value"), Some(Value::Text(_))),
+        _ => false,
+    }
+}

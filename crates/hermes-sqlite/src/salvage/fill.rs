@@ -1,0 +1,216 @@
+//! The file that salvaged rows go into first: tables like those of the damaged one, and beside them what its indexes tell of rows.
+
+use super::catalog::{Catalog, Columns, can_be, index_columns, is_like};
+use super::record::Value;
+use super::walk::Row;
+use crate::error::Failure;
+use crate::schema;
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, params_from_iter};
+use std::collections::BTreeMap;
+
+/// A table that is filled.
+pub(super) struct Table {
+    pub(super) name: String,
+    pub(super) columns: Columns,
+    /// Whether its columns are as the file said, and not as this version has them.
+    pub(super) is_told: bool,
+    /// Rows that were cut.
+    pub(super) cut: u64,
+    /// Rows of which something is missing, or that no store could keep.
+    pub(super) refused: u64,
+    statements: BTreeMap<usize, String>,
+}
+
+/// The tables, by name.
+pub(super) struct Scratch {
+    pub(super) connection: Connection,
+    pub(super) tables: Vec<Table>,
+    /// An empty copy, to tell what an index is made of.
+    empty: Connection,
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>, rusqlite::Error> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Real(number) => ValueRef::Real(*number),
+            // SQLite takes text as bytes, whether they are characters or not.
+            Self::Text(text) => ValueRef::Text(text),
+            Self::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl Scratch {
+    pub(super) fn make(connection: Connection, catalog: &Catalog) -> Result<Self, Failure> {
+        connection.pragma_update(None, "foreign_keys", false)?;
+        connection.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))?;
+        connection.pragma_update(None, "synchronous", "OFF")?;
+        let empty = Connection::open_in_memory()?;
+        let mut scratch = Self { connection, tables: Vec::new(), empty };
+        scratch.connection.execute_batch("BEGIN")?;
+        for name in catalog.wanted() {
+            let told = catalog.objects.get(name).and_then(|object| object.sql.as_deref());
+            let is_told = told.is_some_and(|sql| scratch.create(name, sql));
+            scratch.tables.push(Table {
+                name: name.to_owned(),
+                columns: Columns { names: Vec::new(), rowid: None },
+                is_told,
+                cut: 0,
+                refused: 0,
+                statements: BTreeMap::new(),
+            });
+        }
+        for connection in [&scratch.connection, &scratch.empty] {
+            connection.execute_batch(schema::AGENT_TABLES)?;
+        }
+        for table in &mut scratch.tables {
+            table.columns = Columns::of(&scratch.connection, &table.name)?;
+            let names: Vec<String> = table.columns.names.iter().map(|name| quoted(name)).collect();
+            scratch.connection.execute_batch(&format!(
+                "CREATE TEMP TABLE {} (hx_rowid INTEGER PRIMARY KEY, {})",
+                quoted(&known(&table.name)),
+                names.join(", ")
+            ))?;
+        }
+        Ok(scratch)
+    }
+
+    /// Makes a table as the file says it is; whether that was its table.
+    fn create(&self, name: &str, sql: &str) -> bool {
+        let is_made = |connection: &Connection| {
+            connection.execute(sql, []).is_ok()
+                && Columns::of(connection, name).is_ok_and(|found| is_essential(name, &found))
+        };
+        if is_made(&self.empty) && is_made(&self.connection) {
+            return true;
+        }
+        for connection in [&self.empty, &self.connection] {
+            _ = connection.execute(&format!("DROP TABLE IF EXISTS {}", quoted(name)), []);
+        }
+        false
+    }
+
+    /// Puts a row into a table; whether it was not there yet and could be kept.
+    pub(super) fn put(&mut self, place: usize, row: &Row) -> Result<bool, Failure> {
+        let Some(table) = self.tables.get_mut(place) else { return Ok(false) };
+        let count = row.values.len().min(table.columns.names.len());
+        // Columns that were added later are missing in older rows, and have their default.
+        let sql = table.statements.entry(count).or_insert_with(|| {
+            let (name, marks) = (quoted(&table.name), vec!["?"; count + 1].join(", "));
+            let names: String =
+                table.columns.names.iter().take(count).map(|name| format!(", {}", quoted(name))).collect();
+            format!("INSERT OR IGNORE INTO {name} (rowid{names}) VALUES ({marks})")
+        });
+        let mut values: Vec<Value> = vec![Value::Integer(row.rowid)];
+        values.extend(row.values.iter().take(count).cloned());
+        if let Some(number) = table.columns.rowid.and_then(|place| values.get_mut(place + 1)) {
+            *number = Value::Integer(row.rowid);
+        }
+        if table.name != "messages" {
+            // Only what was said may be other bytes than text.
+            values.iter_mut().for_each(make_text);
+        }
+        if row.is_cut {
+            // What lies behind the cut is looked up in the indexes afterwards.
+            for (name, instead) in [("timestamp", -1.0), ("started_at", -1.0)] {
+                let missing = table.columns.place(name).and_then(|place| values.get_mut(place + 1));
+                if let Some(missing) = missing.filter(|value| **value == Value::Null) {
+                    *missing = Value::Real(instead);
+                }
+            }
+        }
+        let is_put = self.connection.prepare_cached(sql)?.execute(params_from_iter(values))? > 0;
+        table.cut += u64::from(is_put && row.is_cut);
+        if !is_put && !is_there(&self.connection, &table.name, row.rowid)? {
+            table.refused += 1;
+        }
+        Ok(is_put)
+    }
+
+    /// Whether a row that the tree of a table leads to can be one of it.
+    pub(super) fn can_be(&self, place: usize, row: &Row) -> bool {
+        self.tables.get(place).is_some_and(|table| can_be(&table.name, &table.columns, row))
+    }
+
+    /// The table that a row of a page without an owner may be of.
+    pub(super) fn like(&self, row: &Row) -> Option<usize> {
+        self.tables.iter().position(|table| is_like(&table.name, &table.columns, row))
+    }
+
+    /// The columns of an index.
+    pub(super) fn index(&self, index: &super::catalog::Object) -> Option<Vec<String>> {
+        index_columns(&self.empty, index)
+    }
+
+    /// The statement that notes what an index with these columns tells of a row of a table.
+    pub(super) fn noting(table: &str, columns: &[String]) -> String {
+        let names: String = columns.iter().map(|name| format!(", {}", quoted(name))).collect();
+        let marks = vec!["?"; columns.len() + 1].join(", ");
+        let again: Vec<String> = columns.iter().map(|name| format!("{0} = excluded.{0}", quoted(name))).collect();
+        format!(
+            "INSERT INTO {} (hx_rowid{names}) VALUES ({marks}) ON CONFLICT (hx_rowid) DO UPDATE SET {}",
+            quoted(&known(table)),
+            again.join(", ")
+        )
+    }
+
+    /// Notes a record of an index: the values of so many columns, then the row's number.
+    pub(super) fn note(&self, noting: &str, columns: usize, values: &[Value]) -> Result<(), Failure> {
+        match values.split_last() {
+            Some((rowid @ Value::Integer(_), values)) if values.len() == columns && values.iter().all(is_text) => {
+                self.connection.prepare_cached(noting)?.execute(params_from_iter([rowid].into_iter().chain(values)))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A number that a statement answers with.
+    pub(super) fn number(&self, sql: &str) -> Result<u64, Failure> {
+        let number: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(u64::try_from(number).unwrap_or(0))
+    }
+}
+
+fn is_there(connection: &Connection, table: &str, rowid: i64) -> Result<bool, Failure> {
+    let sql = format!("SELECT 1 FROM {} WHERE rowid = ?", quoted(table));
+    Ok(connection.prepare_cached(&sql)?.exists([rowid])?)
+}
+
+/// Whether a value is what it says: text is, if it is UTF-8.
+fn is_text(value: &Value) -> bool {
+    !matches!(value, Value::Text(text) if std::str::from_utf8(text).is_err())
+}
+
+/// Text with a sign in the place of what is none.
+fn make_text(value: &mut Value) {
+    if !is_text(value)
+        && let Value::Text(text) = value
+    {
+        *text = String::from_utf8_lossy(text).into_owned().into_bytes();
+    }
+}
+
+/// Where what the indexes tell of a table's rows is noted.
+pub(super) fn known(table: &str) -> String {
+    format!("known_{table}")
+}
+
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Whether a table has what it takes.
+fn is_essential(name: &str, columns: &Columns) -> bool {
+    let needed: &[&str] = match name {
+        "messages" => &["id", "session_id", "role", "content", "timestamp"],
+        "sessions" => &["id", "source", "started_at"],
+        "state_meta" => &["key", "value"],
+        "schema_version" => &["version"],
+        _ => &[],
+    };
+    !columns.names.is_empty() && needed.iter().all(|name| columns.place(name).is_some())
+}

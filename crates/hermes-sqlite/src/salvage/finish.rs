@@ -1,0 +1,150 @@
+//! What is told of salvaged rows once all are there: sessions whose row is gone, times behind a cut, counters, and what is lost.
+
+use super::SalvagedTable;
+use super::fill::{Scratch, Table, known, quoted};
+use crate::error::Failure;
+use hermes_session::{Json, MessageBody, Role};
+use rusqlite::params;
+use std::collections::BTreeMap;
+
+/// What of a session stands in a side table of ours.
+pub(super) struct Stamp {
+    pub(super) session: String,
+    pub(super) relation: String,
+    pub(super) origin: Option<String>,
+}
+
+/// How a table was read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reading {
+    /// Whether its tree could be followed to every end.
+    pub(super) is_whole: bool,
+    /// Whether an index that has every row could be.
+    pub(super) has_index: bool,
+}
+
+/// Sessions that were made from something else than their rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Made {
+    /// From what the indexes tell.
+    pub(super) rebuilt: u64,
+    /// From their messages alone.
+    pub(super) recovered: u64,
+}
+
+/// The marks of rows that have no time of their own left.
+const NO_TIME: &str = "-1.0";
+
+/// Times that lay behind a cut: from an index, else from the message before.
+pub(super) fn times(scratch: &Scratch) -> Result<(), Failure> {
+    scratch.connection.execute_batch(&format!(
+        "UPDATE messages SET timestamp = coalesce(
+             (SELECT k.timestamp FROM known_messages k WHERE k.hx_rowid = messages.rowid AND typeof(k.timestamp) IN ('real', 'integer')),
+             (SELECT b.timestamp FROM messages b WHERE b.session_id = messages.session_id AND b.rowid < messages.rowid AND b.timestamp <> {NO_TIME} ORDER BY b.rowid DESC LIMIT 1),
+             (SELECT started_at FROM sessions WHERE id = messages.session_id AND started_at <> {NO_TIME}), 0.0)
+         WHERE timestamp = {NO_TIME};
+         UPDATE sessions SET started_at = coalesce(
+             (SELECT k.started_at FROM known_sessions k WHERE k.hx_rowid = sessions.rowid AND typeof(k.started_at) IN ('real', 'integer')),
+             (SELECT min(timestamp) FROM messages WHERE session_id = sessions.id), 0.0)
+         WHERE started_at = {NO_TIME};"
+    ))?;
+    Ok(())
+}
+
+/// Makes sessions whose row is gone: with all that the indexes tell of them, else from their messages.
+pub(super) fn sessions(scratch: &Scratch, table: &Table) -> Result<Made, Failure> {
+    let others: Vec<&String> =
+        table.columns.names.iter().filter(|name| !["id", "source", "started_at"].contains(&name.as_str())).collect();
+    let mut made = Made::default();
+    // A column that no index has is left out, so that it gets its default.
+    let mut told = Vec::new();
+    for name in others {
+        if scratch.number(&format!("SELECT count(*) FROM known_sessions WHERE {} IS NOT NULL", quoted(name)))? > 0 {
+            told.push(quoted(name));
+        }
+    }
+    let names: String = told.iter().map(|name| format!(", {name}")).collect();
+    let first = "(SELECT min(timestamp) FROM messages WHERE session_id = k.id)";
+    made.rebuilt = scratch.connection.execute(
+        &format!(
+            "INSERT OR IGNORE INTO sessions (rowid, id, source, started_at{names})
+             SELECT hx_rowid, id, coalesce(source, 'recovered'), coalesce(started_at, {first}){names} FROM known_sessions k
+             WHERE typeof(id) = 'text' AND coalesce(started_at, {first}) IS NOT NULL
+                 AND hx_rowid NOT IN (SELECT rowid FROM sessions)"
+        ),
+        [],
+    )? as u64;
+    made.recovered = scratch.connection.execute(
+        "INSERT INTO sessions (id, source, started_at)
+         SELECT session_id, 'recovered', min(timestamp) FROM messages
+         WHERE session_id NOT IN (SELECT id FROM sessions WHERE id IS NOT NULL) GROUP BY session_id",
+        [],
+    )? as u64;
+    Ok(made)
+}
+
+/// How many rows of a table are saved, and how many are known to be lost. Before counters are told anew: these tell it too.
+pub(super) fn count(scratch: &Scratch, table: &Table, reading: Reading) -> Result<SalvagedTable, Failure> {
+    let name = quoted(&table.name);
+    let saved = scratch.number(&format!("SELECT count(*) FROM {name}"))?;
+    let mut lost = scratch.number(&format!(
+        "SELECT count(*) FROM {} WHERE hx_rowid NOT IN (SELECT rowid FROM {name})",
+        quoted(&known(&table.name))
+    ))?;
+    if table.name == "messages" && !reading.has_index {
+        let by_counters = scratch.number(
+            "SELECT coalesce(sum(max(0, coalesce(s.message_count, 0) - (SELECT count(*) FROM messages m WHERE m.session_id = s.id))), 0)
+             FROM sessions s WHERE typeof(s.message_count) = 'integer'",
+        )?;
+        lost = lost.max(by_counters);
+    }
+    let is_certain = reading.is_whole || reading.has_index;
+    let lost = if reading.is_whole && table.refused == 0 { 0 } else { lost.max(table.refused) };
+    Ok(SalvagedTable { name: table.name.clone(), saved, cut: table.cut, lost, is_certain })
+}
+
+/// Counters of sessions as their rows have them now.
+pub(super) fn counters(scratch: &Scratch) -> Result<(), Failure> {
+    let mut calls: BTreeMap<String, i64> = BTreeMap::new();
+    {
+        let mut statement = scratch.connection.prepare(
+            "SELECT CAST(session_id AS TEXT), CAST(tool_calls AS BLOB) FROM messages WHERE tool_calls IS NOT NULL",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let text = String::from_utf8_lossy(row.get_ref(1)?.as_blob().unwrap_or_default()).into_owned();
+            let session = String::from_utf8_lossy(row.get_ref(0)?.as_bytes().unwrap_or_default()).into_owned();
+            if let Ok(json) = Json::parse(&text) {
+                let body = MessageBody { tool_calls: Some(json), ..MessageBody::empty(Role::Assistant) };
+                *calls.entry(session).or_default() += body.tool_call_count();
+            }
+        }
+    }
+    scratch.connection.execute_batch(
+        "CREATE INDEX IF NOT EXISTS idx_messages_session ON messages(session_id, timestamp);
+         UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id = sessions.id), tool_call_count = 0",
+    )?;
+    for (session, count) in calls {
+        scratch
+            .connection
+            .prepare_cached("UPDATE sessions SET tool_call_count = ? WHERE id = ?")?
+            .execute(params![count, session])?;
+    }
+    Ok(())
+}
+
+/// Takes out what had been deleted, or had not come whole: nobody saw it.
+pub(super) fn leave_out(scratch: &Scratch, hidden: &[String]) -> Result<u64, Failure> {
+    let mut gone = 0;
+    for id in hidden {
+        gone += scratch.connection.prepare_cached("DELETE FROM sessions WHERE id = ?")?.execute([id])? as u64;
+        for sql in [
+            "DELETE FROM messages WHERE session_id = ?",
+            "DELETE FROM known_sessions WHERE id = ?",
+            "DELETE FROM known_messages WHERE session_id = ?",
+        ] {
+            scratch.connection.prepare_cached(sql)?.execute([id])?;
+        }
+    }
+    Ok(gone)
+}
