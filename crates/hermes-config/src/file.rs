@@ -75,6 +75,21 @@ impl Tree {
         }
     }
 
+    /// The keys below one, as they stand in the file; none if it is no map.
+    pub(crate) fn below(&self, key: &str) -> Vec<&str> {
+        let at = key.split('.').try_fold(&self.root, |at, part| at.get(part));
+        at.and_then(Value::as_object).into_iter().flatten().map(|(key, _)| key.as_str()).collect()
+    }
+
+    /// Takes a dotted key out.
+    pub(crate) fn remove(&mut self, key: &str) {
+        let (above, last) = key.rsplit_once('.').unwrap_or(("", key));
+        let at = above.split('.').filter(|part| !part.is_empty()).try_fold(&mut self.root, |at, part| at.get_mut(part));
+        if let Some(map) = at.and_then(Value::as_object_mut) {
+            map.remove(last);
+        }
+    }
+
     /// The value of a dotted key, as it stands in the file. Null counts as not given.
     pub(crate) fn value(&self, key: &'static str) -> Option<(&Value, Origin)> {
         let value = key.split('.').try_fold(&self.root, |at, part| at.get(part))?;

@@ -9,6 +9,7 @@ pub mod env;
 mod error;
 mod file;
 mod home;
+mod look;
 mod read;
 mod secret;
 mod setting;
@@ -18,6 +19,7 @@ pub use env::Environment;
 pub use error::ConfigError;
 pub use file::{ConfigFile, FILE_NAME};
 pub use home::{expand_tilde, home};
+pub use look::{Looked, UnknownKey, look};
 pub use secret::Secret;
 pub use setting::{Origin, Setting};
 pub use settings::{

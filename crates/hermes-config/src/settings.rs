@@ -164,9 +164,13 @@ pub enum StoreLocation {
 /// # Errors
 /// A value that its key can't take, wherever it was set. Keys that are not ours are not looked at.
 pub fn resolve(flags: &Flags, environment: &Environment, file: Option<&ConfigFile>) -> Result<Settings, ConfigError> {
+    resolve_tree(flags, environment, &Tree::parse(file)?)
+}
+
+/// The same, of a file that is parsed already.
+pub(crate) fn resolve_tree(flags: &Flags, environment: &Environment, tree: &Tree) -> Result<Settings, ConfigError> {
     let home = home(flags, environment)?;
-    let tree = Tree::parse(file)?;
-    let reader = Reader { tree: &tree, environment };
+    let reader = Reader { tree, environment };
     let color = match environment.raw(env::NO_COLOR) {
         Some(value) if !value.is_empty() => Setting { value: false, origin: Origin::Environment(env::NO_COLOR) },
         _ => Setting::default_value(true),
