@@ -2,9 +2,10 @@
 
 use crate::commands::{
     backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
-    delete::DeleteArgs, demo::DemoArgs, export::ExportArgs, import::ImportArgs, insights::InsightsArgs, list::ListArgs,
-    mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs, prune::PruneArgs, rename::RenameArgs, rpc::RpcArgs,
-    search::SearchArgs, show::ShowArgs, stats::StatsArgs, status::StatusArgs, verify::VerifyArgs,
+    delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, export::ExportArgs, import::ImportArgs,
+    insights::InsightsArgs, list::ListArgs, mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs,
+    prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, rpc::RpcArgs, search::SearchArgs, show::ShowArgs,
+    stats::StatsArgs, status::StatusArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -50,9 +51,10 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Shows what this program does, on sample conversations in a folder of their own
     Demo(DemoArgs),
+    Doctor(DoctorArgs),
     Insights(InsightsArgs),
     Mcp(McpArgs),
-    /// Lists, searches, reads and changes sessions; exports and imports them; verifies, backs up and optimizes their store
+    /// Lists, searches, reads and changes sessions; exports and imports them; verifies, backs up, optimizes and repairs their store
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Tells what the store is, and copies everything from one store to another
@@ -81,4 +83,5 @@ pub(crate) enum SessionsCommand {
     Verify(VerifyArgs),
     Backup(BackupArgs),
     Optimize(OptimizeArgs),
+    Repair(RepairArgs),
 }

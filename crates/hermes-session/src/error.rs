@@ -128,7 +128,7 @@ impl StoreError {
             Self::Corrupt { location, .. } if is_server(location) => {
                 "stop every agent, keep a dump of the database, then restore a backup".into()
             }
-            Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup".into(),
+            Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup or run `hermes sessions repair FILE`".into(),
             Self::Refused { hint, .. } => hint.clone(),
             Self::NoRoom { .. } => "free some room; nothing was written and nothing is lost".into(),
             Self::ReadOnly { location, .. } if is_server(location) => {

@@ -47,7 +47,7 @@ fn unsound(report: &Report) -> CliError {
     let about_indexes = |name: &str| matches!(name, "indexes" | "index backlog");
     let only_indexes = report.checks.iter().all(|check| check.problems == 0 || about_indexes(check.name));
     let hint = if is_damaged("file") {
-        "stop every agent, keep a copy of the file and its -wal, then restore a backup"
+        "stop every agent, keep a copy of the file and its -wal, then restore a backup or run `hermes sessions repair FILE`"
     } else if only_indexes {
         "all messages are there: `hermes sessions optimize --rebuild` makes the search indexes anew from them"
     } else {

@@ -1,7 +1,9 @@
 //! Sessions and reports as JSON objects, for programs. Names are those of the table's columns, times are doubles.
 
 pub(crate) mod changes;
+pub(crate) mod doctor;
 pub(crate) mod insights;
+pub(crate) mod repaired;
 pub(crate) mod store;
 
 use super::marked::Marks;

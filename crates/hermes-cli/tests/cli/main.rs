@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod delete;
 mod demo;
+mod doctor;
 mod export;
 mod import;
 mod insights;
@@ -20,6 +21,7 @@ mod optimize;
 mod places;
 mod prune;
 mod rename;
+mod repair;
 mod rpc;
 mod search;
 mod server;
@@ -254,12 +256,14 @@ fn nothing_asked_is_help() {
       config       Shows what is configured, and where
       demo         Shows what this program does, on sample conversations in a folder
                    of their own
+      doctor       Tells what is wrong with the home folder, the settings and the
+                   store, and what mends it
       insights     Tells how the agent was used: conversations, models, cost, tools,
                    skills, and when
       mcp          Serves past conversations to agents by the Model Context
                    Protocol, on stdin and stdout or over HTTP
       sessions     Lists, searches, reads and changes sessions; exports and imports
-                   them; verifies, backs up and optimizes their store
+                   them; verifies, backs up, optimizes and repairs their store
       sessiondb    Tells what the store is, and copies everything from one store to
                    another
       help         Print this message or the help of the given subcommand(s)

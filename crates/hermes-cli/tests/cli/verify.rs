@@ -144,7 +144,7 @@ fn a_page_in_the_middle_that_is_gone() {
     assert!(seen.contains("✗ file") && seen.contains("\n✓ schema") && seen.contains("index backlog"), "{seen}");
     assert!(
         seen.ends_with(
-            "hint: stop every agent, keep a copy of the file and its -wal, then restore a backup\n--- exit 3"
+            "hint: stop every agent, keep a copy of the file and its -wal, then restore a backup or run `hermes sessions repair FILE`\n--- exit 3"
         ),
         "{seen}"
     );
@@ -158,7 +158,7 @@ fn a_file_that_is_cut_off_is_told_when_it_is_opened() {
     assert_snapshot!(home.see(&VERIFY), @r#"
     --- stderr
     error: [HOME]/state.db is damaged: database disk image is malformed: Error code 11: database disk image is malformed
-    hint: stop every agent, keep a copy of the file, then restore a backup
+    hint: stop every agent, keep a copy of the file, then restore a backup or run `hermes sessions repair FILE`
     --- exit 3
     "#);
 }

@@ -1,0 +1,137 @@
+//! The store itself: whether it can be reached, what it is, and what looking through it finds.
+
+use super::{Degree, Item, Mend, place};
+use crate::context::{Context, must_be_there};
+use crate::error::CliError;
+use crate::ui::checks::plural;
+use crate::ui::shell::shell_word;
+use hermes_config::Settings;
+use hermes_session::{Check, IndexHealth, Report, Severity, Store, StoreError, StoreStatus};
+use hermes_store::{OpenOptions, StoreUrl};
+use std::time::Duration;
+
+/// How long a server, or whoever holds a lock, is waited for.
+const WAIT: Duration = Duration::from_secs(5);
+/// Up to here search covers what is not indexed without anybody noticing.
+const FEW: u64 = 1_000;
+
+/// Looks at a store without changing it.
+pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl, items: &mut Vec<Item>) {
+    if let Some(path) = url.file() {
+        if let Err(error) = must_be_there(path) {
+            items.push(unusable(&error, url));
+            return;
+        }
+        items.extend(place::file(path, &hermes_sqlite::facts(path)));
+    }
+    let store = match open(context, settings, url).await {
+        Ok(store) => store,
+        Err(error) => {
+            items.push(unusable(&error, url));
+            return;
+        }
+    };
+    match store.status().await {
+        Ok(status) => {
+            let Item { what, .. } = named(&status);
+            items.push(Item::fine("store", what));
+            items.push(indexes(&status));
+        }
+        Err(error) => items.push(unusable(&error.into(), url)),
+    }
+    match context.ui.wait("looking through the store", store.verify()).await {
+        Ok(report) => items.extend(verified(&report, url)),
+        Err(error) => items.push(unusable(&error.into(), url)),
+    }
+}
+
+async fn open(context: &Context, settings: &Settings, url: &StoreUrl) -> Result<std::sync::Arc<dyn Store>, CliError> {
+    let mut options = OpenOptions { create: false, read_only: true, ..context.open_options(settings)? };
+    options.wait = options.wait.min(WAIT);
+    options.postgresql.connect_timeout = options.postgresql.connect_timeout.min(WAIT);
+    options.mysql.connect_timeout = options.mysql.connect_timeout.min(WAIT);
+    Ok(hermes_store::open(url, &options).await?)
+}
+
+fn named(status: &StoreStatus) -> Item {
+    Item::fine(
+        "store",
+        format!("{} {}, schema {}, {}", status.provider, status.version, status.schema_version, status.location),
+    )
+}
+
+/// A store that can't be opened or read, with what mends it.
+fn unusable(error: &CliError, url: &StoreUrl) -> Item {
+    let item = Item::new("store", Degree::Problem, error.text());
+    match (error.of_store(), url.file()) {
+        (Some(StoreError::Corrupt { .. }), Some(_)) => item.remedy(repair(url)),
+        _ => item.remedy(error.hints().first().cloned().unwrap_or_default()),
+    }
+}
+
+fn repair(url: &StoreUrl) -> String {
+    let path = url.file().map(|path| path.display().to_string()).unwrap_or_default();
+    format!("stop every agent, then: hermes sessions repair {}", shell_word(&path))
+}
+
+fn indexes(status: &StoreStatus) -> Item {
+    match &status.indexes {
+        IndexHealth::Whole => Item::fine("lag", "every message is in the search indexes"),
+        IndexHealth::Behind { messages } => {
+            let degree = if *messages <= FEW { Degree::Note } else { Degree::Warning };
+            let what = format!(
+                "{} are not in the search indexes yet; search looks through them",
+                plural(*messages, "messages")
+            );
+            Item::new("lag", degree, what).mended_by(Mend::Upkeep)
+        }
+        IndexHealth::Broken { why } => Item::new(
+            "lag",
+            Degree::Warning,
+            format!("the search indexes are broken: {why}; search looks through all messages"),
+        )
+        .mended_by(Mend::Rebuild),
+    }
+}
+
+/// What looking through a store found, a line for each check.
+fn verified(report: &Report, url: &StoreUrl) -> Vec<Item> {
+    report.checks.iter().map(|check| judged(check, url)).collect()
+}
+
+fn judged(check: &Check, url: &StoreUrl) -> Item {
+    if check.problems == 0 {
+        let facts = plural(check.looked_at, check.things);
+        let notes = if check.notes > 0 {
+            format!(", {} (see `hermes sessions verify`)", plural(check.notes, "notes"))
+        } else {
+            String::new()
+        };
+        return Item::fine(check.name, format!("{facts}{notes}"));
+    }
+    let first = check.findings.iter().find(|finding| finding.severity == Severity::Problem);
+    let first = first.map(|finding| format!("{} {}", finding.object, finding.what)).unwrap_or_default();
+    let what = match check.problems {
+        1 => first,
+        many => format!("{first}, and {} more (see `hermes sessions verify`)", many - 1),
+    };
+    match check.name {
+        "file" => Item::new("file", Degree::Problem, what).remedy(repair(url)),
+        "indexes" | "index backlog" => Item::new(check.name, Degree::Warning, what).mended_by(Mend::Rebuild),
+        // What is missing of the indexes comes back with them.
+        "schema"
+            if check.findings.iter().all(|finding| {
+                finding.severity == Severity::Note
+                    || finding.object.contains("messages_fts")
+                    || finding.object.contains("hx_")
+            }) =>
+        {
+            Item::new("schema", Degree::Warning, what).mended_by(Mend::Rebuild)
+        }
+        "side tables" => Item::new("side tables", Degree::Warning, what).mended_by(Mend::Upkeep),
+        "counters" => Item::new("counters", Degree::Warning, what)
+            .remedy("all messages are there; lists show another number of them"),
+        name => Item::new(name, Degree::Problem, what)
+            .remedy("hermes sessions backup FILE keeps a copy; `hermes sessions verify` tells all of it"),
+    }
+}

@@ -1,0 +1,141 @@
+//! `hermes sessions repair`
+
+use crate::context::Context;
+use crate::error::{CliError, Kind};
+use crate::stop::Stop;
+use crate::ui::{Progress as Bar, json, repaired, store};
+use hermes_session::StoreError;
+use hermes_session::transfer::TransferError;
+use hermes_sqlite::{RepairPhase, Repaired, repair};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How many sessions that differ are shown to a person.
+const SHOWN: usize = 20;
+
+/// Saves what can be read of a damaged SQLite file into a new store. The damaged one is only read
+#[derive(clap::Args)]
+pub(crate) struct RepairArgs {
+    /// The damaged file; its log (-wal) is read too if it lies beside it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The store to make; what is there is never overwritten [default: FILE.repaired]
+    #[arg(long, value_name = "NEW")]
+    out: Option<PathBuf>,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a repair came to.
+pub(crate) struct Outcome {
+    pub(crate) from: PathBuf,
+    pub(crate) to: PathBuf,
+    pub(crate) repaired: Repaired,
+    pub(crate) took: Duration,
+}
+
+pub(crate) async fn run(context: &Context, args: RepairArgs) -> Result<(), CliError> {
+    let start = Instant::now();
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let from = absolute(args.file);
+    let to = args.out.map_or_else(|| beside(&from), absolute);
+    let stop = Stop::watch();
+    let mut bars = Bars { context, bar: None };
+    let outcome = repair(&from, &to, &mut |phase, done, total| {
+        bars.show(phase, done, total);
+        if stop.asked().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .await;
+    bars.bar = None;
+    let repaired = outcome.map_err(|error| failed(error, &stop))?;
+    let outcome = Outcome { from, to, repaired, took: start.elapsed() };
+    if args.json {
+        context.ui.json(&json::repaired::repaired(&outcome))?;
+    } else {
+        context.ui.print(repaired::lines(&outcome))?;
+    }
+    warn(context, &outcome.repaired);
+    proven(&outcome)
+}
+
+/// The name that the new store gets where none is given.
+fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".repaired");
+    name.into()
+}
+
+/// What a person should know before the new store is used.
+fn warn(context: &Context, repaired: &Repaired) {
+    let salvage = &repaired.salvage;
+    if salvage.has_changed {
+        let hint = "stop every agent that uses it, then repair it again into another file";
+        context.ui.warn("the file changed while it was read: what was said meanwhile may be missing", hint);
+    }
+    if salvage.may_revive {
+        let hint = "look through the new store and delete what should be gone";
+        context.ui.warn("the list of free pages is damaged: messages that had been deleted may be back", hint);
+    }
+    if salvage.has_guessed {
+        let hint = "if the file is from a newer agent, columns that only that one has are missing";
+        context.ui.warn("the list of tables is damaged: rows were told by their shape", hint);
+    }
+    if salvage.has_journal {
+        let hint = "what was written last may be there in part";
+        context.ui.warn("a journal lies beside the file: a transaction had not come to its end", hint);
+    }
+}
+
+/// The exit code: whether the new store holds all that was read.
+fn proven(outcome: &Outcome) -> Result<(), CliError> {
+    let proof = &outcome.repaired.proof;
+    if proof.holds() {
+        return Ok(());
+    }
+    let hint = "the rest can be used; keep the damaged file";
+    Err(CliError::new(Kind::Store, "not all that was read is in the new store", hint)
+        .with_details(store::mismatches(proof, SHOWN)))
+}
+
+fn failed(error: TransferError, stop: &Stop) -> CliError {
+    match error {
+        TransferError::Stopped => CliError::stopped(
+            stop.asked().unwrap_or(2),
+            "stopped before everything was saved",
+            "nothing was made; the same command begins anew",
+        ),
+        TransferError::Store(error @ StoreError::Refused { .. }) => {
+            let hint = error.hint().into_owned();
+            CliError::new(Kind::User, error, hint)
+        }
+        TransferError::Store(error) => error.into(),
+        other => CliError::new(Kind::Store, other, "keep the damaged file, and report this"),
+    }
+}
+
+/// A bar for each phase.
+struct Bars<'a> {
+    context: &'a Context,
+    bar: Option<(RepairPhase, Bar)>,
+}
+
+impl Bars<'_> {
+    fn show(&mut self, phase: RepairPhase, done: u64, total: u64) {
+        if self.bar.as_ref().is_none_or(|(shown, _)| *shown != phase) {
+            // The old one goes before the new one comes.
+            self.bar = None;
+            self.bar = Some((phase, self.context.ui.progress()));
+        }
+        let what = match phase {
+            RepairPhase::Reading => "reading pages",
+            RepairPhase::Filling => "filling the new store",
+            RepairPhase::Indexing => "indexing",
+            RepairPhase::Proving => "proving",
+        };
+        if let Some((_, bar)) = &self.bar {
+            bar.show(what, done, total);
+        }
+    }
+}

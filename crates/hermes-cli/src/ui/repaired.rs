@@ -1,0 +1,66 @@
+//! What was saved of a damaged file, and what was lost.
+
+use super::Line;
+use super::checks::{fact, number, plural};
+use super::shell::shell_word;
+use crate::commands::repair::Outcome;
+use hermes_sqlite::SalvagedTable;
+
+/// What it came to, for a person.
+pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
+    let (salvage, report) = (&outcome.repaired.salvage, &outcome.repaired.report);
+    let saved = format!("{}, {}", plural(report.sessions, "sessions"), plural(report.messages, "messages"));
+    let mut lines = vec![Line::plain_text(format!("Saved {saved} in {:.1}s", outcome.took.as_secs_f64()))];
+    let mut read = vec![plural(salvage.pages, "pages")];
+    let mut more = |count: u64, text: &str| read.extend((count > 0).then(|| format!("{} {text}", number(count))));
+    more(salvage.log_frames, "from the log");
+    more(salvage.damaged_frames, "of the log damaged");
+    read.extend((salvage.damaged > 0).then(|| format!("{} damaged", plural(salvage.damaged, "places"))));
+    let mut facts = vec![
+        ("from", outcome.from.display().to_string()),
+        ("to", outcome.to.display().to_string()),
+        ("read", read.join(", ")),
+    ];
+    for table in salvage.tables.iter().filter(|table| is_shown(table)) {
+        facts.push((table.name.as_str(), counts(table)));
+    }
+    let some = |count: u64, text: &str| (count > 0).then(|| format!("{} {text}", plural(count, "sessions")));
+    facts.extend(some(salvage.rebuilt_sessions, "made again from what the indexes tell").map(|text| ("rebuilt", text)));
+    let recovered = "made again from their messages alone, with the source `recovered`";
+    facts.extend(some(salvage.recovered_sessions, recovered).map(|text| ("recovered", text)));
+    facts.extend(some(salvage.hidden_sessions, "that were being deleted or imported").map(|text| ("left out", text)));
+    let stray = format!("{} on pages that nothing leads to", plural(salvage.stray_rows, "rows"));
+    facts.extend((salvage.stray_rows > 0).then_some(("strays", stray)));
+    let proof = &outcome.repaired.proof;
+    let same = format!(
+        "{} of {} are in the new store as they were read",
+        number(proof.equal),
+        plural(proof.sessions, "sessions")
+    );
+    facts.push(("proof", same));
+    lines.extend(facts.into_iter().map(fact));
+    let (from, to) = (shell_word(&outcome.from.display().to_string()), shell_word(&outcome.to.display().to_string()));
+    lines.push(Line::plain_text(format!(
+        "To use it: stop every agent, move {from} and its -wal and -shm away, then mv {to} {from}"
+    )));
+    lines
+}
+
+/// The agent's version and tables that a file does not have are not worth a line.
+fn is_shown(table: &SalvagedTable) -> bool {
+    table.name != "schema_version"
+        && (table.saved + table.lost > 0 || matches!(table.name.as_str(), "messages" | "sessions"))
+}
+
+fn counts(table: &SalvagedTable) -> String {
+    let lost = match (table.lost, table.is_certain) {
+        (0, true) => "none lost".to_owned(),
+        (0, false) => "none known to be lost".to_owned(),
+        (lost, true) => format!("{} lost", number(lost)),
+        (lost, false) => format!("at least {} lost", number(lost)),
+    };
+    match table.cut {
+        0 => format!("{} saved, {lost}", number(table.saved)),
+        cut => format!("{} saved, {} of them without their end, {lost}", number(table.saved), number(cut)),
+    }
+}

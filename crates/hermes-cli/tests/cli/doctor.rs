@@ -1,0 +1,173 @@
+//! `hermes doctor`, on set-ups that are broken in one way each.
+
+use super::*;
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
+
+const DOCTOR: [&str; 2] = ["doctor", "--json"];
+
+/// A home for its owner alone, with a store that holds something.
+fn sound() -> Home {
+    let home = Home::empty();
+    home.talk(
+        "20250305_091523_a1b2c3",
+        "cli",
+        Some("A title"),
+        LONG_AGO,
+        &[(Role::User, "hello 大别山"), (Role::Assistant, "yes")],
+    );
+    home.write(async |store| while hermes_session::Maintenance::upkeep(store).await.unwrap() {});
+    mode(home.path(), 0o700);
+    home
+}
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn look(home: &Home, args: &[&str]) -> Value {
+    serde_json::from_str(&home.hermes(args).stdout()).unwrap()
+}
+
+/// What is not fine, as `name degree`, with what was said of it.
+fn found(json: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    json["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|item| item["degree"] != "fine")
+        .map(|item| {
+            let said = format!("{} -> {}", text(&item["what"]), text(&item["remedy"]));
+            (format!("{} {}", text(&item["name"]), text(&item["degree"])), said)
+        })
+        .collect()
+}
+
+/// The one thing that is not fine: its name and degree, and a part of what is said of it.
+#[track_caller]
+fn finds(home: &Home, name: &str, part: &str) {
+    let found = found(&look(home, &DOCTOR));
+    let is_it = |(found, said): &(String, String)| found == name && said.contains(part);
+    assert!(found.iter().any(is_it), "{name}, {part:?}: {found:?}");
+}
+
+/// Mends it, and sees that nothing is left.
+#[track_caller]
+fn mends(home: &Home) {
+    let json = look(home, &["doctor", "--fix", "--json"]);
+    assert_eq!(found(&json), [], "{json}");
+    let mended = json["mended"].as_array().unwrap();
+    assert!(!mended.is_empty() && mended.iter().all(|mended| mended["failed"].is_null()), "{json}");
+}
+
+#[test]
+fn a_sound_set_up() {
+    let home = sound();
+    let before = std::fs::read(home.database()).unwrap();
+    let told = home.see(&["doctor"]);
+    assert!(told.ends_with("All is well.\n--- exit 0") && told.contains("✓ permissions"), "{told}");
+    assert_eq!(found(&look(&home, &DOCTOR)), []);
+    assert_eq!(std::fs::read(home.database()).unwrap(), before, "it changes nothing");
+    assert_eq!(look(&home, &["doctor", "--fix", "--json"])["mended"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn homes_and_settings() {
+    // 1: nothing is there.
+    let home = Home::empty();
+    mode(home.path(), 0o700);
+    finds(&home, "store problem", "there is no session store at");
+    let told = home.hermes(&["doctor", "--home", "nowhere"]).see();
+    assert!(told.contains("✗ home") && told.contains("--- exit 3"), "{told}");
+    // 2: a home that others can read.
+    let home = sound();
+    mode(home.path(), 0o755);
+    finds(&home, "home warning", "is open to others (mode 755) -> chmod 700 ");
+    mends(&home);
+    // 3: a file of settings that is none.
+    home.config("sessiondb: [\n");
+    finds(&home, "config problem", "config.yaml:");
+    assert!(home.see(&["doctor"]).contains("--- exit 1"));
+    // 4: values that can't be taken, and keys that nobody reads.
+    home.config("sessiondb: {sqlite: {wait_seconds: soon, dbpath: x}}\nsearch: {timeout_ms: 0}\n");
+    finds(&home, "config problem", "sessiondb.sqlite.wait_seconds is \"soon\"");
+    finds(&home, "config problem", "search.timeout_ms is 0");
+    finds(
+        &home,
+        "config warning",
+        "sessiondb.sqlite.dbpath is no setting; nobody reads it -> write sessiondb.sqlite.db_path",
+    );
+    // 5: a server that nobody reaches, with a password that others can read.
+    home.config(
+        "sessiondb: {provider: postgresql, postgresql: {dsn: 'postgresql://ada:hunter2@127.0.0.1:1/hermes'}}\n",
+    );
+    mode(&home.path().join("config.yaml"), 0o644);
+    finds(&home, "store problem", "127.0.0.1:1");
+    finds(&home, "config warning", "may hold a password and is open to others (mode 644) -> chmod 600 ");
+    assert!(!home.see(&["doctor"]).contains("hunter2"));
+}
+
+#[test]
+fn files_and_places() {
+    // 6: a file that others can read.
+    let home = sound();
+    mode(&home.database(), 0o644);
+    finds(&home, "permissions warning", "is open to others (mode 644) -> chmod 600 ");
+    mends(&home);
+    // 7: a copy that was not finished.
+    std::fs::write(home.path().join("state.db.backup-v11.part-4294967294"), "x").unwrap();
+    finds(&home, "leftovers note", "of a copy that was not finished -> rm -r ");
+    mends(&home);
+    // 8: a file that is a link.
+    std::fs::rename(home.database(), home.path().join("real.db")).unwrap();
+    std::os::unix::fs::symlink(home.path().join("real.db"), home.database()).unwrap();
+    finds(&home, "store problem", "is a link to");
+    std::fs::remove_file(home.database()).unwrap();
+    // 9: a file that is no database.
+    std::fs::write(home.database(), "Dear reader, ".repeat(100)).unwrap();
+    mode(&home.database(), 0o600);
+    finds(&home, "store problem", "hermes sessions repair ");
+    std::fs::remove_file(home.database()).unwrap();
+    // 10: one of a newer hermes.
+    std::fs::rename(home.path().join("real.db"), home.database()).unwrap();
+    home.damage("PRAGMA user_version = 99");
+    finds(&home, "store problem", "was written by a newer hermes (revision 99) -> install the newest hermes");
+}
+
+#[test]
+fn what_is_inside() {
+    // 11: an index that is missing.
+    let home = sound();
+    home.damage("DROP TABLE messages_fts");
+    finds(&home, "lag warning", "the search indexes are broken");
+    mends(&home);
+    // 12: messages that no index has.
+    home.damage("DELETE FROM messages_fts_trigram_docsize");
+    finds(&home, "indexes warning", " -> hermes sessions optimize --rebuild");
+    mends(&home);
+    // 13: messages that are to be indexed.
+    let home = sound();
+    home.damage("INSERT INTO hx_pending VALUES (1, 2)");
+    let told = found(&look(&home, &DOCTOR));
+    assert!(told.iter().any(|(name, _)| name.starts_with("lag ") || name.starts_with("indexes ")), "{told:?}");
+    // 14: counters that do not add up.
+    let home = sound();
+    home.damage("UPDATE sessions SET message_count = 40");
+    finds(&home, "counters warning", "has message_count 40, not 2");
+    assert!(home.see(&["doctor"]).contains("--- exit 0"));
+    // 15: messages of no session.
+    home.damage("PRAGMA foreign_keys = OFF; INSERT INTO messages (session_id, role, content, timestamp) VALUES ('nobody', 'user', 'x', 1.0)");
+    finds(&home, "relations problem", "nobody");
+    assert!(home.see(&["doctor"]).contains("--- exit 3"));
+    // 16: a damaged page of a table.
+    let home = sound();
+    let page: usize = {
+        let sql = "SELECT pageno FROM dbstat WHERE name = 'messages' LIMIT 1";
+        home.foreign().query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap() as usize
+    };
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    bytes[(page - 1) * 4096..page * 4096].fill(0xa5);
+    std::fs::write(home.database(), bytes).unwrap();
+    finds(&home, "file problem", "stop every agent, then: hermes sessions repair ");
+}

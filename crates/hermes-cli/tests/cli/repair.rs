@@ -1,0 +1,68 @@
+//! `hermes sessions repair`
+
+use super::*;
+use serde_json::Value;
+
+/// A store with a page of each session's messages and more, damaged in its middle.
+fn damaged() -> Home {
+    let home = Home::empty();
+    for session in 0..6 {
+        let texts: Vec<String> = (0..40).map(|number| format!("{number} {}", "some words ".repeat(20))).collect();
+        let said: Vec<(Role, &str)> = texts.iter().map(|text| (Role::User, text.as_str())).collect();
+        home.talk(&format!("2025030{session}_091523_a1b2c3"), "cli", None, LONG_AGO + f64::from(session), &said);
+    }
+    let leaves: Vec<u32> = {
+        let connection = home.foreign();
+        let mut pages =
+            connection.prepare("SELECT pageno FROM dbstat WHERE name = 'messages' AND pagetype = 'leaf'").unwrap();
+        pages.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    let page = leaves[leaves.len() / 2] as usize;
+    bytes[(page - 1) * 4096..page * 4096].fill(0);
+    std::fs::write(home.database(), bytes).unwrap();
+    home
+}
+
+#[test]
+fn what_was_saved_and_what_was_lost() {
+    let home = damaged();
+    let before = std::fs::read(home.database()).unwrap();
+    let told = home.see(&["sessions", "repair", "state.db"]);
+    assert!(told.contains("--- exit 0"), "{told}");
+    assert!(told.starts_with("Saved 6 sessions, 2"), "{told}");
+    assert!(told.contains("lost\nsessions    6 saved, none lost\n"), "{told}");
+    assert!(told.contains("proof       6 of 6 sessions are in the new store as they were read\n"), "{told}");
+    assert!(told.contains("To use it: stop every agent, move "), "{told}");
+    assert_eq!(std::fs::read(home.database()).unwrap(), before);
+
+    let again = home.see(&["sessions", "repair", "state.db"]);
+    assert!(again.contains("state.db.repaired is there already") && again.contains("--- exit 1"), "{again}");
+    let json = home.hermes(&["sessions", "repair", "state.db", "--out", "other.db", "--json"]).stdout();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let messages = &json["tables"][0];
+    assert_eq!(
+        (&messages["table"], &messages["certain"], &json["proven"]),
+        (&"messages".into(), &true.into(), &true.into())
+    );
+    let (saved, lost) = (messages["saved"].as_u64().unwrap(), messages["lost"].as_u64().unwrap());
+    assert!(lost > 0 && saved + lost == 240, "{json}");
+    let sound = home.see(&["sessions", "verify", "--url", "other.db"]);
+    assert!(sound.contains("The store is sound."), "{sound}");
+    let left: Vec<String> = std::fs::read_dir(home.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains(".part-"))
+        .collect();
+    assert_eq!(left, [""; 0]);
+}
+
+#[test]
+fn what_is_no_store() {
+    let home = Home::empty();
+    std::fs::write(home.path().join("letter"), "Dear reader, ".repeat(500)).unwrap();
+    let told = home.see(&["sessions", "repair", "letter"]);
+    assert!(told.contains("letter holds nothing of a store\nhint: ") && told.contains("--- exit 1"), "{told}");
+    let told = home.see(&["sessions", "repair", "nowhere.db"]);
+    assert!(told.contains("nowhere.db does not exist") && told.contains("--- exit 1"), "{told}");
+}
