@@ -151,6 +151,12 @@ class Store(StoreTest):
             db.append_message("s", "user", "alpha beta")
             self.assertEqual([hit["conversation"] for hit in db.search("alpha", sessions=["s"])["hits"]], ["s"])
             self.assertEqual(db.search("alpha", before=1.0)["hits"], [])
+            passages = db.session_search("beta", scope={"source": "cli"})
+            self.assertEqual([found["summary"] for found in passages["results"]], ["[USER]: alpha beta"])
+            self.assertEqual(db.session_search("beta", scope={"source": "telegram"})["count"], 0)
+            self.assertEqual(db.session_search("beta", scope="all", current_session_id="s")["count"], 0)
+            with self.assertRaises(TypeError):
+                db.session_search("beta")  # type: ignore[call-arg]
             self.assertTrue(db.ping())
             self.assertEqual(db.status()["messages"], 1)
             self.assertTrue(db.verify()["sound"])

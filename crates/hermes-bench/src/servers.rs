@@ -6,7 +6,7 @@ use crate::{corpus, find, reads};
 use hermes_conformance::servers::{Mariadb, Postgres};
 use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_postgres::{PostgresOptions, PostgresStore};
-use hermes_session::transfer::{TransferOptions, copy, prove};
+use hermes_session::transfer::{Proving, TransferOptions, copy, prove};
 use hermes_session::{NewMessage, NewSession, Request, SessionId, Source, Store, Timestamp};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::{Map, Value, json};
@@ -60,7 +60,7 @@ pub(crate) fn run(runtime: &Runtime, path: &Path, file: &str, queries: &Path, se
         figures.insert(way.into(), runtime.block_on(carry(&**from, &**to))?);
     }
     let mut watch = |_| ControlFlow::Continue(());
-    let whole = runtime.block_on(prove(&**here, &*back, &BTreeSet::new(), &mut watch))?;
+    let whole = runtime.block_on(prove(&**here, &*back, Proving::but(&BTreeSet::new()), &mut watch))?;
     figures.insert(
         "there_and_back".into(),
         json!({"equal": whole.equal, "mismatches": whole.mismatches, "holds": whole.holds()}),
@@ -90,7 +90,7 @@ async fn carry(from: &dyn Store, to: &dyn Store) -> Result<Value, Anything> {
     let stopwatch = Stopwatch::start();
     let report = copy(from, to, &TransferOptions::default(), &mut watch).await?;
     let seconds = stopwatch.seconds();
-    let proof = prove(from, to, &report.conflicts, &mut watch).await?;
+    let proof = prove(from, to, Proving::but(&report.conflicts), &mut watch).await?;
     Ok(json!({
         "sessions": report.sessions, "messages": report.messages, "seconds": seconds, "seconds_proven": stopwatch.seconds(),
         "per_second": report.messages as f64 / seconds, "cpu_seconds": stopwatch.cpu_seconds(), "findings": report.found,

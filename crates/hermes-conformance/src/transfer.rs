@@ -4,7 +4,7 @@ use crate::fixture::{at, id, keyed, made, new_session, request, stored, texts, t
 use crate::import::{exported, ugly};
 use crate::{CaseResult, ModelStore, Setup};
 use hermes_session::transfer::{
-    FindingKind, Phase, Progress, Proof, TransferError, TransferOptions, TransferReport, copy, prove,
+    FindingKind, Phase, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport, copy, prove,
 };
 use hermes_session::{
     EndReason, Maintenance as _, NewChild, Relation, SessionFilter, SessionStore as _, Store, StoreError, TopicBinding,
@@ -21,7 +21,7 @@ async fn copied(from: &dyn Store, to: &dyn Store, options: TransferOptions) -> T
 }
 
 async fn proven(from: &dyn Store, to: &dyn Store) -> Proof {
-    prove(from, to, &BTreeSet::new(), &mut |_| ControlFlow::Continue(())).await.unwrap()
+    prove(from, to, Proving::but(&BTreeSet::new()), &mut |_| ControlFlow::Continue(())).await.unwrap()
 }
 
 fn plain() -> TransferOptions {
@@ -214,7 +214,7 @@ pub async fn other_content_is_a_conflict(setup: Setup) -> CaseResult {
         [("edited", "message 1 differs"), ("longer", "message_count differs"), ("titled", "title differs")]
     );
     assert_eq!((report.skipped, report.conflicts.len(), report.sessions), (2, 3, 0));
-    let proof = prove(&from, &*to, &report.conflicts, &mut |_| ControlFlow::Continue(())).await.unwrap();
+    let proof = prove(&from, &*to, Proving::but(&report.conflicts), &mut |_| ControlFlow::Continue(())).await.unwrap();
     assert!(!proof.holds() && proof.hashes.0 != proof.hashes.1);
     let told: Vec<_> = proof.found.iter().map(|mismatch| (mismatch.session.as_str(), mismatch.what.as_str())).collect();
     assert_eq!(told, [("glance", "message 2 differs")]);

@@ -13,7 +13,7 @@ const MAX_LINES: usize = 600;
 
 /// How many packages we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety,
 /// that of MySQL sixty, twenty of them for names of hosts in any script; the MCP server and HTTP for it thirty.
-const MAX_PACKAGES: usize = 335;
+const MAX_PACKAGES: usize = 337;
 
 const LICENCES: [&str; 12] = [
     "MIT",
@@ -96,7 +96,7 @@ fn arrows_point_one_way() {
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),
         ("hermes-mcp", vec!["hermes-session", "hermes-recall"]),
         ("hermes-recall", vec!["hermes-session"]),
-        ("hermes-rpc", vec!["hermes-session"]),
+        ("hermes-rpc", vec!["hermes-session", "hermes-recall"]),
         ("hermes-config", vec![]),
         ("hermes-conformance", vec!["hermes-session"]),
     ]);

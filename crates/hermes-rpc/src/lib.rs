@@ -28,6 +28,7 @@ mod listing;
 mod maintenance;
 mod messages;
 mod meta;
+mod recall;
 mod search;
 mod sessions;
 mod titles;

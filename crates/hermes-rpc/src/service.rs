@@ -4,9 +4,12 @@ use crate::args::Args;
 use crate::call::{Answer, Call, yes};
 use crate::fail::{ErrorType, Fail};
 use crate::line::Line;
-use crate::{conversation, export, handoff, listing, maintenance, messages, meta, search, sessions, titles, topics};
+use crate::{
+    conversation, export, handoff, listing, maintenance, messages, meta, recall, search, sessions, titles, topics,
+};
 use hermes_session::json::ObjectWriter;
 use hermes_session::{Store, StoreError, Timestamp};
+use jiff::tz::TimeZone;
 use std::sync::Arc;
 
 /// The version of the protocol.
@@ -20,13 +23,14 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub struct Service {
     store: Arc<dyn Store>,
     clock: Clock,
+    zone: TimeZone,
     version: String,
 }
 
 impl Service {
-    /// Serves `store`. `version` is the program's.
-    pub fn new(store: Arc<dyn Store>, clock: Clock, version: impl Into<String>) -> Self {
-        Self { store, clock, version: version.into() }
+    /// Serves `store`. Times for people are told in `zone`; `version` is the program's.
+    pub fn new(store: Arc<dyn Store>, clock: Clock, zone: TimeZone, version: impl Into<String>) -> Self {
+        Self { store, clock, zone, version: version.into() }
     }
 
     /// The first line: what is served, without the end of the line.
@@ -67,6 +71,7 @@ impl Service {
             "get_messages_as_conversation" => conversation::get(call).await,
             "search_messages" => search::messages(call).await,
             "search" => search::search(call).await,
+            "session_search" => recall::session_search(call, &self.zone).await,
             "list_sessions_rich" => listing::rich(call).await,
             "search_sessions" => listing::sessions(call).await,
             "session_count" => listing::session_count(call).await,

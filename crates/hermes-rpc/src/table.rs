@@ -112,6 +112,7 @@ const OURS: &[(&str, Lane)] = &[
          before=None, user_id=None, sessions=None, title=None, model=None, timeout=2.0)",
         Look,
     ),
+    ("session_search(query=None, role_filter=None, limit=3, current_session_id=None, *, scope, budget=100000)", Look),
     ("optimize()", Free),
     ("verify()", Look),
     ("status()", Look),

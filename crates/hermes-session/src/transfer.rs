@@ -17,7 +17,7 @@ mod report;
 mod sample;
 mod spot;
 
-pub use proof::{Mismatch, Proof, SpotQuery, prove};
+pub use proof::{Mismatch, Proof, Proving, SpotQuery, prove};
 pub use report::{Finding, FindingKind, MAX_FINDINGS, Phase, Progress, TransferError, TransferReport};
 
 use crate::Store;

@@ -4,10 +4,13 @@ use crate::options::{SqliteOptions, Synchronous};
 use crate::salvage::{Salvage, salvage};
 use crate::store::SqliteStore;
 use crate::{copy, place};
-use hermes_session::transfer::{self, Progress, Proof, TransferError, TransferOptions, TransferReport};
+use hermes_session::transfer::{self, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport};
 use hermes_session::{Maintenance as _, StoreError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+
+/// How many words what was read and the new store are searched for. What was read has no indexes: each word is looked for in all of it.
+const WORDS: usize = 2;
 
 /// What is being done, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +70,8 @@ pub async fn repair(
             }
         }
         let mut compare = |progress: Progress| watch(RepairPhase::Proving, progress.done, progress.total);
-        let proof = transfer::prove(&rows, &store, &report.conflicts, &mut compare).await?;
+        let proof =
+            transfer::prove(&rows, &store, Proving { told: &report.conflicts, words: WORDS }, &mut compare).await?;
         (report, proof)
     };
     salvage.settle("messages", report.messages);

@@ -330,6 +330,27 @@ class AsyncSessionDB:
             timeout,
         )
 
+    async def session_search(
+        self,
+        query: str | None = None,
+        role_filter: str | list[str] | None = None,
+        limit: int = 3,
+        current_session_id: str | None = None,
+        *,
+        scope: str | dict[str, Any],
+        budget: int = 100_000,
+    ) -> dict[str, Any]:
+        """What was said about this: up to five conversations, each as the part around its matches, with no model."""
+        return await self._run(
+            SessionDB.session_search,
+            query,
+            role_filter,
+            limit,
+            current_session_id,
+            scope=scope,
+            budget=budget,
+        )
+
     async def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[Row]:
         """Sessions by their last activity, newest first, continuations and delegates too."""
         return await self._run(SessionDB.search_sessions, source, limit, offset)

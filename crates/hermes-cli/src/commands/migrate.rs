@@ -7,8 +7,8 @@ use crate::error::{CliError, Kind};
 use crate::stop::Stop;
 use crate::ui::{Progress as Bar, checks, json, store};
 use hermes_session::transfer::{
-    BATCH, FindingKind, MAX_FINDINGS, Phase, Progress, Proof, TransferError, TransferOptions, TransferReport, copy,
-    prove,
+    BATCH, FindingKind, MAX_FINDINGS, Phase, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport,
+    copy, prove,
 };
 use hermes_session::{IndexHealth, SessionFilter, Store};
 use place::Ends;
@@ -113,7 +113,7 @@ async fn prove_all(
     loop {
         // A file that nobody brought into use is told as it is when it is opened.
         let from = ends.open_source(context).await?;
-        let proof = prove(&*from, to, &report.conflicts, &mut |progress| bars.show(progress))
+        let proof = prove(&*from, to, Proving::but(&report.conflicts), &mut |progress| bars.show(progress))
             .await
             .map_err(|error| failed(error, bars.stop, ends))?;
         let is_behind = proof.found.iter().any(|mismatch| mismatch.is_behind);

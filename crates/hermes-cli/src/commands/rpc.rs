@@ -41,7 +41,8 @@ pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError
             return Err(error);
         }
     };
-    let service = Service::new(store, Arc::new(|| clock::now().at), env!("CARGO_PKG_VERSION"));
+    let service =
+        Service::new(store, Arc::new(|| clock::now().at), context.now.zone.clone(), env!("CARGO_PKG_VERSION"));
     let stop = Stop::watch().map_err(CliError::output)?;
     service.serve_until(input(), output(), stop.asked()).await.map_err(CliError::output)
 }

@@ -69,6 +69,7 @@ async fn every_method_is_served() {
                     "messages" => json!([]),
                     "model_config_json" => json!("{}"),
                     "older_than_days" => json!(1),
+                    "scope" => json!("all"),
                     _ => json!("x"),
                 };
                 arguments.insert(parameter.to_owned(), value);

@@ -10,6 +10,7 @@ mod maintenance;
 mod messages;
 mod order;
 mod peer;
+mod recall;
 mod sessions;
 mod values;
 
@@ -52,7 +53,7 @@ fn places() -> [Place; 2] {
 fn service(place: &Place) -> Service {
     let ticks = AtomicU64::new(START);
     let clock = move || Timestamp::from_seconds(ticks.fetch_add(1, Ordering::Relaxed) as f64).unwrap();
-    Service::new(Arc::clone(&place.store), Arc::new(clock), "1.2.3")
+    Service::new(Arc::clone(&place.store), Arc::new(clock), jiff::tz::TimeZone::UTC, "1.2.3")
 }
 
 /// The program on the other side.

@@ -12,10 +12,24 @@ use crate::{Message, MessageId, Relation, Session, SessionFilter, SessionId, Ses
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 
-/// How many words both sides are searched for.
-const QUERIES: usize = 12;
 /// How often a session is read again that changes while it is read.
 const TRIES: u32 = 5;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Proving<'a> {
+    /// Sessions that are left out: why they differ was told already.
+    pub told: &'a BTreeSet<SessionId>,
+    /// How many words both sides are searched for. A side without indexes looks through all of its messages for each.
+    pub words: usize,
+}
+
+impl<'a> Proving<'a> {
+    /// Everything but these sessions, and twelve words.
+    pub const fn but(told: &'a BTreeSet<SessionId>) -> Self {
+        Self { told, words: 12 }
+    }
+}
 
 /// What comparing two stores came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,7 +89,7 @@ impl Proof {
     }
 }
 
-/// Compares every session of one store, but for those in `told`, with what another store has of it, and searches both for the same words.
+/// Compares every session of one store with what another store has of it, and searches both for the same words.
 ///
 /// A session is told by a hash over the line that [`export`](crate::export) writes of it, with the places of messages instead of their ids.
 ///
@@ -84,9 +98,10 @@ impl Proof {
 pub async fn prove(
     from: &dyn Store,
     to: &dyn Store,
-    told: &BTreeSet<SessionId>,
+    proving: Proving<'_>,
     watch: Watch<'_>,
 ) -> Result<Proof, TransferError> {
+    let Proving { told, words } = proving;
     let mut prover = Prover {
         proof: Proof::default(),
         sample: Sample::default(),
@@ -110,11 +125,11 @@ pub async fn prove(
     proof.hashes = (hexadecimal(all.0), hexadecimal(all.1));
     let known = Known { unsound: &unsound, renumbered: &renumbered };
     for word in sample.words() {
-        if proof.queries.len() == QUERIES {
+        if proof.queries.len() == words {
             break;
         }
         proof.queries.extend(spot::compare(from, to, &word, &known).await?);
-        go_on(watch, Progress { phase: Phase::Searching, done: proof.queries.len() as u64, total: QUERIES as u64 })?;
+        go_on(watch, Progress { phase: Phase::Searching, done: proof.queries.len() as u64, total: words as u64 })?;
     }
     Ok(proof)
 }

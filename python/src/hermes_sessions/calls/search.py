@@ -74,6 +74,32 @@ class SearchCalls(Calls):
         )
         return found
 
+    def session_search(
+        self,
+        query: str | None = None,
+        role_filter: str | list[str] | None = None,
+        limit: int = 3,
+        current_session_id: str | None = None,
+        *,
+        scope: str | dict[str, Any],
+        budget: int = 100_000,
+    ) -> dict[str, Any]:
+        """What was said about this: up to five conversations, each as the part around its matches, with no model.
+
+        ``scope`` says whose: ``"all"``, or ``{"source": …}``, ``{"user_id": …}``, both, or ``{"sessions": […]}``. The conversation of
+        ``current_session_id`` and those that it comes from are left out. Without a query, the conversations that were active last.
+        """
+        found: dict[str, Any] = self._read(
+            "session_search",
+            query,
+            role_filter if isinstance(role_filter, str) else names(role_filter),
+            limit,
+            current_session_id,
+            scope=scope,
+            budget=budget,
+        )
+        return found
+
     def search_sessions(self, source: str | None = None, limit: int = 20, offset: int = 0) -> list[Row]:
         """Sessions by their last activity, newest first, continuations and delegates too."""
         rows: list[Row] = self._read("search_sessions", source, limit, offset)
