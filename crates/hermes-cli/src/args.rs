@@ -3,7 +3,7 @@
 use crate::commands::{
     backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
     delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, export::ExportArgs, import::ImportArgs,
-    insights::InsightsArgs, list::ListArgs, mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs,
+    insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs,
     prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, rpc::RpcArgs, search::SearchArgs, show::ShowArgs,
     stats::StatsArgs, status::StatusArgs, verify::VerifyArgs,
 };
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Doctor(DoctorArgs),
     Insights(InsightsArgs),
+    Man(ManArgs),
     Mcp(McpArgs),
     /// Lists, searches, reads and changes sessions; exports and imports them; verifies, backs up, optimizes and repairs their store
     #[command(subcommand)]

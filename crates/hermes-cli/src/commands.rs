@@ -11,6 +11,7 @@ pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod insights;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod optimize;

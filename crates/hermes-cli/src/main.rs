@@ -76,6 +76,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Demo(args) => commands::demo::run(context, args).await,
         Command::Doctor(args) => commands::doctor::run(context, args).await,
         Command::Insights(args) => commands::insights::run(context, args).await,
+        Command::Man(args) => commands::man::run(context, &args),
         Command::Mcp(args) => commands::mcp::run(context, args).await,
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
         Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,

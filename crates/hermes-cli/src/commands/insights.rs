@@ -26,7 +26,7 @@ pub(crate) struct InsightsArgs {
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
-    /// Writes a page with charts to this file, to be opened in a browser
+    /// Writes a page with charts to this file, to be opened in a browser; - is stdout
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
     /// Overwrites a file without asking
@@ -49,7 +49,9 @@ pub(crate) async fn run(context: &Context, args: InsightsArgs) -> Result<(), Cli
     let (days, request) = args.request(&context.now).map_err(CliError::usage)?;
     let (store, url) = context.open_existing_at().await?;
     // Nobody waits for an answer that there is no place for.
-    let target = args.html.as_ref().map(|file| Target::of(file, &url)).transpose()?;
+    let is_stdout = args.html.as_ref().is_some_and(|file| file.as_os_str() == "-");
+    let file = args.html.as_ref().filter(|_| !is_stdout);
+    let target = file.map(|file| Target::of(file, &url)).transpose()?;
     if let Some(target) = target.as_ref().filter(|target| target.is_there()) {
         let question = format!("{} is there already. Overwrite it?", target.path().display());
         context.ui.consent(args.yes, Vec::new(), &question)?;
@@ -59,6 +61,9 @@ pub(crate) async fn run(context: &Context, args: InsightsArgs) -> Result<(), Cli
     let report = Report::new(days, source, &told, &context.now);
     if args.json {
         return context.ui.json(&json::insights::insights(&report));
+    }
+    if is_stdout {
+        return context.ui.script(&page(&report));
     }
     let Some(target) = target else { return context.ui.print(lines(&report, context.ui.width())) };
     let mut draft = Draft::new(&target)?;

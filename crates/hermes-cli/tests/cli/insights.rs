@@ -93,6 +93,9 @@ fn a_page_is_written_whole_and_for_its_owner() {
         use std::os::unix::fs::PermissionsExt as _;
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
+    let sent = home.hermes(&with(&["--html", "-"])).stdout();
+    let end = page.len() - 200;
+    assert!(sent.starts_with(&page[..200]) && sent.ends_with(&page[end..]), "{sent}");
     // What is there is not replaced unasked, and the store never.
     let again = home.see(&with(&["--html", "page.html"]));
     assert!(again.contains("Overwrite it?") && again.ends_with("--- exit 1"), "{again}");

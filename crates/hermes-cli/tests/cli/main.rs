@@ -14,6 +14,7 @@ mod export;
 mod import;
 mod insights;
 mod list;
+mod man;
 mod mcp;
 mod migrate;
 mod notices;
@@ -260,6 +261,8 @@ fn nothing_asked_is_help() {
                    store, and what mends it
       insights     Tells how the agent was used: conversations, models, cost, tools,
                    skills, and when
+      man          Prints the manual page of a command, or writes all of them into a
+                   folder
       mcp          Serves past conversations to agents by the Model Context
                    Protocol, on stdin and stdout or over HTTP
       sessions     Lists, searches, reads and changes sessions; exports and imports
