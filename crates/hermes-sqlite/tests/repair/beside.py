@@ -1,5 +1,5 @@
-"""What others get of damaged files. One line of input is [damaged file, sound file], one line of output [agent, .recover]: how many messages
-are what they were, or why there is none. Both work on copies."""
+"""What others get of damaged files. One line of input is [who, damaged file, sound file], one line of output how many messages are what they were, or
+why there are none. Both work on copies. `.recover` of sqlite3 3.40 fails on sound files with full text, so that `.dump` stands for tools of its kind."""
 
 import collections
 import json
@@ -22,11 +22,14 @@ def copied(path, folder):
 
 
 def agent(path, truth):
-    """As the agent shows it: every session that it lists, with its messages."""
+    """As the agent shows it: every session that it lists, with its messages; after its own repair, if it has one."""
     rows = sqlite3.connect(truth).execute("SELECT session_id, role, content FROM messages")
     left = collections.Counter(tuple(row) for row in rows)
     with tempfile.TemporaryDirectory() as folder:
-        database = hermes_state.SessionDB(pathlib.Path(copied(path, folder)))
+        place = pathlib.Path(copied(path, folder))
+        if hasattr(hermes_state, "repair_state_db_schema"):
+            hermes_state.repair_state_db_schema(place, backup=False)
+        database = hermes_state.SessionDB(place)
         same = 0
         for session in database.list_sessions_rich(limit=100_000, include_children=True):
             try:
@@ -42,10 +45,11 @@ def agent(path, truth):
         return same
 
 
-def recover(path, truth):
+def dump(path, truth):
     with tempfile.TemporaryDirectory() as folder:
-        script = subprocess.run(["sqlite3", copied(path, folder), ".recover"], capture_output=True, timeout=60).stdout
-        # Full text needs no rows for what is counted here, and its shadow tables keep some versions from reading the script.
+        script = subprocess.run(["sqlite3", copied(path, folder), ".dump"], capture_output=True, timeout=60).stdout
+        # After an error the script takes everything back, which nobody would do who wants what can be had.
+        script = script.replace(b"ROLLBACK; -- due to errors", b"COMMIT;")
         out = os.path.join(folder, "out.db")
         subprocess.run(["sqlite3", out], input=script, capture_output=True, timeout=60)
         database = sqlite3.connect(out)
@@ -64,5 +68,5 @@ def outcome(work, *arguments):
 
 
 for line in sys.stdin:
-    paths = json.loads(line)
-    print(json.dumps([outcome(agent, *paths), outcome(recover, *paths)]), flush=True)
+    who, *paths = json.loads(line)
+    print(json.dumps(outcome({"agent": agent, "dump": dump}[who], *paths)), flush=True)
