@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 /// Room for the labels under the bars.
 const LABELS: f64 = 18.0;
+/// The room that a character of a label takes, at most.
+const CHARACTER: f64 = 7.0;
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 120.0;
 
@@ -39,7 +41,8 @@ pub(super) fn upright(name: &str, bars: &[Bar]) -> String {
             escape(&bar.title)
         );
         if let Some(label) = &bar.label {
-            let middle = left + step / 2.0;
+            let half = label.chars().count() as f64 * CHARACTER / 2.0;
+            let middle = (left + step / 2.0).clamp(half, WIDTH - half);
             _ = write!(out, "<text x=\"{middle:.2}\" y=\"{}\">{}</text>", HEIGHT + LABELS - 4.0, escape(label));
         }
     }
@@ -69,6 +72,15 @@ mod tests {
         assert!(chart.contains("height=\"0.00\"><title>C: 0<"), "{chart}");
         assert_eq!(chart.matches("</svg>").count(), 1);
         assert!(upright("none", &[]).ends_with("</svg>"));
+    }
+
+    #[test]
+    fn labels_at_the_edges_stay_within_the_chart() {
+        let bars: Vec<Bar> = (0..366)
+            .map(|day| Bar { label: (day % 365 == 0).then(|| "07-05".to_owned()), title: String::new(), count: 1 })
+            .collect();
+        let chart = upright("By day", &bars);
+        assert!(chart.contains("<text x=\"17.50\"") && chart.contains("<text x=\"702.50\""), "{chart}");
     }
 
     #[test]
