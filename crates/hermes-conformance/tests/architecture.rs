@@ -34,7 +34,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 21] = [
+const CASE_MODULES: [&str; 22] = [
     "sessions",
     "titles",
     "topics",
@@ -48,6 +48,7 @@ const CASE_MODULES: [&str; 21] = [
     "maintenance",
     "deletion",
     "import",
+    "insights",
     "ordering",
     "pieces",
     "scope",

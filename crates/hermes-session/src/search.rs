@@ -118,11 +118,14 @@ pub struct SessionFacts<'a> {
 impl SearchFilter {
     /// Whether it asks anything of the session that a message is in.
     pub fn asks_of_session(&self) -> bool {
+        self.names_sessions() || !self.exclude_sources.is_empty() || !self.exclude_sessions.is_empty()
+    }
+
+    /// Whether it says which sessions are meant, and not only which are left out.
+    pub fn names_sessions(&self) -> bool {
         self.sources.is_some()
-            || !self.exclude_sources.is_empty()
             || self.user_id.is_some()
             || self.sessions.is_some()
-            || !self.exclude_sessions.is_empty()
             || self.scope.is_bounded()
             || self.title.is_some()
             || self.model.is_some()

@@ -26,6 +26,7 @@ use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::{SearchAnswer, SearchCursor, SearchOrder, SearchRequest, Served, Way, rank, tokens};
 use hits::Page;
 use ids::Ids;
+use leaf::Around;
 use newest::Told;
 use plan::Plan;
 use rows::Rows;
@@ -80,6 +81,8 @@ struct Search<'d> {
     lengths: Lengths,
     /// Those of messages that were looked through.
     aside: HashMap<i64, u32>,
+    /// Words within runs of paired characters.
+    around: Around,
     /// How many tokens a message has on average.
     average: f64,
     /// When to stop.
@@ -124,6 +127,7 @@ impl<'d> Search<'d> {
             all,
             lengths: Lengths::default(),
             aside: HashMap::new(),
+            around: Around::default(),
             average,
             end: start + request.timeout,
             served: Served { way, is_relaxed: false, is_partial: false, unindexed },
@@ -206,7 +210,7 @@ impl<'d> Search<'d> {
     fn plan(&mut self, tier: Tier) -> Result<Plan<'d>, Failure> {
         let mut plan = match self.coverage {
             Coverage::Nothing => Plan { ids: Ids::All, choices: Vec::new(), is_late: false },
-            Coverage::But { .. } => Plan::new(self.database, &self.request.query, tier, self.end)?,
+            Coverage::But { .. } => Plan::new(self.database, &self.request.query, tier, self.end, &mut self.around)?,
         };
         self.served.is_partial |= plan.is_late;
         if plan.ids == Ids::All && !self.request.query.is_negative() {

@@ -13,6 +13,7 @@ use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::Term;
 use hermes_session::search::tokens;
+use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 
 /// The most words that a piece is looked up in. One that is in more is in so many messages that the newest of them are soon met.
@@ -54,7 +55,7 @@ impl Leaf {
 }
 
 /// What to ask for a term, in whole words or in pieces.
-pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf, Failure> {
+pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Around) -> Result<Leaf, Failure> {
     let folded = fold(&term.text);
     if folded.chars().any(is_paired) {
         let Some(pairs) = Pairs::of(&term.text) else { return Ok(Leaf::Unknown) };
@@ -67,9 +68,9 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf,
     let ends_inside = (tier == Tier::Pieces || term.is_prefix) && is_open(folded.chars().next_back());
     match words[..] {
         [] => Ok(Leaf::Unknown),
-        [word] if begins_inside => piece(database, word, ends_inside),
+        [word] if begins_inside => piece(database, word, ends_inside, around),
         [word] => {
-            let mut more = around(database, &[word])?;
+            let mut more = around.of(database, word)?;
             if !ends_inside {
                 let fts = alternatives(private::terms_of(database, word)?.iter().map(|term| quoted(term)));
                 return Ok(Leaf::Words { fts, more });
@@ -94,7 +95,11 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier) -> Result<Leaf,
                 return Ok(Leaf::Unknown);
             }
             let fts = phrases.iter().map(|phrase| format!("({phrase})")).collect::<Vec<_>>().join(" AND ");
-            Ok(Leaf::Words { fts, more: around(database, &[first, last])? })
+            let mut more = around.of(database, first)?;
+            more.extend(around.of(database, last)?);
+            more.sort_unstable();
+            more.dedup();
+            Ok(Leaf::Words { fts, more })
         }
     }
 }
@@ -142,27 +147,31 @@ pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>,
     Ok(ids)
 }
 
-/// The messages that have one of the words within a run of paired characters: there it is no token of its own.
-pub(super) fn around(database: &Database, words: &[&str]) -> Result<Vec<i64>, Failure> {
-    let mut all = Vec::new();
-    for word in words {
-        if let Some(pairs) = Pairs::around(word) {
-            all.extend(candidates(database, &pairs)?);
+/// The messages that have a word within a run of paired characters: there it is no token of its own. A search asks for the same word more than
+/// once, for whole words and for pieces.
+#[derive(Debug, Default)]
+pub(super) struct Around(HashMap<String, Vec<i64>>);
+
+impl Around {
+    /// Those of a word, in order.
+    pub(super) fn of(&mut self, database: &Database, word: &str) -> Result<Vec<i64>, Failure> {
+        if let Some(known) = self.0.get(word) {
+            return Ok(known.clone());
         }
+        let found = Pairs::around(word).map_or_else(|| Ok(Vec::new()), |pairs| candidates(database, &pairs))?;
+        self.0.insert(word.to_owned(), found.clone());
+        Ok(found)
     }
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
 }
 
 /// A piece of one word, or its end.
-fn piece(database: &Database, piece: &str, ends_inside: bool) -> Result<Leaf, Failure> {
+fn piece(database: &Database, piece: &str, ends_inside: bool, around: &mut Around) -> Result<Leaf, Failure> {
     let admits = |word: &str| ends_inside || word.ends_with(piece);
     let found = private::terms_containing(database, piece, MAX_TERMS, admits)?;
     if found.is_cut {
         return Ok(Leaf::Unknown);
     }
-    let more = around(database, &[piece])?;
+    let more = around.of(database, piece)?;
     if found.terms.len() <= AT_ONCE {
         let own = [quoted(piece)];
         let fts = alternatives(

@@ -1,7 +1,7 @@
 //! From a question to the messages that may be meant.
 
 use super::ids::Ids;
-use super::leaf::{self, Leaf};
+use super::leaf::{self, Around, Leaf};
 use crate::database::Database;
 use crate::error::Failure;
 use hermes_session::search::matching::Tier;
@@ -24,11 +24,24 @@ pub(super) struct Plan<'q> {
     pub(super) is_late: bool,
 }
 
+/// What is asked of every term.
+struct Asking<'a> {
+    tier: Tier,
+    end: Instant,
+    around: &'a mut Around,
+}
+
 impl<'q> Plan<'q> {
     /// Asks the indexes.
-    pub(super) fn new(database: &Database, query: &'q Query, tier: Tier, end: Instant) -> Result<Self, Failure> {
+    pub(super) fn new(
+        database: &Database,
+        query: &'q Query,
+        tier: Tier,
+        end: Instant,
+        around: &mut Around,
+    ) -> Result<Self, Failure> {
         let mut plan = Self { ids: Ids::All, choices: Vec::new(), is_late: false };
-        let ids = plan.ids(database, query.root(), tier, end, false)?;
+        let ids = plan.ids(database, query.root(), &mut Asking { tier, end, around }, false)?;
         plan.ids = ids;
         Ok(plan)
     }
@@ -42,19 +55,18 @@ impl<'q> Plan<'q> {
         &mut self,
         database: &Database,
         node: &'q Node,
-        tier: Tier,
-        end: Instant,
+        asking: &mut Asking<'_>,
         is_choice: bool,
     ) -> Result<Ids, Failure> {
         match node {
             Node::Not(_) => Ok(Ids::All),
             Node::Term(term) => {
-                if self.is_over(end) {
+                if self.is_over(asking.end) {
                     return Ok(Ids::All);
                 }
-                let ids = leaf::leaf(database, term, tier)?.ids(database)?;
+                let ids = leaf::leaf(database, term, asking.tier, asking.around)?.ids(database)?;
                 if is_choice
-                    && tier == Tier::Words
+                    && asking.tier == Tier::Words
                     && let Ids::Some(ids) = &ids
                 {
                     self.choices.push((term, ids.clone()));
@@ -64,25 +76,26 @@ impl<'q> Plan<'q> {
             Node::Any(nodes) => {
                 let mut any = Ids::Some(Vec::new());
                 for node in nodes {
-                    any = any.or(self.ids(database, node, tier, end, true)?);
+                    any = any.or(self.ids(database, node, asking, true)?);
                 }
                 Ok(any)
             }
             Node::All(nodes) if is_choice => {
                 let mut all = Ids::All;
                 for node in nodes.iter().take(MAX_PARTS) {
-                    all = all.and(self.ids(database, node, tier, end, true)?);
+                    all = all.and(self.ids(database, node, asking, true)?);
                 }
                 Ok(all)
             }
-            Node::All(nodes) => self.all(database, nodes, tier, end),
+            Node::All(nodes) => self.all(database, nodes, asking),
         }
     }
 
     /// Words that all have to be there are one question to FTS5, which does not look at what one of them excludes. Pieces of words are many
     /// questions each; they are asked for from the longest on, until so few messages are left that it is quicker to look at them.
-    fn all(&mut self, database: &Database, nodes: &'q [Node], tier: Tier, end: Instant) -> Result<Ids, Failure> {
+    fn all(&mut self, database: &Database, nodes: &'q [Node], asking: &mut Asking<'_>) -> Result<Ids, Failure> {
         const FEW: usize = 500;
+        let tier = asking.tier;
         let (mut all, mut words) = (Ids::All, Vec::new());
         let mut telling: Vec<&Node> = nodes.iter().filter(|node| !matches!(node, Node::Not(_))).collect();
         if tier == Tier::Pieces {
@@ -90,17 +103,17 @@ impl<'q> Plan<'q> {
         }
         for node in telling.into_iter().take(MAX_PARTS) {
             let enough = if tier == Tier::Pieces { FEW } else { 0 };
-            if matches!(&all, Ids::Some(ids) if ids.len() <= enough) || self.is_over(end) {
+            if matches!(&all, Ids::Some(ids) if ids.len() <= enough) || self.is_over(asking.end) {
                 break;
             }
             match node {
-                Node::Term(term) => match leaf::leaf(database, term, tier)? {
+                Node::Term(term) => match leaf::leaf(database, term, asking.tier, asking.around)? {
                     Leaf::Words { fts, more } if more.is_empty() && tier == Tier::Words => {
                         words.push(format!("({fts})"))
                     }
                     other => all = all.and(other.ids(database)?),
                 },
-                other => all = all.and(self.ids(database, other, tier, end, false)?),
+                other => all = all.and(self.ids(database, other, asking, false)?),
             }
         }
         if !words.is_empty() && all != Ids::Some(Vec::new()) {

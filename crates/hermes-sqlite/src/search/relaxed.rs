@@ -3,7 +3,7 @@
 use super::Search;
 use super::hits::Page;
 use super::ids::Ids;
-use super::leaf::{around, candidates, matching, quoted};
+use super::leaf::{candidates, matching, quoted};
 use crate::error::Failure;
 use crate::private::{self, Pairs};
 use hermes_session::MessageId;
@@ -126,7 +126,7 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<Vec<(i64, u64)>, Fai
 }
 
 /// The messages that have a form of a word.
-fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
+fn having(search: &mut Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     let database = search.database;
     if word.is_piece {
         return Pairs::of(&word.word).map_or(Ok(Vec::new()), |pairs| candidates(database, &pairs));
@@ -135,7 +135,7 @@ fn having(search: &Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     for beginning in word.beginnings() {
         terms.extend(private::terms_with_prefix(database, beginning, MAX_FORMS, |form| word.takes(form))?.terms);
         // Within a run of paired characters it is no token of its own.
-        ids.extend(around(database, &[beginning])?);
+        ids.extend(search.around.of(database, beginning)?);
     }
     terms.sort_unstable();
     terms.dedup();
