@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn every_id_has_an_address() {
-        for text in ["20260501_101500_a1b2c3", "a:b/c?d#e%f", "大別山 é", "agent:main:telegram:dm:7"] {
+        for text in ["20260501_101500_a1b2c3", "a:b/c?d#e%f", "大別山 é", "agent:main:telegram:dm:7", "a\tb"] {
             let id = SessionId::parse(text).unwrap();
             let address = address(&id);
             assert!(address.is_ascii() && !address[SCHEME.len()..].contains(['/', '?', '#', ' ']), "{address}");
