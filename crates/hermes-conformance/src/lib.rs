@@ -25,6 +25,7 @@ pub mod insights;
 pub mod lineage;
 pub mod listing;
 pub mod maintenance;
+pub mod marks;
 pub mod messages;
 pub mod meta;
 pub mod ordering;

@@ -1,8 +1,8 @@
 //! Every case, by module. A test compares this list with the modules.
 
 use crate::{
-    Case, concurrency, deletion, functions, gateway, import, insights, lineage, listing, maintenance, messages, meta,
-    ordering, pieces, requests, scope, search, sessions, text, titles, topics, transfer, usage,
+    Case, concurrency, deletion, functions, gateway, import, insights, lineage, listing, maintenance, marks, messages,
+    meta, ordering, pieces, requests, scope, search, sessions, text, titles, topics, transfer, usage,
 };
 
 macro_rules! cases {
@@ -229,4 +229,17 @@ pub const CASES: &[Case] = cases![
     transfer::what_came_since_is_brought,
     transfer::what_is_gone_stays_gone,
     transfer::large_ones_go_in_pieces,
+    marks::pinned_and_unpinned,
+    marks::tags_come_and_go,
+    marks::too_many_tags_are_refused,
+    marks::found_from_any_session,
+    marks::a_continuation_keeps_them,
+    marks::a_branch_starts_without,
+    marks::keys_repeat,
+    marks::filters_agree,
+    marks::pruning_keeps_what_is_pinned,
+    marks::what_is_gone_has_none,
+    marks::come_from_outside,
+    marks::an_export_carries_them,
+    marks::a_transfer_carries_them,
 ];

@@ -71,6 +71,8 @@ fn conversation_row() -> SessionSummary {
         title: Some("build #3".into()),
         last_active: at(900),
         preview: "fix the build".into(),
+        pinned_at: None,
+        tags: Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ mod gateway;
 mod insights;
 mod kin;
 mod listing;
+mod marks;
 mod messages;
 mod search;
 mod sessions;
@@ -23,10 +24,10 @@ use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
     BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Foreign, IndexHealth, Insights, InsightsRequest,
-    Lineage, ListRequest, Listing, Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession,
-    Optimizing, Relation, Report, Request, RequestKey, Room, Session, SessionFilter, SessionId, SessionPatch,
-    SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode,
-    Topics, TopicsImported, UsageUpdate, change, checked_meta_key, checked_prefix,
+    Lineage, ListRequest, Listing, Maintenance, Marks, Message, MessageId, MessageRequest, NewChild, NewMessage,
+    NewSession, Optimizing, Relation, Report, Request, RequestKey, Room, Session, SessionFilter, SessionId,
+    SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title, Titled, TopicBinding,
+    TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, change, checked_meta_key, checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -54,6 +55,8 @@ struct State {
     bindings: BTreeMap<(String, String), TopicBinding>,
     /// What stands beside the columns of handoffs.
     handoffs: BTreeMap<SessionId, Beside>,
+    /// Pins and tags, by the session that each is kept with.
+    marks: BTreeMap<SessionId, Marks>,
     last_message_id: i64,
 }
 

@@ -23,11 +23,12 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     Migration { number: 1, name: "sessions", sql: include_str!("../migrations/0001_sessions.sql") },
     Migration { number: 2, name: "search", sql: include_str!("../migrations/0002_search.sql") },
     Migration { number: 3, name: "topics", sql: include_str!("../migrations/0003_topics.sql") },
     Migration { number: 4, name: "gateway", sql: include_str!("../migrations/0004_gateway.sql") },
+    Migration { number: 5, name: "marks", sql: include_str!("../migrations/0005_marks.sql") },
 ];
 
 /// How long somebody else's migration is waited for, in seconds.

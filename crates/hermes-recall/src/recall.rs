@@ -208,6 +208,7 @@ async fn recent(
         title: request.filter.title.clone(),
         conversations: request.filter.sessions.clone(),
         scope: scope.clone(),
+        ..SessionFilter::default()
     };
     let page = PageRequest::first(2 * limit as u32 + 10);
     let mut ask = ListRequest { filter, page, ..ListRequest::default() };

@@ -6,7 +6,7 @@
 use crate::digest::Fingerprint;
 use crate::gateway::{Claim, HandoffEnd};
 use crate::{
-    EndReason, Json, NewChild, NewMessage, NewSession, SessionId, SessionPatch, Timestamp, Title, UsageMode,
+    EndReason, Json, NewChild, NewMessage, NewSession, SessionId, SessionPatch, Tag, Timestamp, Title, UsageMode,
     UsageUpdate,
 };
 
@@ -122,6 +122,20 @@ pub fn record_usage(id: &SessionId, update: &UsageUpdate) -> String {
         .optional(update.billing_mode.as_deref())
         .optional(update.model.as_deref())
         .finish()
+}
+
+/// Pinning a conversation, or taking the pin away.
+pub fn set_pinned(id: &SessionId, is_pinned: bool) -> String {
+    on("set_pinned", id).number(Some(is_pinned.into())).finish()
+}
+
+/// Changing tags.
+pub fn change_tags(id: &SessionId, add: &[Tag], remove: &[Tag]) -> String {
+    let tags = |print: Fingerprint, tags: &[Tag]| {
+        let start = print.number(i64::try_from(tags.len()).ok());
+        tags.iter().fold(start, |print, tag| print.field(tag.as_str()))
+    };
+    tags(tags(on("change_tags", id), add), remove).finish()
 }
 
 /// Deleting a conversation.

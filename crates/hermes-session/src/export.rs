@@ -3,11 +3,11 @@
 pub mod base64;
 mod jsonl;
 
-pub use jsonl::{FORMAT, message_object, session_line_head};
+pub use jsonl::{FORMAT, marked_line_head, message_object, session_line_head};
 
 use crate::{
-    ListRequest, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore,
-    StoreError, Unreadable, View,
+    ListRequest, Marks, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore,
+    StoreError, Unreadable, View, marks,
 };
 use std::collections::VecDeque;
 
@@ -25,7 +25,8 @@ const SESSION_PAGE: u32 = 1000;
 /// A session that is deleted meanwhile is left out, unless it was asked for by its id.
 pub struct Exporter<'a> {
     store: &'a dyn SessionStore,
-    waiting: VecDeque<SessionId>,
+    /// The sessions of the page, with the marks that are kept with each, if they are known.
+    waiting: VecDeque<(SessionId, Option<Marks>)>,
     /// The next page of ids; nothing if there is none, or if the ids were given.
     pages: Option<ListRequest>,
     is_by_id: bool,
@@ -53,7 +54,7 @@ impl<'a> Exporter<'a> {
     pub fn of(store: &'a dyn SessionStore, ids: impl IntoIterator<Item = SessionId>) -> Self {
         Self {
             store,
-            waiting: ids.into_iter().collect(),
+            waiting: ids.into_iter().map(|id| (id, None)).collect(),
             pages: None,
             is_by_id: true,
             open: None,
@@ -73,23 +74,32 @@ impl<'a> Exporter<'a> {
             let page = self.store.messages(&session, &MessageRequest::after(*last, MESSAGE_PAGE)).await?;
             return Ok(Some(self.write(String::new(), session, &page)));
         }
-        while let Some(id) = self.next_id().await? {
+        while let Some((id, known)) = self.next_session().await? {
             let session = self.store.session(&id).await?;
             let page = match &session {
-                Some(_) => self.store.messages(&id, &MessageRequest::first(MESSAGE_PAGE)).await,
+                Some(_) => self.start(&id, known).await,
                 None => Err(StoreError::no_session(&id)),
             };
             match (session, page) {
                 (_, Err(StoreError::NotFound(_))) if !self.is_by_id => _ = self.waiting.pop_front(),
-                (Some(session), Ok(page)) => {
+                (Some(session), Ok((marks, page))) => {
                     self.waiting.pop_front();
                     self.sessions += 1;
-                    return Ok(Some(self.write(session_line_head(&session), id, &page)));
+                    return Ok(Some(self.write(marked_line_head(&session, &marks), id, &page)));
                 }
                 (_, page) => return page.map(|_| None),
             }
         }
         Ok(None)
+    }
+
+    /// The marks and the first messages of a session.
+    async fn start(&self, id: &SessionId, known: Option<Marks>) -> Result<(Marks, Vec<Message>), StoreError> {
+        let marks = match known {
+            Some(marks) => marks,
+            None => marks::kept_with(self.store, id).await?,
+        };
+        Ok((marks, self.store.messages(id, &MessageRequest::first(MESSAGE_PAGE)).await?))
     }
 
     /// How many sessions were written so far.
@@ -108,12 +118,16 @@ impl<'a> Exporter<'a> {
     }
 
     /// The session to be written next, without taking it off the list.
-    async fn next_id(&mut self) -> Result<Option<SessionId>, StoreError> {
+    async fn next_session(&mut self) -> Result<Option<(SessionId, Option<Marks>)>, StoreError> {
         while self.waiting.is_empty()
             && let Some(request) = &mut self.pages
         {
             let page = self.store.list(request).await?;
-            self.waiting.extend(page.rows.into_iter().map(|row| row.id));
+            self.waiting.extend(page.rows.into_iter().map(|row| {
+                let is_first = row.id == row.conversation;
+                let marks = if is_first { Marks::of_row(&row) } else { Marks::default() };
+                (row.id, Some(marks))
+            }));
             self.unreadable.extend(page.unreadable);
             match page.next {
                 Some(next) => request.after = Some(next),

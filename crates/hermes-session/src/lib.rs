@@ -26,6 +26,7 @@ mod invalid;
 pub mod json;
 pub mod lineage;
 mod listing;
+pub mod marks;
 mod message;
 mod preview;
 pub mod recap;
@@ -63,6 +64,7 @@ pub use listing::{
     Counts, ListCursor, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionSummary, Unreadable,
     View,
 };
+pub use marks::{MarkStore, Marks, Tag};
 pub use message::{Fault, Message, MessageBody, NewMessage, Role};
 pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;

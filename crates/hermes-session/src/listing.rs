@@ -1,7 +1,7 @@
 //! Asking for many sessions at once: which, in what order, which page, and what comes back.
 
 use crate::search::fold::fold;
-use crate::{EndReason, Invalid, Relation, Scope, SessionId, Source, Timestamp, Usage};
+use crate::{EndReason, Invalid, Relation, Scope, SessionId, Source, Tag, Timestamp, Usage};
 
 /// What one row of a list stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,6 +63,10 @@ pub struct SessionFilter {
     pub conversations: Option<Vec<SessionId>>,
     /// Only conversations within this scope, and their sessions.
     pub scope: Scope,
+    /// Only conversations that are pinned, or only those that are not.
+    pub pinned: Option<bool>,
+    /// Only conversations that have all of these tags.
+    pub tags: Vec<Tag>,
 }
 
 impl SessionFilter {
@@ -74,7 +78,14 @@ impl SessionFilter {
             && self.user_id.as_deref().is_none_or(|user| row.user_id.as_deref() == Some(user))
             && self.active_since.is_none_or(|since| row.last_active >= since)
             && self.active_before.is_none_or(|before| row.last_active < before)
+            && self.pinned.is_none_or(|pinned| row.pinned_at.is_some() == pinned)
+            && self.tags.iter().all(|tag| row.tags.contains(tag))
             && self.admits_tip(row.model.as_deref(), row.title.as_deref())
+    }
+
+    /// Whether it asks for marks.
+    pub const fn asks_of_marks(&self) -> bool {
+        self.pinned.is_some() || !self.tags.is_empty()
     }
 
     /// Whether it asks for a model or a title, which a conversation has from its tip.
@@ -197,6 +208,10 @@ pub struct SessionSummary {
     pub last_active: Timestamp,
     /// The start of the first thing the person said that is not blank; empty if there is none.
     pub preview: String,
+    /// When its conversation was pinned; nothing if it is not.
+    pub pinned_at: Option<Timestamp>,
+    /// The tags of its conversation, in the order of their bytes.
+    pub tags: Vec<Tag>,
 }
 
 /// A row that is there but can't be read.
@@ -245,7 +260,7 @@ mod tests {
 
     fn row() -> SessionSummary {
         let at = |seconds| Timestamp::from_seconds(seconds).unwrap();
-        let id = SessionId::parse("s").unwrap();
+        let (id, at_pin) = (SessionId::parse("s").unwrap(), Some(at(9.0)));
         SessionSummary {
             id: id.clone(),
             conversation: id,
@@ -264,6 +279,8 @@ mod tests {
             title: Some("Großes Café".into()),
             last_active: at(5.0),
             preview: String::new(),
+            pinned_at: at_pin,
+            tags: vec![Tag::from_stored("home"), Tag::from_stored("work")],
         }
     }
 
@@ -272,6 +289,10 @@ mod tests {
         let at = Some(row().last_active);
         let plain = SessionFilter::default;
         let model = |text: &str| SessionFilter { model: Some(text.into()), ..plain() };
+        let tags = |texts: &[&str]| SessionFilter {
+            tags: texts.iter().map(|text| Tag::from_stored(*text)).collect(),
+            ..plain()
+        };
         let title = |text: &str| SessionFilter { title: Some(text.into()), ..plain() };
         let table = [
             (plain(), true),
@@ -286,6 +307,10 @@ mod tests {
             (title("e\u{301}"), true),
             (title(""), true),
             (title("tea"), false),
+            (SessionFilter { pinned: Some(true), ..plain() }, true),
+            (SessionFilter { pinned: Some(false), ..plain() }, false),
+            (tags(&["work", "home"]), true),
+            (tags(&["work", "Work"]), false),
         ];
         for (filter, expect) in table {
             assert_eq!(filter.admits(&row()), expect, "{filter:?}");

@@ -85,11 +85,20 @@ pub struct Candidate {
 ///
 /// `rows` are all sessions of a store, one by one ([`View::Sessions`]), in any order. A conversation goes as a whole or not at
 /// all: it stays as long as any session in it is active, was active lately, or is its first one and not among the rows.
-/// Its source is its first session's.
+/// Its source is its first session's. One that is pinned stays.
 pub fn select(policy: &RetentionPolicy, now: Timestamp, rows: &[SessionSummary]) -> Vec<Candidate> {
     let mut tally = Tally::default();
     rows.iter().for_each(|row| tally.add(row));
-    tally.select(policy, now)
+    tally.select(policy, now).candidates
+}
+
+/// What may go, and what would if it were not pinned.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// The conversations that may go, as [`select`] orders them.
+    pub candidates: Vec<Candidate>,
+    /// How many are old enough and stay because they are pinned.
+    pub pinned: u64,
 }
 
 /// Reads every session of a store and selects the conversations that may go, as [`select`] does.
@@ -100,6 +109,14 @@ pub async fn plan(
     policy: &RetentionPolicy,
     now: Timestamp,
 ) -> Result<Vec<Candidate>, StoreError> {
+    Ok(plan_all(store, policy, now).await?.candidates)
+}
+
+/// The same, and how many stay because they are pinned.
+///
+/// # Errors
+/// If the store fails.
+pub async fn plan_all(store: &dyn SessionStore, policy: &RetentionPolicy, now: Timestamp) -> Result<Plan, StoreError> {
     // Not filtered by source: a member of another source may keep its conversation.
     let mut request = ListRequest {
         view: View::Sessions,
@@ -117,15 +134,15 @@ pub async fn plan(
             None => break,
         }
     }
-    let candidates = tally.select(policy, now);
+    let plan = tally.select(policy, now);
     if is_readable {
-        return Ok(candidates);
+        return Ok(plan);
     }
-    let mut whole = Vec::new();
-    for candidate in candidates {
+    let mut whole = Plan { candidates: Vec::new(), ..plan };
+    for candidate in plan.candidates {
         let linked = store.lineage(&candidate.conversation).await?.conversation(&candidate.conversation);
         if linked.into_iter().collect::<BTreeSet<_>>().iter().eq(&candidate.members) {
-            whole.push(candidate);
+            whole.candidates.push(candidate);
         }
     }
     Ok(whole)
@@ -143,6 +160,7 @@ struct Group {
     source: Option<Source>,
     is_active: bool,
     is_titled: bool,
+    is_pinned: bool,
     messages: u64,
     last_active: Timestamp,
 }
@@ -154,6 +172,7 @@ impl Tally {
             source: None,
             is_active: false,
             is_titled: false,
+            is_pinned: false,
             messages: 0,
             last_active: row.last_active,
         });
@@ -166,11 +185,12 @@ impl Tally {
         }
         group.is_active |= row.ended_at.is_none();
         group.is_titled |= row.title.is_some();
+        group.is_pinned |= row.pinned_at.is_some();
         group.messages = group.messages.saturating_add(u64::try_from(row.message_count).unwrap_or(0));
         group.last_active = group.last_active.max(row.last_active);
     }
 
-    fn select(self, policy: &RetentionPolicy, now: Timestamp) -> Vec<Candidate> {
+    fn select(self, policy: &RetentionPolicy, now: Timestamp) -> Plan {
         let may_go = |group: &Group| {
             let is_meant =
                 group.source.as_ref().is_some_and(|own| policy.source.as_ref().is_none_or(|only| only == own));
@@ -183,11 +203,16 @@ impl Tally {
             messages: group.messages,
             last_active: group.last_active,
         };
-        let mut candidates: Vec<Candidate> =
-            self.0.into_iter().filter(|(_, group)| may_go(group)).map(candidate).collect();
+        let mut plan = Plan::default();
+        for (conversation, group) in self.0.into_iter().filter(|(_, group)| may_go(group)) {
+            match group.is_pinned {
+                true => plan.pinned += 1,
+                false => plan.candidates.push(candidate((conversation, group))),
+            }
+        }
         // The sort is stable and the map was in the order of ids.
-        candidates.sort_by_key(|candidate| candidate.last_active);
-        candidates
+        plan.candidates.sort_by_key(|candidate| candidate.last_active);
+        plan
     }
 }
 

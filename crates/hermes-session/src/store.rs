@@ -7,8 +7,9 @@ use crate::import::{ImportPiece, Imported};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, Counts, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage, ListRequest, Listing,
-    Message, MessageId, NewChild, NewMessage, NewSession, Relation, Report, Request, Room, Session, SessionId,
-    SessionPatch, Statistics, StoreError, StoreStatus, Timestamp, Title, Topics, TopicsImported, UsageUpdate,
+    MarkStore, Message, MessageId, NewChild, NewMessage, NewSession, Relation, Report, Request, Room, Session,
+    SessionId, SessionPatch, Statistics, StoreError, StoreStatus, Timestamp, Title, Topics, TopicsImported,
+    UsageUpdate,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -182,7 +183,7 @@ pub trait SessionStore: Send + Sync {
 
 /// What keeps a store in order.
 #[async_trait]
-pub trait Maintenance: SessionStore {
+pub trait Maintenance: MarkStore {
     /// Deletes the conversation that a session is part of: its chain and its delegates, with their messages and what
     /// hangs on them. Branches from it stay, as conversations without a parent.
     ///
@@ -202,11 +203,12 @@ pub trait Maintenance: SessionStore {
     async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
 
     /// Deletes conversations, each as [`Maintenance::delete_conversation`] does, that may still go: `policy` is asked again in the step
-    /// that deletes, so that one in which something happened since it was selected is kept.
+    /// that deletes, so that one in which something happened since it was selected is kept. So is one that is pinned, whenever that was.
     ///
     /// A conversation is named by the session it starts with. The first ones of the list are looked at, at least one of them and as many
     /// as a short step allows; the answer tells how many. [`retention::prune`](crate::retention::prune) goes through all.
-    //  Cases: deletion::prune_takes_what_was_planned, deletion::prune_keeps_what_came_alive, deletion::prune_of_many
+    //  Cases: deletion::prune_takes_what_was_planned, deletion::prune_keeps_what_came_alive, deletion::prune_of_many,
+    //         marks::pruning_keeps_what_is_pinned
     async fn prune(
         &self,
         conversations: &[SessionId],

@@ -112,7 +112,8 @@ fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{1c}'..='\u{1f}')
 }
 
-fn drop_invisible(text: &str) -> impl Iterator<Item = char> {
+/// A text without control and formatting characters, but for white space and the joiners inside emoji.
+pub(crate) fn drop_invisible(text: &str) -> impl Iterator<Item = char> {
     const JOINER: char = '\u{200d}';
     let characters: Vec<char> = text.chars().collect();
     let inside_emoji = move |characters: &[char], at: usize| {

@@ -57,7 +57,7 @@ pub type Watch<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + Send);
 /// * What is there already and the same is skipped. One that is there as it was earlier gets what came since. One that is there with other content is told as a
 ///   conflict and left as it is.
 /// * Parents may come after their children. A parent that is nowhere, or that would close a circle, is left out and told.
-/// * Values beside the sessions and topics of chats come too; what is there stays as it is.
+/// * Values beside the sessions, topics of chats, pins and tags come too; what is there stays as it is.
 /// * What can't be carried is told, each with the reason.
 ///
 /// # Errors
@@ -94,6 +94,7 @@ pub async fn copy(
     let mut report = link::link_all(from, to, options.is_rehearsal, report, watch).await?;
     beside::values(from, to, options.is_rehearsal, &mut report).await?;
     beside::topics(from, to, options.is_rehearsal, &mut report).await?;
+    beside::marks(from, to, options.is_rehearsal, &mut report).await?;
     beside::foreign(from, &mut report).await?;
     if !options.is_rehearsal {
         Mark::remove(to).await?;

@@ -1,7 +1,7 @@
 //! Answers that are kept beside request keys, so that the same request answers the same.
 
 use hermes_session::gateway::Claim;
-use hermes_session::{Deleted, Ensured, MessageId, Title};
+use hermes_session::{Deleted, Ensured, MessageId, Tag, Title};
 
 /// An answer that can be kept beside its key.
 pub trait Answer: Sized {
@@ -88,5 +88,15 @@ impl Answer for Vec<MessageId> {
     }
     fn first_message(&self) -> Option<MessageId> {
         self.first().copied()
+    }
+}
+
+/// No tag has a comma in it.
+impl Answer for Vec<Tag> {
+    fn keep(&self) -> String {
+        self.iter().map(Tag::as_str).collect::<Vec<_>>().join(",")
+    }
+    fn recall(text: &str) -> Option<Self> {
+        Some(text.split(',').filter(|tag| !tag.is_empty()).map(Tag::from_stored).collect())
     }
 }

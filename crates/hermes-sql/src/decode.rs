@@ -271,6 +271,8 @@ pub fn summary(row: &dyn SqlRow) -> Result<SessionSummary, Unreadable> {
         last_active: read.time("last_active").unwrap_or(started_at),
         preview: read.text("preview").unwrap_or_default(),
         segments: u64::try_from(read.count("segments")).unwrap_or(1),
+        pinned_at: None,
+        tags: Vec::new(),
     })
 }
 

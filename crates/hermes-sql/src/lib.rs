@@ -8,6 +8,7 @@
 mod answer;
 pub mod columns;
 pub mod decode;
+pub mod marks;
 mod prefix;
 pub mod scope;
 pub mod search;

@@ -4,6 +4,7 @@
 mod address;
 mod attempt;
 mod backup;
+pub mod conversation_marks;
 pub mod deletion;
 mod failure;
 pub mod handoffs;

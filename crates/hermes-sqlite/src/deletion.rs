@@ -11,7 +11,7 @@ use crate::hidden::{self, Hidden};
 use crate::indexes::Merging;
 use crate::requests::once;
 use crate::row::time;
-use crate::{handoffs, indexes, lineage, mend, topics};
+use crate::{handoffs, indexes, lineage, marks, mend, topics};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{Deleted, Lineage, Request, SessionId, StoreError, Timestamp};
 use rusqlite::{OptionalExtension as _, params};
@@ -125,7 +125,7 @@ pub(crate) fn prune(
 enum Fate {
     /// It is not there any more.
     Gone,
-    /// Something happened in it, or it is part of another one now.
+    /// Something happened in it, it is pinned, or it is part of another one now.
     Stays,
     /// It goes with these sessions.
     Goes(Vec<SessionId>),
@@ -136,7 +136,7 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
         Err(Failure::Store(StoreError::NotFound(_))) => return Ok(Fate::Gone),
         lineage => lineage?,
     };
-    if lineage.conversation_root(id) != *id {
+    if lineage.conversation_root(id) != *id || marks::is_pinned(database, id)? {
         return Ok(Fate::Stays);
     }
     let members = lineage.conversation(id);
@@ -191,6 +191,7 @@ fn doom(database: &Database, members: &[SessionId]) -> Result<Deleted, Failure> 
         run("DELETE FROM hx_request WHERE session_id = ?", member)?;
         topics::unbind(database, member)?;
         handoffs::forget(database, member)?;
+        marks::forget(database, member)?;
     }
     for member in members {
         // What is left below is a conversation of its own: a branch. It stays, without a parent.

@@ -26,6 +26,7 @@ mod lineage;
 mod listing;
 mod log;
 mod maintenance;
+mod marks;
 mod mend;
 mod messages;
 mod meta;

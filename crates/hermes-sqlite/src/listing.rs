@@ -2,9 +2,9 @@
 
 use crate::database::Database;
 use crate::error::Failure;
-use crate::mend;
 use crate::row::{Row, time};
 use crate::shape::Shape;
+use crate::{marks, mend};
 use hermes_session::{
     Counts, ListCursor, ListRequest, Listing, Order, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
     Unreadable, View,
@@ -170,7 +170,7 @@ fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> 
     if request.view == View::Conversations {
         _ = write!(sql, " AND h.root = h.session_id AND {}", shape.is_listed());
     }
-    condition(&request.filter, active, &mut sql, &mut values);
+    condition(shape, &request.filter, active, &mut sql, &mut values);
     if let Some(cursor) = &request.after {
         if request.order == Order::Id {
             sql.push_str(" AND h.session_id > ?");
@@ -197,7 +197,7 @@ fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> 
 }
 
 /// Adds what a filter asks of the first session `r` and of the activity.
-fn condition(filter: &SessionFilter, active: &str, sql: &mut String, values: &mut Vec<Value>) {
+fn condition(shape: Shape, filter: &SessionFilter, active: &str, sql: &mut String, values: &mut Vec<Value>) {
     let mut among = |sql: &mut String, not: &str, sources: &[Source]| {
         let places = vec!["?"; sources.len()].join(", ");
         _ = write!(sql, " AND r.source {not} IN ({places})");
@@ -224,6 +224,7 @@ fn condition(filter: &SessionFilter, active: &str, sql: &mut String, values: &mu
         "?".to_owned()
     };
     sql.push_str(&scope::condition(&filter.scope, "h.root", ToOwned::to_owned, &mut bind));
+    sql.push_str(&marks::condition(shape, filter, &mut bind));
     if let Some(sessions) = &filter.conversations {
         sql.push_str(&scope::part_of(sessions, "h.root", bind));
     }
@@ -254,7 +255,7 @@ fn at_tip(
     Ok(summary)
 }
 
-/// Looks up the preview and the times, if the side row may not know them, and sums the usage.
+/// Looks up the preview and the times, if the side row may not know them, and the marks, and sums the usage.
 fn whole(
     database: &Database,
     mut summary: SessionSummary,
@@ -269,6 +270,7 @@ fn whole(
         summary.last_active =
             summary.last_active.max(mend::last_active(database, first)?.unwrap_or(summary.started_at));
     }
+    marks::fill(database, &mut summary)?;
     with_usage(database, summary, first)
 }
 
@@ -309,7 +311,7 @@ pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Coun
     }
     let count = |start: &str, active: &str, end: &str| -> Result<u64, Failure> {
         let (mut sql, mut values) = (start.to_owned(), Vec::new());
-        condition(filter, active, &mut sql, &mut values);
+        condition(database.shape(), filter, active, &mut sql, &mut values);
         sql.push_str(end);
         let number: i64 = database.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0))?;
         Ok(u64::try_from(number).unwrap_or(0))

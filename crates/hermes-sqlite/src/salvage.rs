@@ -7,6 +7,7 @@ mod catalog;
 mod fill;
 mod finish;
 mod log;
+mod marks;
 mod page;
 mod record;
 mod source;
@@ -186,7 +187,7 @@ impl Job<'_, '_> {
             readings.push(self.table(&mut scratch, place)?);
         }
         let is_whole = readings.iter().take(3).all(|reading| reading.is_whole);
-        let (hidden, stamps) = (self.hidden()?, self.stamps()?);
+        let (hidden, stamps, marks) = (self.hidden()?, self.stamps()?, self.marks()?);
         for (place, reading) in readings.iter_mut().enumerate() {
             reading.has_index = self.indexes(&scratch, place)?;
         }
@@ -205,7 +206,7 @@ impl Job<'_, '_> {
             self.found.tables.push(finish::count(&scratch, table, *reading)?);
         }
         finish::counters(&scratch)?;
-        bring_into_use(scratch, path, &stamps)?;
+        bring_into_use(scratch, path, &stamps, marks)?;
         Ok(self.found)
     }
 
@@ -308,6 +309,19 @@ impl Job<'_, '_> {
         Ok(stamps)
     }
 
+    /// The pins and tags.
+    fn marks(&mut self) -> Result<marks::Found, Stopped> {
+        let mut found = marks::Found::default();
+        for table in ["hx_pin", "hx_tag"] {
+            let Some(root) = self.catalog.objects.get(table).map(|object| object.root) else { continue };
+            self.walk(root, false, &mut |row| {
+                found.take(table, row);
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+
     fn walk(
         &mut self,
         root: u32,
@@ -343,7 +357,7 @@ fn text(row: &Row, place: usize) -> Option<String> {
 }
 
 /// Makes the new file one that a store reads: columns, titles of their own, places in lineages.
-fn bring_into_use(scratch: Scratch, path: &Path, stamps: &[Stamp]) -> Result<(), Failure> {
+fn bring_into_use(scratch: Scratch, path: &Path, stamps: &[Stamp], marks: marks::Found) -> Result<(), Failure> {
     let connection = scratch.connection;
     connection.execute_batch("COMMIT")?;
     let database = Database::new(connection);
@@ -358,6 +372,7 @@ fn bring_into_use(scratch: Scratch, path: &Path, stamps: &[Stamp]) -> Result<(),
             .execute(params![stamp.relation, stamp.origin, stamp.session])?;
     }
     mend::places(&database)?;
+    marks.put(&database)?;
     database.execute_batch("COMMIT")?;
     Ok(())
 }

@@ -4,7 +4,7 @@
 
 use rusqlite::Connection;
 
-/// The columns and tables that change what a row means.
+/// The columns and tables that change what a row means, or what is told of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Shape {
     /// `messages.active`: 0 is a message that was taken back, or compacted away.
@@ -15,6 +15,8 @@ pub(crate) struct Shape {
     archived: bool,
     /// `session_model_usage`: counters by model.
     pub(crate) model_usage: bool,
+    /// `hx_pin` and `hx_tag`, which are ours and made when somebody marks a conversation.
+    pub(crate) marks: bool,
 }
 
 impl Shape {
@@ -30,6 +32,7 @@ impl Shape {
             compacted: has("messages", "compacted")?,
             archived: has("sessions", "archived")?,
             model_usage: has("session_model_usage", "input_tokens")?,
+            marks: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
         })
     }
 

@@ -35,7 +35,7 @@ const SHORT: u32 = 1_000;
 /// Dropping it finishes what was asked for, then closes the file.
 pub struct SqliteStore {
     path: PathBuf,
-    workers: Workers,
+    pub(crate) workers: Workers,
     notices: Vec<String>,
 }
 

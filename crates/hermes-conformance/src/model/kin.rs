@@ -77,6 +77,7 @@ impl State {
         }
         self.bindings.retain(|_, binding| !gone.contains(&binding.session_id));
         self.handoffs.retain(|session, _| !gone.contains(session));
+        self.marks.retain(|session, _| !gone.contains(session));
         for session in self.sessions.values_mut() {
             if session.parent_session_id.as_ref().is_some_and(|parent| gone.contains(parent)) {
                 session.parent_session_id = None;
@@ -108,7 +109,8 @@ impl State {
                     && (is_ghost || !policy.only_ghosts())
             };
             let is_meant = policy.source().is_none_or(|only| *only == first.source);
-            if !is_meant || links.conversation_root(id) != *id || !members.iter().all(is_idle) {
+            let is_pinned = self.marks_of(id).pinned_at.is_some();
+            if !is_meant || is_pinned || links.conversation_root(id) != *id || !members.iter().all(is_idle) {
                 pruned.kept += 1;
                 continue;
             }

@@ -74,6 +74,7 @@ impl State {
                 View::Conversations => rows.push(self.conversation_row(&links, &members)),
             }
         }
+        let mut rows: Vec<SessionSummary> = rows.into_iter().map(|row| self.marked(row)).collect();
         rows.retain(|row| filter.admits(row));
         rows
     }
@@ -109,6 +110,8 @@ impl State {
             title: session.title.clone(),
             last_active: self.last_active(session),
             preview: self.preview(&session.id),
+            pinned_at: None,
+            tags: Vec::new(),
         }
     }
 

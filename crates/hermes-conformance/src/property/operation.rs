@@ -4,7 +4,7 @@ use hermes_session::import::{ImportError, ImportOptions, import};
 use hermes_session::retention::{RetentionPolicy, prune};
 use hermes_session::{
     Conflict, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Relation, Request,
-    SessionId, SessionPatch, StoreError, Title, UsageUpdate,
+    SessionId, SessionPatch, StoreError, Tag, Title, UsageUpdate,
 };
 use std::fmt::Debug;
 
@@ -29,6 +29,8 @@ pub(super) enum Operation {
     /// The lines of an export, each with the session it is for.
     Import(Vec<(SessionId, String)>),
     Link(SessionId, SessionId, Relation),
+    SetPinned(SessionId, bool),
+    ChangeTags(SessionId, Vec<Tag>, Vec<Tag>),
 }
 
 /// A change at a time, perhaps under a key.
@@ -95,6 +97,8 @@ impl Step {
                 }))
             }
             Operation::Link(child, parent, relation) => Outcome::of(store.link(child, parent, *relation).await),
+            Operation::SetPinned(id, is_pinned) => Outcome::of(store.set_pinned(id, *is_pinned, request).await),
+            Operation::ChangeTags(id, add, remove) => Outcome::of(store.change_tags(id, add, remove, request).await),
             Operation::DeleteConversation(id) => Outcome::of(store.delete_conversation(id, request).await),
             Operation::DeleteChain(id) => Outcome::of(store.delete_chain(id, request).await),
         }

@@ -5,7 +5,7 @@ use crate::fixture::{at, id, source};
 use crate::ordering::ORDERS;
 use hermes_session::{
     Finding, InsightsRequest, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, Severity,
-    StoreError, View, Window,
+    StoreError, Tag, View, Window,
 };
 use std::fmt::Debug;
 
@@ -64,6 +64,7 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
             show(format!("{view:?} by {order:?} of {filter:?}"), &pages(store, &filter, view, order, limit).await?);
         }
     }
+    show("tags".into(), &store.tags().await?);
     for (since, asked) in [(at(-1e6), None), (at(3), None), (at(-1e6), Some(source("cli")))] {
         let request = InsightsRequest { since, source: asked };
         show(format!("insights of {request:?}"), &store.insights(&request).await?);
@@ -95,7 +96,7 @@ async fn pages(
     }
 }
 
-fn filters() -> [SessionFilter; 5] {
+fn filters() -> [SessionFilter; 7] {
     let plain = SessionFilter::default;
     [
         plain(),
@@ -103,5 +104,7 @@ fn filters() -> [SessionFilter; 5] {
         SessionFilter { user_id: Some("u".into()), active_since: Some(at(0)), ..plain() },
         SessionFilter { exclude_sources: vec![source("cli")], active_before: Some(at(10)), ..plain() },
         SessionFilter { title: Some("T".into()), ..plain() },
+        SessionFilter { pinned: Some(true), ..plain() },
+        SessionFilter { pinned: Some(false), tags: vec![Tag::from_stored("x")], ..plain() },
     ]
 }

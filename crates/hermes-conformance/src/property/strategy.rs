@@ -7,7 +7,7 @@ use crate::fixture::{at, id, json, key, source, structured, title};
 use hermes_session::retention::RetentionPolicy;
 use hermes_session::{
     Content, EndReason, Json, MessageBody, NewChild, NewMessage, NewSession, Relation, Request, RequestKey, Role,
-    SessionId, SessionPatch, Timestamp, Title, UsageMode, UsageUpdate,
+    SessionId, SessionPatch, Tag, Timestamp, Title, UsageMode, UsageUpdate,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -113,6 +113,8 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         1 => policy().prop_map(Operation::Prune),
         2 => lines::some(traces).prop_map(Operation::Import),
         1 => (known(), known(), relation()).prop_map(|(child, parent, relation)| Operation::Link(child, parent, relation)),
+        3 => (known(), prop::bool::weighted(0.7)).prop_map(|(id, is_pinned)| Operation::SetPinned(id, is_pinned)),
+        3 => (known(), tags(), tags()).prop_map(|(id, add, remove)| Operation::ChangeTags(id, add, remove)),
     ]
     .boxed()
 }
@@ -122,6 +124,10 @@ fn policy() -> impl Strategy<Value = RetentionPolicy> {
     let source = option::weighted(0.3, select(&["cli", "unknown"][..]).prop_map(source));
     (0..20_i32, source)
         .prop_map(|(seconds, source)| RetentionPolicy::new(f64::from(seconds) * 2.5 / 86_400.0, source).unwrap())
+}
+
+fn tags() -> impl Strategy<Value = Vec<Tag>> {
+    prop::collection::vec(select(&["x", "y", "z"][..]).prop_map(Tag::from_stored), 0..3)
 }
 
 fn any_title() -> impl Strategy<Value = Title> {

@@ -5,11 +5,12 @@
 //!
 //! * `content_encoding: "base64"`: the content is bytes, as `{"base64": "…"}`.
 //! * `content_encoding: "json"`: the content is a stored null, not the lack of one.
+//! * `pinned_at`, `tags`: the marks of the conversation, on the line of the session it starts with.
 //! * `faults`: columns that could not be read, with the reason and the value as it is stored.
 
 use super::base64;
 use crate::json::ObjectWriter;
-use crate::{Content, Fault, Json, JsonKind, Message, Session, SessionId, Timestamp};
+use crate::{Content, Fault, Json, JsonKind, Marks, Message, Session, SessionId, Timestamp};
 
 /// What a line says it is.
 pub const FORMAT: &str = "hermes-sessions/1";
@@ -17,6 +18,11 @@ pub const FORMAT: &str = "hermes-sessions/1";
 /// A session's line up to the bracket that opens its messages: [`message_object`]s with `, ` between them follow, then
 /// [`SESSION_LINE_END`](super::SESSION_LINE_END).
 pub fn session_line_head(session: &Session) -> String {
+    marked_line_head(session, &Marks::default())
+}
+
+/// The same with the marks that are kept with the session. Where there are none, there are no keys for them.
+pub fn marked_line_head(session: &Session, marks: &Marks) -> String {
     let usage = &session.usage;
     let mut object = ObjectWriter::new();
     object
@@ -52,6 +58,13 @@ pub fn session_line_head(session: &Session) -> String {
         .text("handoff_platform", session.handoff.platform.as_deref())
         .text("handoff_error", session.handoff.error.as_deref())
         .text("relation", Some(session.relation.as_str()));
+    if let Some(pinned_at) = marks.pinned_at {
+        object.double("pinned_at", Some(pinned_at.seconds()));
+    }
+    if !marks.tags.is_empty() {
+        let tags: Vec<String> = marks.tags.iter().map(|tag| Json::string(tag.as_str()).to_string()).collect();
+        object.raw("tags", &format!("[{}]", tags.join(", ")));
+    }
     add_faults(&mut object, &session.faults);
     let mut line = object.finish();
     line.truncate(line.len() - "}".len());

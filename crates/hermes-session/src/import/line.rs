@@ -4,8 +4,8 @@ use super::fields::{Fields, missing, strange};
 use crate::export::{FORMAT, base64};
 use crate::json::parts;
 use crate::{
-    Content, EndReason, HandoffColumns, Invalid, Json, JsonKind, Message, MessageBody, MessageId, Relation, Role,
-    Session, SessionId, Source, Timestamp, Usage,
+    Content, EndReason, HandoffColumns, Invalid, Json, JsonKind, Marks, Message, MessageBody, MessageId, Relation,
+    Role, Session, SessionId, Source, Tag, Timestamp, Usage,
 };
 
 /// The most columns of a line that are told of.
@@ -20,6 +20,8 @@ pub(super) struct Parsed<'a> {
     /// What it is to its parent; nothing if the line does not tell, as the agent's own don't.
     pub(super) relation: Option<Relation>,
     pub(super) messages: Messages<'a>,
+    /// The marks that are kept with it.
+    pub(super) marks: Marks,
     /// Columns that are not imported, and why.
     pub(super) lost: Vec<String>,
 }
@@ -75,7 +77,8 @@ impl Line {
             session.tool_call_count = calls;
         }
         session.relation = relation.unwrap_or(Relation::Root);
-        Ok(Parsed { session, relation, messages, lost })
+        let marks = if is_ours { marks(&fields, &mut lost)? } else { Marks::default() };
+        Ok(Parsed { session, relation, messages, marks, lost })
     }
 }
 
@@ -122,6 +125,26 @@ fn session(fields: &Fields<'_>, is_ours: bool, lost: &mut Vec<String>) -> Result
         faults: Vec::new(),
         id,
     })
+}
+
+/// The pin and the tags. A tag that is none is told, and keeps nothing else out.
+fn marks(fields: &Fields<'_>, lost: &mut Vec<String>) -> Result<Marks, Invalid> {
+    let mut marks = Marks { pinned_at: fields.time("pinned_at")?, tags: Vec::new() };
+    match fields.raw("tags") {
+        None => {}
+        Some(list) if list.starts_with('[') => {
+            for text in parts(list) {
+                let tag = Json::of_spelled(text).to_plain_string().map(|text| Tag::parse(&text));
+                match tag {
+                    Some(Ok(tag)) => marks.tags.push(tag),
+                    Some(Err(why)) => lose(lost, format!("a tag is none: {why}")),
+                    None => lose(lost, "a tag is no text".to_owned()),
+                }
+            }
+        }
+        Some(_) => lose(lost, "tags is no list".to_owned()),
+    }
+    Ok(Marks::default().joined(&marks))
 }
 
 impl Messages<'_> {

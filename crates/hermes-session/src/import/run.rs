@@ -7,7 +7,7 @@ use super::rehearsal::Rehearsal;
 use super::report::{FindingKind, ImportError, ImportReport};
 use super::send::send;
 use super::{ImportPiece, Imported};
-use crate::{Maintenance, Message, Relation, Session, SessionId, StoreError};
+use crate::{Maintenance, Marks, Message, Relation, Session, SessionId, StoreError};
 use std::io::BufRead;
 
 /// A session with more messages than this, or more text, goes in pieces of this size; smaller ones go together.
@@ -42,6 +42,7 @@ pub struct Progress {
 ///   as it is. The ids of messages are no content.
 /// * Parents may come after their children. A session whose parent is nowhere becomes a conversation of its own, and that is told.
 /// * A title that another session has gives way to the next free one of its lineage, and that is told.
+/// * The pin and the tags of a line are added to what the conversation has, also where the session was there already.
 /// * A line that can't be read is told, and the others are imported, unless the options say to stop there.
 ///
 /// No more is held in memory than a line and a few small sessions. A session is seen when it is whole. After an error, or a
@@ -61,6 +62,7 @@ pub async fn import(
         small: Vec::new(),
         held: 0,
         waiting: Vec::new(),
+        marked: Vec::new(),
         rehearsal: options.is_rehearsal.then(Rehearsal::default),
     };
     let (mut bytes, mut done) = (Vec::new(), Progress::default());
@@ -92,6 +94,7 @@ pub async fn import(
         progress(Progress { messages: run.report.messages, ..done });
     }
     run.flush().await?;
+    run.mark().await?;
     match run.rehearsal {
         Some(rehearsal) => rehearsal.link_all(store, &run.waiting, &mut run.report).await?,
         None => link_all(store, run.waiting, &mut run.report).await?,
@@ -108,6 +111,7 @@ struct Sent {
     /// The parent that the line names, and what the session is to it, if the line tells.
     parent: Option<SessionId>,
     relation: Option<Relation>,
+    marks: Marks,
 }
 
 /// What a piece that is on its way came from.
@@ -115,6 +119,7 @@ struct Sender {
     line: u64,
     parent: Option<SessionId>,
     relation: Option<Relation>,
+    marks: Marks,
 }
 
 struct Run<'a> {
@@ -124,6 +129,8 @@ struct Run<'a> {
     small: Vec<Sent>,
     held: usize,
     waiting: Vec<Waiting>,
+    /// Marks of sessions that are there as a whole.
+    marked: Vec<(SessionId, Marks)>,
     /// What would be there by now, if nothing is to be changed.
     rehearsal: Option<Rehearsal>,
 }
@@ -143,10 +150,11 @@ impl Run<'_> {
             Comparison::New => {}
             Comparison::Same => {
                 self.report.skipped += 1;
-                return Ok(());
+                return self.keep_marks(id.clone(), parsed.marks).await;
             }
             Comparison::WithoutParent => {
                 self.report.skipped += 1;
+                self.keep_marks(id.clone(), parsed.marks.clone()).await?;
                 let Parsed { session, relation, .. } = parsed;
                 self.wait(line, &session, session.parent_session_id.as_ref(), relation);
                 return Ok(());
@@ -169,7 +177,7 @@ impl Run<'_> {
         }
         let sent = |piece| {
             let parent = parsed.session.parent_session_id.clone();
-            Sent { line, piece, parent, relation: parsed.relation }
+            Sent { line, piece, parent, relation: parsed.relation, marks: parsed.marks.clone() }
         };
         let (mut place, total) = (0, parsed.messages.len());
         let (first, end) = self.piece(&parsed, place);
@@ -221,11 +229,11 @@ impl Run<'_> {
     async fn send(&mut self, sent: Vec<Sent>) -> Result<bool, StoreError> {
         let (mut pieces, lines): (Vec<ImportPiece>, Vec<Sender>) = sent
             .into_iter()
-            .map(|Sent { line, piece, parent, relation }| (piece, Sender { line, parent, relation }))
+            .map(|Sent { line, piece, parent, relation, marks }| (piece, Sender { line, parent, relation, marks }))
             .unzip();
         let store = self.store;
         let mut told = |at: usize, piece: &ImportPiece, outcome: Imported| {
-            let (Sender { line, parent: wanted, relation }, session) = (&lines[at], &piece.session);
+            let (Sender { line, parent: wanted, relation, marks }, session) = (&lines[at], &piece.session);
             match outcome {
                 Imported::Whole { title, parent } => {
                     self.report.sessions += 1;
@@ -236,6 +244,9 @@ impl Run<'_> {
                             None => "its title is taken; it has none".to_owned(),
                         };
                         self.report.find(*line, Some(&session.id), FindingKind::Title, what);
+                    }
+                    if !marks.is_empty() {
+                        self.marked.push((session.id.clone(), marks.clone()));
                     }
                     if parent.is_none() {
                         self.wait(*line, session, wanted.as_ref(), *relation);
@@ -248,7 +259,27 @@ impl Run<'_> {
                 Imported::Partly(_) => {}
             }
         };
-        send(store, &mut pieces, &mut told).await
+        let is_taken = send(store, &mut pieces, &mut told).await?;
+        self.mark().await?;
+        Ok(is_taken)
+    }
+
+    /// Remembers the marks of a session that is there. Unless they come now, they do when the import is run again.
+    async fn keep_marks(&mut self, id: SessionId, marks: Marks) -> Result<(), StoreError> {
+        if marks.is_empty() || self.rehearsal.is_some() {
+            return Ok(());
+        }
+        self.marked.push((id, marks));
+        if self.marked.len() >= PIECES { self.mark().await } else { Ok(()) }
+    }
+
+    /// Hands over the marks that were kept.
+    async fn mark(&mut self) -> Result<(), StoreError> {
+        if !self.marked.is_empty() {
+            let marked = std::mem::take(&mut self.marked);
+            self.store.import_marks(&marked).await?;
+        }
+        Ok(())
     }
 
     /// Remembers a session that has no parent and should have.

@@ -18,7 +18,7 @@ pub struct Pruned {
     pub sessions: u64,
     /// The messages in those.
     pub messages: u64,
-    /// Conversations that stay, because something happened in them since they were selected.
+    /// Conversations that stay, because something happened in them since they were selected, or because they are pinned.
     pub kept: u64,
 }
 

@@ -28,6 +28,8 @@ fn row(id: &str, conversation: &str, day: f64) -> SessionSummary {
         title: None,
         last_active: at(day),
         preview: String::new(),
+        pinned_at: None,
+        tags: Vec::new(),
     }
 }
 
@@ -59,6 +61,18 @@ fn a_conversation_goes_as_a_whole() {
     let rows = [row("c", "r", 50.0), row("r", "r", 10.0), row("other", "other", 990.0)];
     check(90.0, None, &rows, &["r: c r (4)"]);
     check(1.0, None, &rows, &["r: c r (4)", "other: other (2)"]);
+}
+
+#[test]
+fn what_is_pinned_stays_and_is_counted() {
+    let pinned = |row: SessionSummary| SessionSummary { pinned_at: Some(row.started_at), ..row };
+    let rows =
+        [pinned(row("c", "r", 50.0)), pinned(row("r", "r", 10.0)), row("x", "x", 1.0), pinned(row("y", "y", 990.0))];
+    check(90.0, None, &rows, &["x: x (2)"]);
+    let mut tally = Tally::default();
+    rows.iter().for_each(|row| tally.add(row));
+    let plan = tally.select(&RetentionPolicy::new(90.0, None).unwrap(), Timestamp::from_seconds(NOW).unwrap());
+    assert_eq!((plan.candidates.len(), plan.pinned), (1, 1), "one of them is not old enough");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! What is kept beside the sessions: values, topics of chats, and what no other store has a place for.
+//! What is kept beside the sessions: values, topics of chats, pins and tags, and what no other store has a place for.
 
 use super::mark;
 use super::report::{FindingKind, TransferReport};
-use crate::{Maintenance, StoreError};
+use crate::{Maintenance, Marks, SessionId, StoreError, marks};
 
-/// How many values are held at once.
+/// How many values are held, or marks handed over, at once.
 const PAGE: u32 = 100;
 
 /// Values that tell of the store they are in, and mean nothing in another one.
@@ -68,6 +68,26 @@ pub(super) async fn topics(
             None => format!("chat {} is left out: {}", left.chat_id, left.why),
         };
         report.find(FindingKind::Topic, None, what);
+    }
+    Ok(())
+}
+
+/// Copies pins and tags, when all sessions are there. Those of a session that was not carried stay behind with it.
+pub(super) async fn marks(
+    from: &dyn Maintenance,
+    to: &dyn Maintenance,
+    is_rehearsal: bool,
+    report: &mut TransferReport,
+) -> Result<(), StoreError> {
+    let all: Vec<(SessionId, Marks)> = marks::all(from).await?.into_iter().collect();
+    if is_rehearsal {
+        let there = marks::all(to).await?;
+        let is_missing = |(id, marks): &&(SessionId, Marks)| !there.get(id).is_some_and(|there| there.hold(marks));
+        report.marks += all.iter().filter(is_missing).count() as u64;
+        return Ok(());
+    }
+    for some in all.chunks(PAGE as usize) {
+        report.marks += to.import_marks(some).await?;
     }
     Ok(())
 }

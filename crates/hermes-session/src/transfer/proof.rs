@@ -8,7 +8,7 @@ use super::spot::{self, Known};
 use super::{Watch, go_on, portable};
 use crate::export::{SESSION_LINE_END, message_object, session_line_head};
 use crate::import::compare::is_renamed;
-use crate::{Message, MessageId, Relation, Session, SessionFilter, SessionId, SessionStore, Store, StoreError};
+use crate::{Message, MessageId, Relation, Session, SessionFilter, SessionId, SessionStore, Store, StoreError, marks};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 
@@ -46,6 +46,8 @@ pub struct Proof {
     pub renamed: u64,
     /// Sessions among them that have no parent there, because it is nowhere or would close a circle.
     pub unlinked: u64,
+    /// Conversations of the source whose pins and tags were compared.
+    pub marks: u64,
     /// Sessions that were not compared: conflicts that were told, and what can't be read.
     pub left_out: u64,
     /// The hash of the hashes of all sessions that were compared, in the source and in the target.
@@ -123,6 +125,7 @@ pub async fn prove(
     prover.proof.left_out += rows.unreadable.len() as u64;
     let Prover { mut proof, sample, unsound, renumbered, all } = prover;
     proof.hashes = (hexadecimal(all.0), hexadecimal(all.1));
+    compare_marks(from, to, &unsound, &mut proof).await?;
     let known = Known { unsound: &unsound, renumbered: &renumbered };
     for word in sample.words() {
         if proof.queries.len() == words {
@@ -233,6 +236,32 @@ impl Prover {
             self.proof.found.push(Mismatch { session: id.clone(), what: what.to_owned(), is_behind });
         }
     }
+}
+
+/// Sees that every pin and every tag is in the target. It may have more: somebody may have used it already.
+async fn compare_marks(
+    from: &dyn Store,
+    to: &dyn Store,
+    unsound: &BTreeSet<SessionId>,
+    proof: &mut Proof,
+) -> Result<(), StoreError> {
+    let there = marks::all(to).await?;
+    for (id, marks) in marks::all(from).await? {
+        // One that is part of another conversation there is not asked for its own.
+        if unsound.contains(&id) || to.session(&id).await?.is_none_or(|session| !session.relation.starts_conversation())
+        {
+            continue;
+        }
+        proof.marks += 1;
+        if !there.get(&id).is_some_and(|there| there.hold(&marks)) {
+            let what = "its pin or its tags are not there".to_owned();
+            proof.mismatches += 1;
+            if proof.found.len() < MAX_FINDINGS {
+                proof.found.push(Mismatch { session: id, what, is_behind: true });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a session of the source is another one than it was a moment ago.

@@ -1,5 +1,6 @@
 //! Deleting conversations and their delegates. Each goes in one transaction: whoever reads sees all of it or nothing, and nobody waits but writers to it.
 
+use super::conversation_marks::is_pinned;
 use super::requests::once;
 use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages};
 use crate::values;
@@ -63,7 +64,10 @@ pub async fn prune<T: Sql>(
             lineage => lineage?,
         };
         let members = lineage.conversation(id);
-        if lineage.conversation_root(id) != *id || !may_go(transaction, &members, policy, now).await? {
+        if lineage.conversation_root(id) != *id
+            || !may_go(transaction, &members, policy, now).await?
+            || is_pinned(transaction, id).await?
+        {
             pruned.kept += 1;
             continue;
         }
@@ -137,6 +141,8 @@ async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId
         for (table, column) in [
             ("hx_request", "session_id"),
             ("hx_handoff", "session_id"),
+            ("hx_pin", "session_id"),
+            ("hx_tag", "session_id"),
             ("telegram_dm_topic_bindings", "session_id"),
             ("hx_session", "session_id"),
             ("sessions", "id"),

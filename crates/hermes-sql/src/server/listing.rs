@@ -1,10 +1,12 @@
 //! Lists and counts.
 
+use super::conversation_marks::add_tags;
 use super::row::Restored;
 use super::{Dialect, Fields as _, LIST, Sql, Value, among, list as places};
-use crate::{columns, decode, scope};
+use crate::{columns, decode, marks, scope};
 use hermes_session::{
-    Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, View,
+    Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, Timestamp,
+    View,
 };
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -50,16 +52,24 @@ struct Placed {
     place: ListCursor,
 }
 
-/// Behind the columns of the summary: activity, preview, segments; then the first session and the time of the order.
+/// Behind the columns of the summary: activity, preview, segments; then the first session, the time of the order, that of the pin, and whether there
+/// are tags.
 const MARKS: usize = 30;
 
 /// The rows of a page, or all that the filter may admit; usage that of the first session alone.
 async fn rows<T: Sql>(transaction: &T, request: &ListRequest, is_page: bool) -> Result<Vec<Placed>, T::Failure> {
     let (sql, values) = page(transaction.dialect(), request, is_page);
-    let mut placed = Vec::new();
+    let (mut placed, mut are_tagged) = (Vec::new(), Vec::new());
     for row in transaction.rows(&sql, values).await? {
         let place = ListCursor { id: row.id(MARKS)?, key: row.try_get(MARKS + 1)? };
-        placed.push(Placed { summary: decode::summary(&Restored::new(&row))?, place });
+        let mut summary = decode::summary(&Restored::new(&row))?;
+        summary.pinned_at = row.try_get::<Option<f64>>(MARKS + 2)?.map(Timestamp::from_seconds).transpose()?;
+        are_tagged.push(row.try_get::<bool>(MARKS + 3)?);
+        placed.push(Placed { summary, place });
+    }
+    if are_tagged.contains(&true) {
+        let tagged = placed.iter_mut().zip(are_tagged).filter(|(_, is_tagged)| *is_tagged);
+        add_tags(transaction, tagged.map(|(row, _)| &mut row.summary).collect()).await?;
     }
     Ok(placed)
 }
@@ -80,7 +90,9 @@ fn page(dialect: &Dialect, request: &ListRequest, is_page: bool) -> (String, Vec
         Order::Id | Order::Messages | Order::Cost => (active, "ASC", ">"),
     };
     let mut sql = format!(
-        "SELECT {}, {active}, {preview}, {segments}, h.session_id, {key} FROM hx_session h JOIN sessions r ON r.id = h.session_id \
+        "SELECT {}, {active}, {preview}, {segments}, h.session_id, {key}, \
+         (SELECT hp.pinned_at FROM hx_pin hp WHERE hp.session_id = h.root), \
+         EXISTS (SELECT 1 FROM hx_tag ht WHERE ht.session_id = h.root) FROM hx_session h JOIN sessions r ON r.id = h.session_id \
          JOIN sessions t ON t.id = {tip} JOIN hx_session u ON u.session_id = {tip} WHERE true",
         columns::SUMMARY
     );
@@ -145,6 +157,7 @@ fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut 
         format!("${}", values.len())
     };
     sql.push_str(&scope::condition(&filter.scope, "h.root", dialect.exact, &mut bind));
+    sql.push_str(&marks::condition(filter, "h.root", &mut bind));
     if let Some(sessions) = &filter.conversations {
         sql.push_str(&scope::part_of(sessions, "h.root", bind));
     }

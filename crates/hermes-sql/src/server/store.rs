@@ -30,6 +30,8 @@ macro_rules! server_store {
                 sessions, statistics, titles, topics, usage, verify,
             };
 
+            $crate::server_marks!($store);
+
             #[async_trait]
             impl SessionStore for $store {
                 async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {

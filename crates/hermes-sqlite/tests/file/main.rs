@@ -17,6 +17,7 @@ mod indexes;
 mod inline;
 mod locks;
 mod log;
+mod marks;
 mod mixed;
 mod modes;
 #[path = "../shared/old_schema.rs"]

@@ -52,7 +52,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
-async fn repaired(path: &Path, target: &Path) -> Repaired {
+pub(crate) async fn repaired(path: &Path, target: &Path) -> Repaired {
     repair(path, target, &mut |_, _, _| ControlFlow::Continue(())).await.unwrap()
 }
 

@@ -8,3 +8,4 @@ mod beside;
 mod cases;
 mod damage;
 mod fixture;
+mod marks;

@@ -43,6 +43,21 @@ fn content_of(content: impl Into<Content>) -> (String, Option<String>) {
 }
 
 #[test]
+fn marks_have_keys_where_there_are_any() {
+    let marks = |pinned_at: Option<f64>, tags: &[&str]| Marks {
+        pinned_at: pinned_at.map(|at| Timestamp::from_seconds(at).unwrap()),
+        tags: tags.iter().map(|tag| crate::Tag::parse(tag).unwrap()).collect(),
+    };
+    let end = |marks: &Marks| {
+        let line = marked_line_head(&session(), marks);
+        line.split_once("\"relation\": \"continuation\", ").unwrap().1.to_owned()
+    };
+    assert_eq!(end(&marks(None, &[])), "\"messages\": [");
+    assert_eq!(end(&marks(Some(0.1), &[])), "\"pinned_at\": 0.1, \"messages\": [");
+    assert_eq!(end(&marks(Some(5.0), &["大", "\"a\""])), r#""pinned_at": 5.0, "tags": ["大", "\"a\""], "messages": ["#);
+}
+
+#[test]
 fn a_session_has_the_keys_of_the_agent_in_their_order() {
     assert_eq!(
         session_line_head(&session()),

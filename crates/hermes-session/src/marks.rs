@@ -1,0 +1,225 @@
+//! Marks: what a person notes on a conversation. A pin keeps it at the top of lists and out of pruning; tags say what it is about.
+//!
+//! They belong to the conversation and are kept with the session it starts with: any of its sessions leads to them, a continuation keeps them,
+//! a branch starts without. The agent knows nothing of them.
+
+mod tag;
+
+pub use tag::{MAX_TAG, Tag};
+
+use crate::{
+    Invalid, ListRequest, Order, PageRequest, Request, SessionFilter, SessionId, SessionStore, SessionSummary,
+    StoreError, Timestamp, View,
+};
+use async_trait::async_trait;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most tags of a conversation.
+pub const MAX_TAGS: usize = 50;
+
+/// How many rows are asked for at once.
+const PAGE: u32 = 1_000;
+
+/// What is noted on a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// When it was pinned; nothing if it is not.
+    pub pinned_at: Option<Timestamp>,
+    /// Its tags, in the order of their bytes, each once.
+    pub tags: Vec<Tag>,
+}
+
+impl Marks {
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.pinned_at.is_none() && self.tags.is_empty()
+    }
+
+    /// The marks of a row's conversation.
+    pub fn of_row(row: &SessionSummary) -> Self {
+        Self { pinned_at: row.pinned_at, tags: row.tags.clone() }
+    }
+
+    /// These marks and those from outside. What is there stays: the time of a pin, and its tags if both together would be more than
+    /// [`MAX_TAGS`].
+    #[must_use]
+    pub fn joined(&self, outside: &Self) -> Self {
+        let mut tags: BTreeSet<Tag> = self.tags.iter().cloned().collect();
+        for tag in &outside.tags {
+            if tags.len() < MAX_TAGS {
+                tags.insert(tag.clone());
+            }
+        }
+        Self { pinned_at: self.pinned_at.or(outside.pinned_at), tags: tags.into_iter().collect() }
+    }
+
+    /// Whether nothing of `others` is missing here. When it was pinned does not count.
+    pub fn hold(&self, others: &Self) -> bool {
+        (self.pinned_at.is_some() || others.pinned_at.is_none())
+            && others.tags.iter().all(|tag| self.tags.contains(tag))
+    }
+}
+
+/// The tags that `has` becomes: without `remove`, then with `add`. In order, each once.
+///
+/// # Errors
+/// If there would be more than [`MAX_TAGS`], and more than before.
+pub fn changed_tags(has: &[Tag], add: &[Tag], remove: &[Tag]) -> Result<Vec<Tag>, Invalid> {
+    let mut tags: BTreeSet<&Tag> = has.iter().filter(|tag| !remove.contains(tag)).collect();
+    tags.extend(add);
+    if tags.len() > MAX_TAGS && tags.len() > has.len() {
+        let why = format!("would be {} (at most {MAX_TAGS} for a conversation)", tags.len());
+        return Err(Invalid::new("tags", why, "remove some first"));
+    }
+    Ok(tags.into_iter().cloned().collect())
+}
+
+/// Pins and tags. What [`SessionStore`] promises of every change holds for these too.
+///
+/// [`SessionStore::list`] tells the marks of a row, and its filter asks for them.
+#[async_trait]
+pub trait MarkStore: SessionStore {
+    /// Pins the conversation that a session is part of, or takes the pin away; whether that changed anything. A pin keeps the time at
+    /// which it was set first.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such session.
+    //  Cases: marks::pinned_and_unpinned, marks::found_from_any_session, marks::a_continuation_keeps_them, marks::a_branch_starts_without,
+    //         marks::keys_repeat
+    async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError>;
+
+    /// Changes the tags of the conversation that a session is part of, as [`changed_tags`] says, and tells those it has then.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such session; `Invalid` if there would be too many.
+    //  Cases: marks::tags_come_and_go, marks::too_many_tags_are_refused, marks::found_from_any_session, marks::keys_repeat
+    async fn change_tags(
+        &self,
+        id: &SessionId,
+        add: &[Tag],
+        remove: &[Tag],
+        request: &Request,
+    ) -> Result<Vec<Tag>, StoreError>;
+
+    /// Every tag in use and how many conversations have it, in the order of the tags' bytes.
+    //  Cases: marks::tags_come_and_go, marks::what_is_gone_has_none
+    async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError>;
+
+    /// Adds marks from outside to sessions that conversations start with, in one step, as [`Marks::joined`] says; how many got something by it. A
+    /// session that is not there is passed over.
+    //  Cases: marks::come_from_outside, marks::an_export_carries_them, marks::a_transfer_carries_them
+    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError>;
+}
+
+/// The marks of the conversation that a session is part of.
+///
+/// # Errors
+/// `NotFound` if there is no such session.
+pub async fn of(store: &dyn SessionStore, id: &SessionId) -> Result<Marks, StoreError> {
+    row_of(store, id).await.map(|row| Marks::of_row(&row))
+}
+
+/// The marks that are kept with a session: those of the conversation that it starts; none if it starts none.
+///
+/// # Errors
+/// `NotFound` if there is no such session.
+pub async fn kept_with(store: &dyn SessionStore, id: &SessionId) -> Result<Marks, StoreError> {
+    let row = row_of(store, id).await?;
+    Ok(if row.conversation == *id { Marks::of_row(&row) } else { Marks::default() })
+}
+
+/// Any row of a session's conversation.
+async fn row_of(store: &dyn SessionStore, id: &SessionId) -> Result<SessionSummary, StoreError> {
+    let request = ListRequest {
+        view: View::Sessions,
+        filter: SessionFilter { conversations: Some(vec![id.clone()]), ..SessionFilter::default() },
+        order: Order::Id,
+        page: PageRequest::first(1),
+        after: None,
+    };
+    store.list(&request).await?.rows.pop().ok_or_else(|| StoreError::no_session(id))
+}
+
+/// Every conversation that has marks, by the session it starts with.
+///
+/// # Errors
+/// If the store fails.
+pub async fn all(store: &dyn MarkStore) -> Result<BTreeMap<SessionId, Marks>, StoreError> {
+    let pinned = SessionFilter { pinned: Some(true), ..SessionFilter::default() };
+    let mut rows = rows(store, pinned).await?;
+    for (tag, _) in store.tags().await? {
+        rows.extend(self::rows(store, SessionFilter { tags: vec![tag], ..SessionFilter::default() }).await?);
+    }
+    let first = rows.into_iter().filter(|row| row.id == row.conversation);
+    Ok(first.map(|row| (row.id.clone(), Marks::of_row(&row))).collect())
+}
+
+/// The sessions of the conversations that a filter admits, by id.
+///
+/// # Errors
+/// If the store fails.
+pub async fn sessions(store: &dyn SessionStore, filter: SessionFilter) -> Result<Vec<SessionId>, StoreError> {
+    Ok(rows(store, filter).await?.into_iter().map(|row| row.id).collect())
+}
+
+async fn rows(store: &dyn SessionStore, filter: SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+    let page = PageRequest::first(PAGE);
+    let mut request = ListRequest { view: View::Sessions, filter, order: Order::Id, page, after: None };
+    let mut rows = Vec::new();
+    loop {
+        let page = store.list(&request).await?;
+        rows.extend(page.rows);
+        match page.next {
+            Some(next) => request.after = Some(next),
+            None => return Ok(rows),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(texts: &[&str]) -> Vec<Tag> {
+        texts.iter().map(|text| Tag::parse(text).unwrap()).collect()
+    }
+
+    #[test]
+    fn tags_are_removed_then_added() {
+        let check = |has: &[&str], add: &[&str], remove: &[&str], expect: &[&str]| {
+            assert_eq!(changed_tags(&tags(has), &tags(add), &tags(remove)).unwrap(), tags(expect));
+        };
+        check(&["b"], &["c", "a", "c"], &[], &["a", "b", "c"]);
+        check(&["a", "b"], &[], &["b", "z"], &["a"]);
+        check(&["a"], &["b"], &["a"], &["b"]);
+        check(&["a"], &["a"], &["a"], &["a"]);
+    }
+
+    #[test]
+    fn there_are_so_many_and_no_more() {
+        let numbered = |range: std::ops::Range<usize>| -> Vec<Tag> {
+            range.map(|number| Tag::parse(&format!("t{number:03}")).unwrap()).collect()
+        };
+        let full = numbered(0..MAX_TAGS);
+        assert_eq!(changed_tags(&[], &full, &[]).unwrap(), full);
+        let error = changed_tags(&full, &tags(&["one-more"]), &[]).unwrap_err();
+        assert_eq!(error.to_string(), "tags would be 51 (at most 50 for a conversation)");
+        assert_eq!(changed_tags(&full, &tags(&["a"]), &full[..1]).unwrap().len(), MAX_TAGS);
+        // Where there are too many already, some can go.
+        assert_eq!(changed_tags(&numbered(0..60), &[], &full[..1]).unwrap().len(), 59);
+        let joined = Marks { pinned_at: None, tags: full.clone() }
+            .joined(&Marks { pinned_at: Some(Timestamp::EPOCH), tags: numbered(49..99) });
+        assert_eq!((joined.pinned_at, joined.tags), (Some(Timestamp::EPOCH), full));
+    }
+
+    #[test]
+    fn what_is_there_stays() {
+        let at = |seconds| Some(Timestamp::from_seconds(seconds).unwrap());
+        let marks = |pinned_at, texts: &[&str]| Marks { pinned_at, tags: tags(texts) };
+        let (here, outside) = (marks(at(1.0), &["b"]), marks(at(2.0), &["a", "b"]));
+        let joined = here.joined(&outside);
+        assert_eq!(joined, marks(at(1.0), &["a", "b"]));
+        assert!(joined.hold(&here) && joined.hold(&outside) && !here.hold(&outside));
+        assert!(!marks(None, &["a"]).hold(&marks(at(1.0), &["a"])) && marks(None, &[]).is_empty());
+    }
+}

@@ -1,0 +1,46 @@
+//! What a filter asks of the marks of a conversation, as a condition of a statement: the same on every provider.
+
+use hermes_session::SessionFilter;
+
+/// Conditions that a conversation has the marks that a filter asks for, each with an `AND` before it; nothing if it asks for none.
+///
+/// `root` tells the first session of the conversation. `bind` keeps a value and tells how the statement names it; it is called in the order in
+/// which the names stand in the text.
+pub fn condition(filter: &SessionFilter, root: &str, mut bind: impl FnMut(&str) -> String) -> String {
+    // By a list of the few that are marked, so that the rest need not be looked at.
+    let mut sql = match filter.pinned {
+        None => String::new(),
+        Some(true) => format!(" AND {root} IN (SELECT mp.session_id FROM hx_pin mp)"),
+        Some(false) => format!(" AND {root} NOT IN (SELECT mp.session_id FROM hx_pin mp)"),
+    };
+    for tag in &filter.tags {
+        let tag = bind(tag.as_str());
+        sql += &format!(" AND {root} IN (SELECT mt.session_id FROM hx_tag mt WHERE mt.tag = {tag})");
+    }
+    sql
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_session::Tag;
+
+    #[test]
+    fn each_tag_is_asked_for() {
+        let tags = ["b", "a"].map(Tag::from_stored).to_vec();
+        let mut values = Vec::new();
+        let filter = SessionFilter { pinned: Some(true), tags, ..SessionFilter::default() };
+        let sql = condition(&filter, "h.root", |value| {
+            values.push(value.to_owned());
+            format!("${}", values.len())
+        });
+        assert_eq!(
+            sql,
+            " AND h.root IN (SELECT mp.session_id FROM hx_pin mp) \
+             AND h.root IN (SELECT mt.session_id FROM hx_tag mt WHERE mt.tag = $1) \
+             AND h.root IN (SELECT mt.session_id FROM hx_tag mt WHERE mt.tag = $2)"
+        );
+        assert_eq!(values, ["b", "a"]);
+        assert_eq!(condition(&SessionFilter::default(), "h.root", |_| String::new()), "");
+    }
+}

@@ -1,0 +1,29 @@
+//! Pins and tags come along.
+
+use crate::cases::repaired;
+use crate::fixture::{at, id, idle};
+use hermes_session::{MarkStore as _, NewChild, NewSession, SessionStore as _, Source, Tag, marks};
+use hermes_sqlite::SqliteStore;
+
+#[tokio::test]
+async fn pins_and_tags_are_saved_with_their_sessions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, target) = (folder.path().join("state.db"), folder.path().join("new.db"));
+    let expect = {
+        let store = SqliteStore::open(&path, &idle()).unwrap();
+        for name in ["a", "b", "c"] {
+            store.create(&NewSession::new(id(name), Source::parse("cli").unwrap()), &at(1.0)).await.unwrap();
+        }
+        store.split(&id("a"), &NewChild::new(id("tip")), &[], &at(2.0)).await.unwrap();
+        // A time without a fraction is kept as a whole number.
+        store.set_pinned(&id("tip"), true, &at(3.0)).await.unwrap();
+        store.set_pinned(&id("b"), true, &at(3.25)).await.unwrap();
+        let tags: Vec<Tag> = ["work", "大"].iter().map(|text| Tag::parse(text).unwrap()).collect();
+        store.change_tags(&id("a"), &tags, &[], &at(4.0)).await.unwrap();
+        marks::all(&store).await.unwrap()
+    };
+    repaired(&path, &target).await;
+    let store = SqliteStore::open(&target, &idle()).unwrap();
+    assert_eq!(marks::all(&store).await.unwrap(), expect);
+    assert_eq!(expect.len(), 2);
+}
