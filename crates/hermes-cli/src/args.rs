@@ -4,8 +4,8 @@ use crate::commands::{
     backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
     delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, export::ExportArgs, import::ImportArgs,
     insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs,
-    prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, rpc::RpcArgs, search::SearchArgs, show::ShowArgs,
-    stats::StatsArgs, status::StatusArgs, verify::VerifyArgs,
+    pin::PinArgs, prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, rpc::RpcArgs, search::SearchArgs,
+    show::ShowArgs, stats::StatsArgs, status::StatusArgs, tag::TagArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -76,6 +76,12 @@ pub(crate) enum SessionsCommand {
     Search(Box<SearchArgs>),
     Show(ShowArgs),
     Rename(RenameArgs),
+    Pin(PinArgs),
+    /// Takes the pin from conversations
+    ///
+    /// They stand in lists by their last activity again, and pruning may take them once they are old.
+    Unpin(PinArgs),
+    Tag(TagArgs),
     Delete(DeleteArgs),
     Prune(PruneArgs),
     Export(ExportArgs),

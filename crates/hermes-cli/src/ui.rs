@@ -14,6 +14,7 @@ pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod markdown;
 pub(crate) mod marked;
+pub(crate) mod marks;
 pub(crate) mod output;
 mod progress;
 pub(crate) mod recap;

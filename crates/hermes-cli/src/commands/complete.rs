@@ -7,9 +7,11 @@ use super::list::default_filter;
 use crate::args::Args;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::ui::changes::conversations;
 use clap::{Arg, Command, CommandFactory as _};
-use hermes_session::{ListRequest, PageRequest, SessionStore, StoreError};
+use hermes_session::{ListRequest, PageRequest, SessionStore, Store, StoreError};
 use hermes_store::OpenOptions;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How many conversations are looked at.
@@ -36,6 +38,8 @@ enum Wanted {
     Words(Vec<(String, String)>),
     /// A session.
     Session,
+    /// A tag that some conversation has.
+    Tag,
     /// Something that only the person knows, or a file.
     Anything,
 }
@@ -50,6 +54,7 @@ pub(crate) async fn run(context: &Context, args: &CompleteArgs) -> Result<(), Cl
         Wanted::Words(words) => words,
         // A store that does not answer is no matter for who presses a key.
         Wanted::Session => sessions(context, before, current).await.unwrap_or_default(),
+        Wanted::Tag => tags(context, before).await.unwrap_or_default(),
         Wanted::Anything => Vec::new(),
     };
     candidates.retain(|(word, _)| word.starts_with(current));
@@ -105,9 +110,13 @@ fn value(argument: &Arg) -> Wanted {
     if !words.is_empty() && argument.get_action().takes_values() {
         return Wanted::Words(words.iter().map(|word| described(word.get_name(), word.get_help())).collect());
     }
-    let is_session =
-        argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == "SESSION"));
-    if is_session { Wanted::Session } else { Wanted::Anything }
+    let is =
+        |what: &str| argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == what));
+    match (is("SESSION"), is("TAG")) {
+        (true, _) => Wanted::Session,
+        (_, true) => Wanted::Tag,
+        _ => Wanted::Anything,
+    }
 }
 
 fn options(command: &Command) -> Vec<(String, String)> {
@@ -126,6 +135,21 @@ fn described(word: &str, what: Option<&clap::builder::StyledStr>) -> (String, St
 
 /// Ids and titles that begin so, of the conversations used last; if none does, any id.
 async fn sessions(context: &Context, before: &[String], current: &str) -> Result<Vec<(String, String)>, CliError> {
+    match open(context, before).await? {
+        Some(store) => Ok(candidates(&*store, current).await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Every tag in use, with how many conversations have it.
+async fn tags(context: &Context, before: &[String]) -> Result<Vec<(String, String)>, CliError> {
+    let Some(store) = open(context, before).await? else { return Ok(Vec::new()) };
+    let tags = store.tags().await?;
+    Ok(tags.into_iter().map(|(tag, count)| (tag.to_string(), conversations(count))).collect())
+}
+
+/// The store that the typed words mean, if we have used it before.
+async fn open(context: &Context, before: &[String]) -> Result<Option<Arc<dyn Store>>, CliError> {
     let context = context.with_flags(flags(before));
     let url = context.configured_url(&context.settings()?)?;
     // Only a store that we have used: pressing a key must not be what takes an agent's file into use.
@@ -135,10 +159,10 @@ async fn sessions(context: &Context, before: &[String], current: &str) -> Result
         file.exists() && std::path::Path::new(&queue).exists()
     });
     if !is_ours {
-        return Ok(Vec::new());
+        return Ok(None);
     }
-    let store = hermes_store::open(&url, &OpenOptions { wait: WAIT, create: false, ..OpenOptions::default() }).await?;
-    Ok(candidates(&*store, current).await?)
+    let options = OpenOptions { wait: WAIT, create: false, ..OpenOptions::default() };
+    Ok(Some(hermes_store::open(&url, &options).await?))
 }
 
 async fn candidates(store: &dyn SessionStore, current: &str) -> Result<Vec<(String, String)>, StoreError> {
@@ -199,6 +223,7 @@ mod tests {
                 words.into_iter().map(|(word, _)| word).filter(|word| word.starts_with(current)).collect()
             }
             Wanted::Session => vec!["SESSION".to_owned()],
+            Wanted::Tag => vec!["TAG".to_owned()],
             Wanted::Anything => vec![],
         };
         assert_eq!(found, expect, "{line}");
@@ -216,6 +241,9 @@ mod tests {
         check("sessions show ", &["SESSION"]);
         check("sessions --home /x show --json ", &["SESSION"]);
         check("sessions delete x ", &[]);
+        check("sessions list --tag ", &["TAG"]);
+        check("sessions tag x --remove ", &["TAG"]);
+        check("sessions tag x ", &["SESSION"]);
         check("completions z", &["zsh"]);
         check("config sho", &["show"]);
         check("__", &[]);

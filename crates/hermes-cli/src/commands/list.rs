@@ -1,5 +1,6 @@
 //! `hermes sessions list`
 
+use super::tag;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::last_list::LastList;
@@ -9,15 +10,17 @@ use crate::ui::time::Now;
 use crate::ui::{Line, json};
 use crate::when;
 use hermes_session::{
-    Invalid, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionStore, Source, Unreadable, View,
+    Invalid, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionStore, SessionSummary, Source,
+    Unreadable, View,
 };
 
 /// The source of sessions that tools make for themselves.
 const TOOL: &str = "tool";
 
-/// Lists conversations, the one used last first
+/// Lists conversations, the pinned ones first, then the one used last
 ///
-/// A row can be named by its number afterwards: `hermes sessions show @3`.
+/// A row can be named by its number afterwards: `hermes sessions show @3`. With another order, or with --all, pinned ones stand where that
+/// puts them. A star stands before their titles.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ListArgs {
     /// Only this source, such as cli or telegram; may be given several times
@@ -38,6 +41,12 @@ pub(crate) struct ListArgs {
     /// Only sessions with this in their titles, whatever its case and accents
     #[arg(long, value_name = "PIECE")]
     title: Option<String>,
+    /// Only what is pinned
+    #[arg(long)]
+    pinned: bool,
+    /// Only what has this tag; may be given several times, for all of them
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
     /// Every session by itself: also those that were compressed, and delegates
     #[arg(long)]
     all: bool,
@@ -88,6 +97,8 @@ impl ListArgs {
                 active_before,
                 model: self.model.clone(),
                 title: self.title.clone(),
+                pinned: self.pinned.then_some(true),
+                tags: tag::parsed(&self.tag)?,
                 ..filter(&self.source, &self.exclude_source)?
             },
             order: match self.order {
@@ -112,6 +123,7 @@ impl ListArgs {
         for (name, value) in given {
             value.iter().for_each(|value| option(name, value));
         }
+        self.tag.iter().for_each(|tag| option("--tag", tag));
         if self.order != ListOrder::Active {
             option("--order", self.order.name());
         }
@@ -119,7 +131,8 @@ impl ListArgs {
             option("--limit", &self.limit.to_string());
         }
         option("--offset", &offset.to_string());
-        words.extend(self.all.then(|| "--all".to_owned()));
+        let flags = [("--pinned", self.pinned), ("--all", self.all)];
+        words.extend(flags.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| (*name).to_owned()));
         format!("hermes sessions list{place} {}", words.join(" "))
     }
 }
@@ -143,7 +156,7 @@ pub(crate) fn default_filter() -> SessionFilter {
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliError> {
     let request = args.request(&context.now).map_err(CliError::usage)?;
     let store = context.open_existing().await?;
-    let (listing, is_more) = list(&*store, &request).await?;
+    let (listing, is_more) = pinned_first(&*store, &request).await?;
     warn_unreadable(context, &listing.unreadable);
     if args.json {
         return context.ui.json(&json::listing(&listing, is_more));
@@ -161,6 +174,42 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliErro
         context.ui.note(&format!("there are more: {}", args.command(offset, &context.place())));
     }
     Ok(())
+}
+
+/// A page of a list in which pinned conversations come first, and whether there is more behind it.
+///
+/// There are few of them, so they are read as a whole; the others follow in their own order. Where somebody asked for an order, that holds.
+async fn pinned_first(store: &dyn SessionStore, request: &ListRequest) -> Result<(Listing, bool), CliError> {
+    let filter = &request.filter;
+    let is_plain = request.order == Order::Active && request.view == View::Conversations && filter.pinned.is_none();
+    if !is_plain || request.page.limit() == 0 {
+        return list(store, request).await;
+    }
+    let only = |pinned| SessionFilter { pinned: Some(pinned), ..filter.clone() };
+    let page = PageRequest::first(MAX_PAGE);
+    let pinned = store.list(&ListRequest { filter: only(true), page, ..request.clone() }).await?;
+    if pinned.rows.is_empty() {
+        return list(store, request).await;
+    }
+    let (limit, offset) = (i64::from(request.page.limit()), i64::try_from(request.page.offset()).unwrap_or(i64::MAX));
+    let count = pinned.rows.len() as i64;
+    let rows = pinned.rows.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
+    let rows: Vec<SessionSummary> = rows.take(request.page.limit() as usize).collect();
+    let page = PageRequest::new(limit - rows.len() as i64, (offset - count).max(0)).map_err(CliError::usage)?;
+    let rest = ListRequest { filter: only(false), page, ..request.clone() };
+    // A page that is full asks for one row more, to know whether there is one.
+    let is_full = rest.page.limit() == 0;
+    let asked = if is_full { ListRequest { page: PageRequest::first(1), ..rest } } else { rest };
+    let (others, is_more) = list(store, &asked).await?;
+    let is_more = if is_full { offset + limit < count || !others.rows.is_empty() } else { is_more };
+    let mut listing = Listing { rows, unreadable: pinned.unreadable, next: None };
+    listing.rows.extend(others.rows.into_iter().filter(|_| !is_full));
+    for row in others.unreadable {
+        if !listing.unreadable.contains(&row) {
+            listing.unreadable.push(row);
+        }
+    }
+    Ok((listing, is_more))
 }
 
 /// A page, and whether there is more behind it. One row more than asked for is looked at, so that the last page is known to be the last.

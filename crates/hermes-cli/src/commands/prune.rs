@@ -7,13 +7,14 @@ use crate::stop::Stop;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::changes::PruneRow;
 use crate::ui::{changes, json};
-use hermes_session::retention::{Candidate, Pruned, RetentionPolicy, plan, prune_planned};
+use hermes_session::retention::{Candidate, Plan, Pruned, RetentionPolicy, plan_all, prune_planned};
 use hermes_session::{Invalid, Maintenance, SessionId, Source, StoreError, Timestamp};
 use std::ops::ControlFlow;
 
 /// Deletes conversations in which nothing happened for long
 ///
-/// A conversation goes as a whole, and only if all its sessions have ended. Its age is the time since the last message in any of them.
+/// A conversation goes as a whole, and only if all its sessions have ended. Its age is the time since the last message in any of them. One that
+/// is pinned stays.
 #[derive(clap::Args)]
 pub(crate) struct PruneArgs {
     /// Without activity for so long: 90, 90d, 12w or 36h [default: sessions.retention_days, which is 90]
@@ -68,12 +69,15 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     let settings = context.settings()?;
     let policy = args.policy(settings.sessions.retention_days.value).map_err(CliError::usage)?;
     let (store, url) = context.open_configured(&settings).await?;
-    let candidates = plan(&*store, &policy, context.now.at).await?;
+    let Plan { candidates, pinned } = plan_all(&*store, &policy, context.now.at).await?;
     let rows = rows(&*store, &candidates).await?;
     if args.dry_run {
         return match args.json {
-            true => context.ui.json(&json::changes::prune_plan(&rows)),
-            false => context.ui.print(changes::prune_plan(&rows, &context.now, context.ui.width())),
+            true => context.ui.json(&json::changes::prune_plan(&rows, pinned)),
+            false => {
+                let lines = changes::prune_plan(&rows, &context.now, context.ui.width());
+                context.ui.print(lines.into_iter().chain(changes::pinned(pinned)))
+            }
         };
     }
     if !candidates.is_empty() {
@@ -92,9 +96,9 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     drop(bar);
     warn_left(context, &removed);
     if args.json {
-        context.ui.json(&json::changes::pruned(&pruned, removed.files))?;
+        context.ui.json(&json::changes::pruned(&pruned, removed.files, pinned))?;
     } else {
-        context.ui.print(changes::pruned(&pruned, removed.files))?;
+        context.ui.print(changes::pruned(&pruned, removed.files).into_iter().chain(changes::pinned(pinned)))?;
     }
     match stop.asked() {
         Some(signal) if pruned.looked_at < candidates.len() as u64 => Err(stopped(signal, &pruned, &candidates)),

@@ -1,6 +1,6 @@
 //! `hermes sessions search`
 
-use super::list;
+use super::{list, tag};
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::resolve::last_list::LastList;
@@ -13,7 +13,7 @@ use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use crate::when;
 use hermes_session::search::{Query, SearchAnswer, SearchFilter, SearchOrder, SearchRequest, Served};
-use hermes_session::{Invalid, PageRequest, Role, SessionId, SessionStore, Store};
+use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
 use std::time::Duration;
 
 /// From this many messages on it takes time to look through what no index knows.
@@ -57,6 +57,9 @@ pub(crate) struct SearchArgs {
     /// Only sessions with this model
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// Only conversations with this tag; may be given several times, for all of them
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
     /// The newest first, not the best
     #[arg(long)]
     newest: bool,
@@ -129,6 +132,7 @@ impl SearchArgs {
         self.source.iter().for_each(|source| option("--source", source));
         self.exclude_source.iter().for_each(|source| option("--exclude-source", source));
         self.role.iter().for_each(|role| option("--role", role));
+        self.tag.iter().for_each(|tag| option("--tag", tag));
         let given = [
             ("--since", &self.since),
             ("--until", &self.until),
@@ -155,11 +159,19 @@ impl SearchArgs {
 
 pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliError> {
     let mut request = args.request(&context.now).map_err(CliError::usage)?;
+    let tags = tag::parsed(&args.tag).map_err(CliError::usage)?;
     let settings = context.settings()?;
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
     let store = context.open_configured(&settings).await?.0;
     if let Some(text) = &args.session {
         request.filter.sessions = Some(conversation(context, &*store, text).await?);
+    }
+    if !tags.is_empty() {
+        let filter = SessionFilter { tags, ..SessionFilter::default() };
+        let mut tagged = marks::sessions(&*store, filter).await?;
+        let named = request.filter.sessions.take();
+        tagged.retain(|id| named.as_ref().is_none_or(|named| named.contains(id)));
+        request.filter.sessions = Some(tagged);
     }
     let answer = search(context, &*store, &args, request.clone()).await?;
     if answer.hits.is_empty() && answer.next.is_none() {

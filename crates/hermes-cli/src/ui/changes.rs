@@ -153,10 +153,19 @@ pub(crate) fn pruned(pruned: &Pruned, files: u64) -> Vec<Line> {
     }
     let mut lines = vec![Line::plain_text(format!("Deleted {}.", taken(pruned, files)))];
     if pruned.kept > 0 {
-        let text = format!("Kept {}, in which something happened meanwhile.", conversations(pruned.kept));
+        let text = format!(
+            "Kept {}, in which something happened meanwhile, or which were pinned.",
+            conversations(pruned.kept)
+        );
         lines.push(Line::plain_text(text));
     }
     lines
+}
+
+/// What stays because it is pinned, if anything does.
+pub(crate) fn pinned(count: u64) -> Option<Line> {
+    let why = if count == 1 { "stays because it is pinned" } else { "stay because they are pinned" };
+    (count > 0).then(|| Line::plain_text(format!("{} {why}.", conversations(count))))
 }
 
 /// What pruning took, in words.

@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod doctor;
 pub(crate) mod insights;
+pub(crate) mod marks;
 pub(crate) mod repaired;
 pub(crate) mod store;
 
@@ -259,7 +260,11 @@ fn summary(row: &SessionSummary) -> String {
         .raw("tool_call_count", &row.tool_call_count.to_string())
         .text("title", row.title.as_deref());
     usage(&mut object, &row.usage);
-    object.raw("last_active", &time(Some(row.last_active))).text("preview", Some(&row.preview));
+    object
+        .raw("last_active", &time(Some(row.last_active)))
+        .text("preview", Some(&row.preview))
+        .raw("pinned_at", &time(row.pinned_at))
+        .raw("tags", &marks::list(&row.tags));
     object.finish()
 }
 

@@ -2,6 +2,7 @@
 
 use super::checks::dollars;
 use super::layout::{cut, fit};
+use super::marks;
 use super::table::{Column, Table};
 use super::time::Now;
 use super::{Line, Visible};
@@ -17,6 +18,10 @@ const LEAST_SOURCE: usize = 10;
 /// A title is at most this wide, so that one long title does not push out every preview.
 const MOST_TITLE: usize = 32;
 
+/// Tags give way to all else, and never take more than this.
+const LEAST_TAGS: usize = 8;
+const MOST_TAGS: usize = 24;
+
 /// How a list is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
@@ -31,8 +36,9 @@ pub(crate) struct Look {
 /// The lines of a list, numbered. Ids are never cut.
 pub(crate) fn list(rows: &[SessionSummary], now: &Now, look: Look) -> Vec<Line> {
     let Look { first, columns, .. } = look;
-    for with_preview in [true, false] {
-        let table = table(rows, now, look, with_preview);
+    let has_tags = rows.iter().any(|row| !row.tags.is_empty());
+    for (with_preview, with_tags) in [(true, true), (false, true), (false, false)] {
+        let table = table(rows, now, look, with_preview, with_tags && has_tags);
         if table.least_width() <= columns {
             return table.lines(columns);
         }
@@ -42,7 +48,7 @@ pub(crate) fn list(rows: &[SessionSummary], now: &Now, look: Look) -> Vec<Line> 
     numbered.flat_map(|(number, row)| stacked(number, row, now, margin, look)).collect()
 }
 
-fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool) -> Table {
+fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool, with_tags: bool) -> Table {
     let dim = Style::new().dimmed();
     let column = |head, style, least, is_number| Column { head, style, least, is_number };
     // A title tells more than a preview: as long as there is a preview to give way, no title is cut.
@@ -59,6 +65,9 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool) -> 
     if look.with_cost {
         columns.insert(6, column("Cost", Style::new(), None, true));
     }
+    if with_tags {
+        columns.insert(3, column("Tags", Style::new(), Some(LEAST_TAGS), false));
+    }
     if !with_preview {
         columns.remove(2);
     }
@@ -66,10 +75,13 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool) -> 
         let mut cells = Vec::with_capacity(columns.len());
         cells.push(number.to_string().into());
         if with_preview {
-            cells.push(row.title.as_deref().map_or(NOTHING.into(), |title| cut(&title.into(), MOST_TITLE)));
+            cells.push(cut(&starred(row, row.title.as_deref().unwrap_or(NOTHING)), MOST_TITLE));
             cells.push(Visible::line(&row.preview));
         } else {
             cells.push(name(row));
+        }
+        if with_tags {
+            cells.push(cut(&marks::listed(&row.tags).into(), MOST_TAGS));
         }
         cells.push(now.relative(row.last_active).into());
         cells.push(row.source.as_str().into());
@@ -86,9 +98,17 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool) -> 
 /// What a session is called where there is one column for it: its title, or what it starts with.
 fn name(row: &SessionSummary) -> Visible {
     match &row.title {
-        Some(title) => title.as_str().into(),
-        None if row.preview.is_empty() => NOTHING.into(),
-        None => row.preview.as_str().into(),
+        Some(title) => starred(row, title),
+        None if row.preview.is_empty() => starred(row, NOTHING),
+        None => starred(row, &row.preview),
+    }
+}
+
+/// A text with a star before it if the row is pinned.
+fn starred(row: &SessionSummary, text: &str) -> Visible {
+    match row.pinned_at {
+        Some(_) => format!("{}{text}", marks::SIGN).as_str().into(),
+        None => text.into(),
     }
 }
 
@@ -102,6 +122,9 @@ fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, look: Lo
     let mut facts = format!("{} · {} · {count} {messages}", now.relative(row.last_active), row.source);
     if look.with_cost {
         facts = format!("{} · {facts}", cost(row));
+    }
+    if !row.tags.is_empty() {
+        facts = format!("{facts} · {}", marks::listed(&row.tags));
     }
     let (dim, room) = (Style::new().dimmed(), look.columns.saturating_sub(margin));
     let indent = || Line::plain_text(" ".repeat(margin));

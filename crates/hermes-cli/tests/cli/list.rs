@@ -115,7 +115,7 @@ fn json_has_the_columns_of_the_table() {
     let home = Home::empty();
     home.talk("s1", "cli", Some("a \"title\""), LONG_AGO + 0.25, &[(Role::User, "hi 大"), (Role::Assistant, "ho")]);
     assert_snapshot!(home.see(&["sessions", "list", "--json"]), @r#"
-    {"schema": 1, "sessions": [{"id": "s1", "conversation": "s1", "segments": 1, "source": "cli", "user_id": null, "model": "model-x", "parent_session_id": null, "relation": "root", "started_at": 1741166123.25, "ended_at": null, "end_reason": null, "message_count": 2, "tool_call_count": 0, "title": "a \"title\"", "input_tokens": 0, "output_tokens": 0, "cache_read_tokens": 0, "cache_write_tokens": 0, "reasoning_tokens": 0, "api_call_count": 0, "estimated_cost_usd": null, "actual_cost_usd": null, "cost_status": null, "cost_source": null, "pricing_version": null, "billing_provider": null, "billing_base_url": null, "billing_mode": null, "last_active": 1741166124.25, "preview": "hi 大"}], "unreadable": [], "more": false}
+    {"schema": 1, "sessions": [{"id": "s1", "conversation": "s1", "segments": 1, "source": "cli", "user_id": null, "model": "model-x", "parent_session_id": null, "relation": "root", "started_at": 1741166123.25, "ended_at": null, "end_reason": null, "message_count": 2, "tool_call_count": 0, "title": "a \"title\"", "input_tokens": 0, "output_tokens": 0, "cache_read_tokens": 0, "cache_write_tokens": 0, "reasoning_tokens": 0, "api_call_count": 0, "estimated_cost_usd": null, "actual_cost_usd": null, "cost_status": null, "cost_source": null, "pricing_version": null, "billing_provider": null, "billing_base_url": null, "billing_mode": null, "last_active": 1741166124.25, "preview": "hi 大", "pinned_at": null, "tags": []}], "unreadable": [], "more": false}
     --- exit 0
     "#);
 }
@@ -308,9 +308,11 @@ fn the_next_page_is_told_and_the_last_is_known() {
 #[test]
 fn what_can_be_typed() {
     assert_snapshot!(Home::empty().see(&["sessions", "list", "--help"]), @r#"
-    Lists conversations, the one used last first
+    Lists conversations, the pinned ones first, then the one used last
 
-    A row can be named by its number afterwards: `hermes sessions show @3`.
+    A row can be named by its number afterwards: `hermes sessions show @3`. With
+    another order, or with --all, pinned ones stand where that puts them. A star
+    stands before their titles.
 
     Usage: hermes sessions list [OPTIONS]
 
@@ -333,6 +335,12 @@ fn what_can_be_typed() {
 
           --title <PIECE>
               Only sessions with this in their titles, whatever its case and accents
+
+          --pinned
+              Only what is pinned
+
+          --tag <TAG>
+              Only what has this tag; may be given several times, for all of them
 
           --all
               Every session by itself: also those that were compressed, and

@@ -15,6 +15,7 @@ mod import;
 mod insights;
 mod list;
 mod man;
+mod marks;
 mod mcp;
 mod migrate;
 mod notices;

@@ -84,7 +84,7 @@ fn what_a_dry_run_told_is_what_goes() {
 fn a_source_and_an_age_narrow_it() {
     let home = aged();
     assert_snapshot!(prune(&home, &["--yes", "--json", "--source", "cron", "--older-than", "30d"]), @r#"
-    {"schema": 1, "dry_run": false, "conversations": 1, "sessions": 1, "messages": 1, "kept": 0, "files": 0}
+    {"schema": 1, "dry_run": false, "conversations": 1, "sessions": 1, "messages": 1, "kept": 0, "pinned": 0, "files": 0}
     --- exit 0
     "#);
     assert!(ids(&home).contains("old_cli"));

@@ -26,6 +26,7 @@ fn every_option_is_asked_of_the_store() {
         session: None,
         title: Some("t".into()),
         model: Some("m".into()),
+        tag: Vec::new(),
         newest: true,
         exact: true,
         limit: 5,
@@ -76,6 +77,7 @@ fn the_next_page_is_asked_for_with_the_same_options() {
         session: Some("a b".into()),
         title: Some("t".into()),
         model: Some("m".into()),
+        tag: texts(&["w"]),
         newest: true,
         exact: true,
         limit: 5,
@@ -86,7 +88,7 @@ fn the_next_page_is_asked_for_with_the_same_options() {
     let command = args.command(10, " --home h");
     assert_eq!(
         command,
-        "hermes sessions search --home h --source cli --source cron --exclude-source x --role user --since 3d \
+        "hermes sessions search --home h --source cli --source cron --exclude-source x --role user --tag w --since 3d \
          --until '2026-01-31 10:00' --user u --session 'a b' --title t --model m --limit 5 --offset 10 --newest --exact --context \
          -- rm -rf 'it'\\''s'"
     );

@@ -33,7 +33,7 @@ pub(crate) fn deleted(doomed: &Doomed, deleted: Deleted, files: u64) -> String {
 }
 
 /// What pruning would delete.
-pub(crate) fn prune_plan(rows: &[PruneRow]) -> String {
+pub(crate) fn prune_plan(rows: &[PruneRow], pinned: u64) -> String {
     let row = |row: &PruneRow| {
         let members = row.candidate.members.iter().map(|id| Json::string(id.as_str()).to_string());
         let mut object = ObjectWriter::new();
@@ -48,12 +48,12 @@ pub(crate) fn prune_plan(rows: &[PruneRow]) -> String {
         object.finish()
     };
     let mut object = object();
-    object.raw("dry_run", "true").raw("conversations", &array(rows.iter().map(row)));
+    object.raw("dry_run", "true").raw("conversations", &array(rows.iter().map(row))).raw("pinned", &pinned.to_string());
     object.finish()
 }
 
 /// What pruning deleted.
-pub(crate) fn pruned(pruned: &Pruned, files: u64) -> String {
+pub(crate) fn pruned(pruned: &Pruned, files: u64, pinned: u64) -> String {
     let mut object = object();
     object
         .raw("dry_run", "false")
@@ -61,6 +61,7 @@ pub(crate) fn pruned(pruned: &Pruned, files: u64) -> String {
         .raw("sessions", &pruned.sessions.to_string())
         .raw("messages", &pruned.messages.to_string())
         .raw("kept", &pruned.kept.to_string())
+        .raw("pinned", &pinned.to_string())
         .raw("files", &files.to_string());
     object.finish()
 }

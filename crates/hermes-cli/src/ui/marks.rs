@@ -1,0 +1,77 @@
+//! What is told of pins and tags.
+
+use super::Line;
+use super::checks::number;
+use super::table::{Column, Table};
+use anstyle::Style;
+use hermes_session::{SessionId, Tag};
+
+/// Stands before the title of what is pinned.
+pub(crate) const SIGN: &str = "* ";
+
+/// How narrow a tag may become in a table.
+const LEAST_TAG: usize = 12;
+
+/// A conversation that was to be pinned or unpinned.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    /// The session it goes on in today.
+    pub(crate) id: SessionId,
+    pub(crate) title: Option<String>,
+    /// Whether it is pinned now.
+    pub(crate) is_pinned: bool,
+    /// Whether it was not before.
+    pub(crate) is_changed: bool,
+}
+
+/// A conversation and its tags.
+#[derive(Debug)]
+pub(crate) struct Tagged {
+    /// The session it goes on in today.
+    pub(crate) id: SessionId,
+    pub(crate) tags: Vec<Tag>,
+}
+
+/// What became of pins.
+pub(crate) fn pinned(done: &[Pinned]) -> Vec<Line> {
+    let line = |one: &Pinned| {
+        let (start, end) = match (one.is_pinned, one.is_changed) {
+            (true, true) => ("Pinned ", ""),
+            (false, true) => ("Unpinned ", ""),
+            (true, false) => ("", " was pinned already"),
+            (false, false) => ("", " was not pinned"),
+        };
+        let name = one.title.as_deref().unwrap_or(one.id.as_str());
+        Line::plain_text(start).with(name, Style::new().bold()).text(end)
+    };
+    done.iter().map(line).collect()
+}
+
+/// Tags as they are told in a line.
+pub(crate) fn listed(tags: &[Tag]) -> String {
+    tags.iter().map(Tag::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// The tags of conversations.
+pub(crate) fn tagged(done: &[Tagged]) -> Vec<Line> {
+    let line = |one: &Tagged| {
+        let what = if one.tags.is_empty() { "(no tags)".to_owned() } else { listed(&one.tags) };
+        Line::styled(one.id.as_str(), Style::new().dimmed()).text("  ").text(what.as_str())
+    };
+    done.iter().map(line).collect()
+}
+
+/// Every tag, and how many conversations have it.
+pub(crate) fn tags(tags: &[(Tag, u64)], columns: usize) -> Vec<Line> {
+    if tags.is_empty() {
+        let hint = "`hermes sessions tag SESSION --add TAG` gives a conversation one.";
+        return vec![Line::plain_text("No conversation has a tag."), Line::plain_text(hint)];
+    }
+    let column = |head, least, is_number| Column { head, style: Style::new(), least, is_number };
+    let rows = tags.iter().map(|(tag, count)| vec![tag.as_str().into(), number(*count).as_str().into()]);
+    let table = Table {
+        columns: vec![column("Tag", Some(LEAST_TAG), false), column("Conversations", None, true)],
+        rows: rows.collect(),
+    };
+    table.lines(columns)
+}
