@@ -1,11 +1,11 @@
 //! What can be typed behind `hermes`. Each command's own arguments are in its file.
 
 use crate::commands::{
-    backup::BackupArgs, complete::CompleteArgs, completions::CompletionsArgs, config::ConfigCommand,
-    delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, export::ExportArgs, import::ImportArgs,
-    insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs,
-    pin::PinArgs, prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, rpc::RpcArgs, search::SearchArgs,
-    show::ShowArgs, stats::StatsArgs, status::StatusArgs, tag::TagArgs, verify::VerifyArgs,
+    backup::BackupArgs, browse::BrowseArgs, complete::CompleteArgs, completions::CompletionsArgs,
+    config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, export::ExportArgs,
+    import::ImportArgs, insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs,
+    optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, rpc::RpcArgs,
+    search::SearchArgs, show::ShowArgs, stats::StatsArgs, status::StatusArgs, tag::TagArgs, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -73,6 +73,7 @@ pub(crate) enum SessiondbCommand {
 #[derive(clap::Subcommand)]
 pub(crate) enum SessionsCommand {
     List(ListArgs),
+    Browse(BrowseArgs),
     Search(Box<SearchArgs>),
     Show(ShowArgs),
     Rename(RenameArgs),

@@ -79,6 +79,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Man(args) => commands::man::run(context, &args),
         Command::Mcp(args) => commands::mcp::run(context, args).await,
         Command::Sessions(SessionsCommand::List(args)) => commands::list::run(context, args).await,
+        Command::Sessions(SessionsCommand::Browse(args)) => commands::browse::run(context, args).await,
         Command::Sessions(SessionsCommand::Search(args)) => commands::search::run(context, *args).await,
         Command::Sessions(SessionsCommand::Show(args)) => commands::show::run(context, args).await,
         Command::Sessions(SessionsCommand::Rename(args)) => commands::rename::run(context, args).await,

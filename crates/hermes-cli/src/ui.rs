@@ -16,10 +16,12 @@ pub(crate) mod markdown;
 pub(crate) mod marked;
 pub(crate) mod marks;
 pub(crate) mod output;
+pub(crate) mod paint;
 mod progress;
 pub(crate) mod recap;
 pub(crate) mod repaired;
 mod sanitize;
+pub(crate) mod screen;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod shell;
@@ -112,6 +114,11 @@ impl Ui {
             return None;
         }
         terminal_size::terminal_size().map(|(_, height)| usize::from(height.0)).filter(|height| *height > 0)
+    }
+
+    /// Whether colours are wanted.
+    pub(crate) const fn has_color(&self) -> bool {
+        self.color
     }
 
     /// Whether styles reach whoever reads stdout.

@@ -13,6 +13,8 @@ pub const HERMES_SESSIONDB_URL: &str = "HERMES_SESSIONDB_URL";
 pub const NO_COLOR: &str = "NO_COLOR";
 /// The token that clients of `hermes mcp --http` show.
 pub const HERMES_MCP_TOKEN: &str = "HERMES_MCP_TOKEN";
+/// What resumes a session in place of the agent's `hermes --resume`; the id comes behind it.
+pub const HERMES_RESUME: &str = "HERMES_RESUME";
 /// The width of the terminal, where it can't be asked.
 pub const COLUMNS: &str = "COLUMNS";
 

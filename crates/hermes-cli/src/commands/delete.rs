@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{changes, json};
-use hermes_session::{Maintenance, Relation, Request, SessionId, Timestamp};
+use hermes_session::{Deleted, Maintenance, Relation, Request, SessionId, Timestamp};
 
 /// Deletes a conversation: its sessions, their messages, and the transcripts that the agent keeps of them
 ///
@@ -52,8 +52,7 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliEr
     doomed.files = transcripts.as_ref().map_or(0, |transcripts| transcripts.files(&doomed.members).len() as u64);
     let question = if doomed.sent_from.is_some() { "Delete this delegate?" } else { "Delete this conversation?" };
     context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), question)?;
-    let deleted = store.delete_chain(&found.asked, &Request::at(context.now.at)).await?;
-    let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&doomed.members));
+    let (deleted, removed) = carry_out(&*store, &found.asked, &doomed, transcripts.as_ref(), context.now.at).await?;
     warn_left(context, &removed);
     if args.json {
         context.ui.json(&json::changes::deleted(&doomed, deleted, removed.files))
@@ -62,8 +61,21 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliEr
     }
 }
 
+/// Deletes what a session stands for, and its transcripts. Nobody is asked.
+pub(crate) async fn carry_out(
+    store: &dyn Maintenance,
+    id: &SessionId,
+    doomed: &Doomed,
+    transcripts: Option<&Transcripts>,
+    now: Timestamp,
+) -> Result<(Deleted, Removed), CliError> {
+    let deleted = store.delete_chain(id, &Request::at(now)).await?;
+    let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&doomed.members));
+    Ok((deleted, removed))
+}
+
 /// What goes with a session: its conversation, or the delegate that it is. A session in it that can't be read goes with it all the same.
-async fn look(store: &dyn Maintenance, id: &SessionId) -> Result<Doomed, CliError> {
+pub(crate) async fn look(store: &dyn Maintenance, id: &SessionId) -> Result<Doomed, CliError> {
     let lineage = store.lineage(id).await?;
     let members = lineage.chain(id);
     let first = members.first().unwrap_or(id);

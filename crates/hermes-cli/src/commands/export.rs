@@ -9,11 +9,11 @@ use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::stop::Stop;
 use crate::ui::changes::Written;
-use crate::ui::{changes, json};
+use crate::ui::{Progress, changes, json};
 use book::Book;
 use hermes_session::export::Exporter;
 use hermes_session::{Invalid, SessionFilter, SessionId, Source, Store, StoreError, Unreadable};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use target::{Draft, Target};
 
 /// Writes sessions to a file, from which they can be imported
@@ -50,6 +50,12 @@ enum Format {
 }
 
 impl Format {
+    /// What a file of this name holds.
+    fn of(path: &Path) -> Self {
+        let is_markdown = path.extension().is_some_and(|ending| ending == "md" || ending == "markdown");
+        if is_markdown { Self::Markdown } else { Self::Jsonl }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
@@ -68,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: ExportArgs) -> Result<(), CliEr
         }
         let chosen = chosen(context, &*store, &args.session_id).await?;
         let mut pieces = Pieces::new(context, &*store, args.format, filter, chosen);
-        write(context, &*store, &mut pieces, &mut |piece| context.ui.export(piece)).await?;
+        write(&*store, &mut pieces, &mut |piece| context.ui.export(piece), &Watch::of(context)).await?;
         return complete(context, pieces.unreadable());
     }
     let target = Target::of(&args.file, &url)?;
@@ -80,23 +86,69 @@ pub(crate) async fn run(context: &Context, args: ExportArgs) -> Result<(), CliEr
         )?;
     }
     let chosen = chosen(context, &*store, &args.session_id).await?;
-    let mut draft = Draft::new(&target)?;
-    let mut pieces = Pieces::new(context, &*store, args.format, filter, chosen);
-    write(context, &*store, &mut pieces, &mut |piece| draft.write(piece)).await?;
-    let bytes = draft.finish()?;
-    let written = Written {
-        path: target.path().to_owned(),
-        format: args.format.name(),
-        sessions: pieces.sessions(),
-        messages: pieces.messages(),
-        bytes,
-    };
+    let pieces = Pieces::new(context, &*store, args.format, filter, chosen);
+    let (written, unreadable) = to_file(&*store, &target, args.format, pieces, &Watch::of(context)).await?;
     if args.json {
         context.ui.json(&json::changes::exported(&written))?;
     } else {
         context.ui.print(changes::exported(&written))?;
     }
-    complete(context, pieces.unreadable())
+    complete(context, &unreadable)
+}
+
+/// Writes conversations to a file without a word: those of these sessions, in the form that the file's name asks for. A file that is there
+/// is replaced.
+pub(crate) async fn conversations(
+    context: &Context,
+    store: &dyn Store,
+    target: &Target,
+    sessions: &[SessionId],
+) -> Result<(Written, Vec<Unreadable>), CliError> {
+    let format = Format::of(target.path());
+    let mut ids = Vec::new();
+    for session in sessions {
+        add_conversation(store, session, &mut ids).await?;
+    }
+    let pieces = Pieces::new(context, store, format, SessionFilter::default(), Some(ids));
+    to_file(store, target, format, pieces, &Watch::nobody()).await
+}
+
+async fn to_file(
+    store: &dyn Store,
+    target: &Target,
+    format: Format,
+    mut pieces: Pieces<'_>,
+    watch: &Watch,
+) -> Result<(Written, Vec<Unreadable>), CliError> {
+    let mut draft = Draft::new(target)?;
+    write(store, &mut pieces, &mut |piece| draft.write(piece), watch).await?;
+    let bytes = draft.finish()?;
+    let written = Written {
+        path: target.path().to_owned(),
+        format: format.name(),
+        sessions: pieces.sessions(),
+        messages: pieces.messages(),
+        bytes,
+    };
+    Ok((written, pieces.unreadable().to_vec()))
+}
+
+/// Who may stop an export, and who sees how far it is.
+struct Watch {
+    stop: Stop,
+    bar: Progress,
+}
+
+impl Watch {
+    /// Whoever started the command.
+    fn of(context: &Context) -> Self {
+        Self { stop: Stop::watch(), bar: context.ui.progress() }
+    }
+
+    /// Nobody: a screen is not to be drawn over.
+    fn nobody() -> Self {
+        Self { stop: Stop::default(), bar: Progress::hidden() }
+    }
 }
 
 fn filter(sources: &[String]) -> Result<SessionFilter, Invalid> {
@@ -109,28 +161,33 @@ async fn chosen(context: &Context, store: &dyn Store, texts: &[String]) -> Resul
     let mut ids: Vec<SessionId> = Vec::new();
     for text in texts {
         let found = resolve(context, store, text).await?;
-        for id in store.lineage(&found.asked).await?.conversation(&found.asked) {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
+        add_conversation(store, &found.asked, &mut ids).await?;
     }
     Ok(Some(ids).filter(|_| !texts.is_empty()))
 }
 
+/// Adds the sessions of the conversation that one is part of.
+async fn add_conversation(store: &dyn Store, id: &SessionId, ids: &mut Vec<SessionId>) -> Result<(), CliError> {
+    for id in store.lineage(id).await?.conversation(id) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(())
+}
+
 /// Writes piece by piece, and stops between two of them if somebody asks for it.
 async fn write(
-    context: &Context,
     store: &dyn Store,
     pieces: &mut Pieces<'_>,
     sink: &mut (dyn FnMut(&str) -> Result<(), CliError> + Send),
+    watch: &Watch,
 ) -> Result<(), CliError> {
-    let (stop, bar) = (Stop::watch(), context.ui.progress());
     let total = store.counts(&SessionFilter::default()).await.map_or(0, |counts| counts.messages);
     while let Some(piece) = pieces.next_chunk().await? {
         sink(&piece)?;
-        bar.show("exporting", pieces.messages(), if pieces.is_all { total } else { 0 });
-        if let Some(signal) = stop.asked() {
+        watch.bar.show("exporting", pieces.messages(), if pieces.is_all { total } else { 0 });
+        if let Some(signal) = watch.stop.asked() {
             let text = format!("stopped after {}", changes::so_far(pieces.sessions(), pieces.messages()));
             return Err(CliError::stopped(
                 signal,

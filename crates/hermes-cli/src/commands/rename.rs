@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::ui::{changes, json};
-use hermes_session::{Request, Title};
+use hermes_session::{Request, SessionId, SessionStore, Timestamp, Title};
 
 /// Gives a session a title
 #[derive(clap::Args)]
@@ -25,10 +25,20 @@ pub(crate) async fn run(context: &Context, args: RenameArgs) -> Result<(), CliEr
     let store = context.open_existing().await?;
     let found = resolve(context, &*store, &args.session).await?;
     let id = found.meant();
-    store.set_title(id, Some(&title), &Request::at(context.now.at)).await?;
+    rename(&*store, id, &title, context.now.at).await?;
     if args.json {
         context.ui.json(&json::changes::renamed(id, &title))
     } else {
         context.ui.print(changes::renamed(id, &title))
     }
+}
+
+/// Gives a session a title.
+pub(crate) async fn rename(
+    store: &dyn SessionStore,
+    id: &SessionId,
+    title: &Title,
+    now: Timestamp,
+) -> Result<(), CliError> {
+    Ok(store.set_title(id, Some(title), &Request::at(now)).await?)
 }

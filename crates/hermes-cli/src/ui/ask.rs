@@ -31,6 +31,20 @@ impl Ui {
         }
     }
 
+    /// Asks on stdout and takes the line that comes; nothing if none comes any more.
+    pub(crate) fn answer(&self, question: &str) -> Result<Option<String>, CliError> {
+        let mut out = io::stdout().lock();
+        let line = Line::plain_text(question).plain();
+        write!(out, "{line}").and_then(|()| out.flush()).map_err(CliError::output)?;
+        let mut answer = String::new();
+        let count = io::stdin().read_line(&mut answer).unwrap_or(0);
+        // Only a terminal shows the end of the line that was typed.
+        if count == 0 || !io::stdin().is_terminal() {
+            writeln!(out).map_err(CliError::output)?;
+        }
+        Ok((count > 0).then_some(answer))
+    }
+
     fn ask(&self, question: &str) {
         let line = Line::plain_text(question).text(" [y/N] ");
         _ = write!(io::stderr(), "{}", line.plain()).and_then(|()| io::stderr().flush());

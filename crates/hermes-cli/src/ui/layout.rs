@@ -35,6 +35,20 @@ pub(crate) fn cut(text: &Visible, columns: usize) -> Visible {
     Visible::of_parts(out)
 }
 
+/// The end of a text in at most `columns`; one that is cut begins with `…`.
+pub(crate) fn tail(text: &Visible, columns: usize) -> Visible {
+    if width(text) <= columns {
+        return text.clone();
+    }
+    let mut used = 1;
+    let start = text.as_str().grapheme_indices(true).rev().take_while(|(_, grapheme)| {
+        used += grapheme.width();
+        used <= columns
+    });
+    let start = start.last().map_or(text.as_str().len(), |(start, _)| start);
+    Visible::of_parts(if columns == 0 { String::new() } else { format!("…{}", &text.as_str()[start..]) })
+}
+
 /// The text in exactly `columns`, cut or filled with spaces on the right.
 pub(crate) fn fit(text: &Visible, columns: usize) -> Visible {
     let text = cut(text, columns);
@@ -195,6 +209,10 @@ mod tests {
         assert_eq!(cut(&text("a👨\u{200d}👩\u{200d}👧b"), 3).as_str(), "a…");
         assert_eq!(cut(&text("word next"), 6).as_str(), "word…");
         assert_eq!(cut(&text("abc"), 0).as_str(), "");
+        assert_eq!(tail(&text("大别山"), 6).as_str(), "大别山");
+        assert_eq!(tail(&text("大别山"), 4).as_str(), "…山");
+        assert_eq!(tail(&text("a👨\u{200d}👩\u{200d}👧b"), 2).as_str(), "…b");
+        assert_eq!((tail(&text("abc"), 1).as_str(), tail(&text("abc"), 0).as_str()), ("…", ""));
         assert_eq!(fit(&text("大别山"), 6), fit(&text("大别山"), 6));
         assert_eq!(fit(&text("大别山"), 4).as_str(), "大… ");
         assert_eq!(right(&text("7"), 3).as_str(), "  7");

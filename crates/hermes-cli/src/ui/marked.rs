@@ -83,7 +83,7 @@ impl Marked {
     }
 
     /// The marks, each around whole graphemes: nothing is told apart that a terminal draws as one.
-    fn whole_marks(&self) -> Vec<Range<usize>> {
+    pub(super) fn whole_marks(&self) -> Vec<Range<usize>> {
         let borders: Vec<usize> = self.text.grapheme_indices(true).map(|(at, _)| at).chain([self.text.len()]).collect();
         let start = |at: usize| borders[borders.partition_point(|border| *border <= at) - 1];
         let end = |at: usize| borders[borders.partition_point(|border| *border < at)];

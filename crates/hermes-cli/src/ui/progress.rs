@@ -10,6 +10,11 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// One that nobody sees.
+    pub(crate) fn hidden() -> Self {
+        Self { bar: ProgressBar::hidden() }
+    }
+
     /// Shows what is being done, and how far it is if `total` is known (not 0).
     pub(crate) fn show(&self, what: &'static str, done: u64, total: u64) {
         self.show_as("{msg} [{bar:30}] {percent}% ({eta} left)", what, done, total);

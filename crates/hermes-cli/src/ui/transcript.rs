@@ -92,6 +92,11 @@ impl Transcript {
         Self { detail, is_drawn, columns: columns.min(MOST_COLUMNS), day: String::new() }
     }
 
+    /// Shows more of the next message, or less.
+    pub(crate) const fn show(&mut self, detail: Detail) {
+        self.detail = detail;
+    }
+
     /// The lines of the next message; those of a new day start with its date.
     pub(crate) fn message(&mut self, message: &Message, now: &Now) -> Vec<Line> {
         let date = now.date(message.timestamp);

@@ -5,6 +5,8 @@
 mod ask;
 mod automatic;
 mod backup;
+#[cfg(target_os = "linux")]
+mod browse;
 mod completions;
 mod config;
 mod delete;

@@ -48,7 +48,8 @@ fn stored_text_puts_nothing_on_the_terminal() {
         ),
     )
     .unwrap();
-    let commands: [&[&str]; 30] = [
+    let commands: [&[&str]; 31] = [
+        &["sessions", "browse"],
         &["sessions", "show", "--all", "--full", "@last"],
         &["sessions", "list", "--order", "cost"],
         &["sessions", "list", "--title", HOSTILE, "--limit", "0"],
@@ -164,7 +165,7 @@ fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
 
 /// A terminal of so many columns: whoever watches it, and what a command prints on.
 #[cfg(target_os = "linux")]
-fn a_terminal(columns: u16) -> (std::os::fd::OwnedFd, std::fs::File) {
+pub(super) fn a_terminal(columns: u16) -> (std::os::fd::OwnedFd, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use std::os::unix::ffi::OsStrExt as _;
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

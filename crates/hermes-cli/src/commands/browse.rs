@@ -1,0 +1,165 @@
+//! `hermes sessions browse`
+
+mod areas;
+mod event;
+#[cfg(test)]
+mod figures;
+mod keys;
+mod line;
+mod plain;
+mod resume;
+mod rows;
+mod state;
+mod view;
+mod work;
+
+use super::list;
+use crate::clock;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::transcripts::Transcripts;
+use crate::ui::Line;
+use crate::ui::screen::{self, Screen};
+use event::{Effect, Event};
+use hermes_session::SessionId;
+use state::State;
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, channel, unbounded_channel};
+use tokio::task::LocalSet;
+use view::Painter;
+use work::{Desk, Work};
+
+/// How many pages of the list, or other answers, may wait to be looked at.
+const WAITING: usize = 2;
+
+/// Shows conversations to choose one from, and prints the command that resumes it
+///
+/// What is typed filters titles, previews, ids and sources at once, and then what was said. F1 shows the keys. Without a terminal there is a
+/// numbered list.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BrowseArgs {
+    /// Only this source, such as cli or telegram; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    source: Vec<String>,
+    /// How many conversations at most, those used last; 0 for all [default: all, and 500 without a terminal]
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Resumes the conversation instead of printing the command
+    #[arg(long)]
+    run: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliError> {
+    let filter = list::filter(&args.source, &[]).map_err(CliError::usage)?;
+    let settings = context.settings()?;
+    let (store, url) = context.open_configured(&settings).await?;
+    let desk = Desk {
+        context: context.with_flags(context.flags.clone()),
+        store,
+        transcripts: Transcripts::of(&settings, &url),
+        url,
+        filter,
+        timeout: Duration::from_millis(settings.search.timeout_ms.value),
+    };
+    let is_dumb = context.environment.raw("TERM").is_some_and(|term| term == "dumb");
+    let chosen = if screen::is_there() && !is_dumb {
+        let most = args.limit.filter(|most| *most > 0).unwrap_or(u64::MAX);
+        LocalSet::new().run_until(pick(desk, most)).await?
+    } else {
+        plain::pick(&desk, args.limit).await?
+    };
+    match chosen {
+        None => Ok(()),
+        Some(id) if args.run => resume::run(context, &id),
+        Some(id) => context.ui.print([Line::plain_text(resume::command(context, &id)?)]),
+    }
+}
+
+/// Has the screen until somebody chooses or leaves.
+async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
+    let has_color = desk.context.ui.has_color();
+    let (sender, mut answers) = channel(WAITING);
+    let mut signals = Signals::watch().map_err(CliError::output)?;
+    let mut screen = Screen::open()?;
+    let mut inputs = inputs();
+    let mut state = State::new(screen.size()?);
+    let mut painter = Painter::new(has_color);
+    let mut work = Work::new(desk, sender);
+    work.list(most);
+    loop {
+        let now = clock::now();
+        screen.draw(|frame| painter.draw(&state, &now, frame))?;
+        // Whoever types comes first.
+        let event = tokio::select! {
+            biased;
+            signal = signals.next() => {
+                return Err(CliError::stopped(signal, "a signal ended browsing", "nothing was chosen"));
+            }
+            event = inputs.recv() => event,
+            event = answers.recv() => event,
+        };
+        // The terminal is gone, and with it whoever could choose.
+        let Some(event) = event else { return Ok(None) };
+        let mut effects = state.update(sized(event, &screen)?);
+        while let Ok(event) = inputs.try_recv() {
+            effects.extend(state.update(sized(event, &screen)?));
+        }
+        for effect in effects {
+            match effect {
+                Effect::Leave(chosen) => return Ok(chosen),
+                Effect::Suspend => {
+                    screen.suspend()?;
+                    let (width, height) = screen.size()?;
+                    state.update(Event::Resized(width, height)).into_iter().for_each(|effect| work.begin(effect));
+                }
+                effect => work.begin(effect),
+            }
+        }
+    }
+}
+
+/// The event with the size that is drawn for.
+fn sized(event: Event, screen: &Screen) -> Result<Event, CliError> {
+    match event {
+        Event::Resized(..) => screen.size().map(|(width, height)| Event::Resized(width, height)),
+        event => Ok(event),
+    }
+}
+
+/// What is typed, by a thread of its own: there is no other way to wait for it on every system. It ends with the process.
+fn inputs() -> UnboundedReceiver<Event> {
+    let (sender, receiver) = unbounded_channel();
+    let start = Instant::now();
+    std::thread::spawn(move || {
+        while let Some(raw) = screen::next_event() {
+            let event = keys::event(raw, start.elapsed());
+            if event.is_some_and(|event| sender.send(event).is_err()) {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// What asks a process to end.
+struct Signals([Signal; 3]);
+
+impl Signals {
+    fn watch() -> std::io::Result<Self> {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let [interrupt, terminate, hangup] = kinds.map(signal);
+        Ok(Self([interrupt?, terminate?, hangup?]))
+    }
+
+    /// The number of the next one.
+    async fn next(&mut self) -> u8 {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        let kind = tokio::select! {
+            _ = interrupt.recv() => SignalKind::interrupt(),
+            _ = terminate.recv() => SignalKind::terminate(),
+            _ = hangup.recv() => SignalKind::hangup(),
+        };
+        u8::try_from(kind.as_raw_value()).unwrap_or(u8::MAX)
+    }
+}

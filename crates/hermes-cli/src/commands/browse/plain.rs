@@ -1,0 +1,75 @@
+//! The list for whoever has no terminal: numbered lines, and a prompt.
+
+use super::work::Desk;
+use crate::commands::list::warn_unreadable;
+use crate::error::CliError;
+use crate::ui::layout::{fit, right};
+use crate::ui::{Line, Visible};
+use hermes_session::{ListRequest, PageRequest, SessionId, SessionSummary};
+
+/// How many rows there are unless somebody says, as the agent has it.
+const MOST: u64 = 500;
+const NAME: usize = 50;
+const ACTIVE: usize = 10;
+
+/// Shows the list and takes a number; nothing if none is given.
+pub(super) async fn pick(desk: &Desk, most: Option<u64>) -> Result<Option<SessionId>, CliError> {
+    let most = match most {
+        None => MOST,
+        Some(0) => u64::MAX,
+        Some(most) => most,
+    };
+    let rows = rows(desk, most).await?;
+    let ui = &desk.context.ui;
+    if rows.is_empty() {
+        ui.print([Line::plain_text("No sessions found.")])?;
+        return Ok(None);
+    }
+    let head = "  Browse sessions  (enter number to resume, q to cancel)";
+    let numbered = rows.iter().zip(1_usize..).map(|(row, number)| line(desk, row, number));
+    ui.print([Line::plain_text(head), Line::default()].into_iter().chain(numbered).chain([Line::default()]))?;
+    loop {
+        let answer = ui.answer(&format!("  Select [1-{}]: ", rows.len()))?;
+        let chosen = match answer.as_deref().map(str::trim) {
+            None | Some("" | "q" | "quit" | "exit") => {
+                ui.print([Line::plain_text("Cancelled.")])?;
+                return Ok(None);
+            }
+            Some(text) => text.parse::<usize>(),
+        };
+        let complaint = match chosen.map(|number| number.checked_sub(1).and_then(|place| rows.get(place))) {
+            Ok(Some(row)) => return Ok(Some(row.id.clone())),
+            Ok(None) => format!("  Invalid selection. Enter 1-{} or q to cancel.", rows.len()),
+            Err(_) => "  Invalid input. Enter a number or q to cancel.".to_owned(),
+        };
+        ui.print([Line::plain_text(complaint)])?;
+    }
+}
+
+async fn rows(desk: &Desk, most: u64) -> Result<Vec<SessionSummary>, CliError> {
+    let mut rows: Vec<SessionSummary> = Vec::new();
+    let mut request = ListRequest { filter: desk.filter.clone(), ..ListRequest::default() };
+    loop {
+        let left = most - rows.len() as u64;
+        request.page = PageRequest::first(u32::try_from(left).unwrap_or(u32::MAX));
+        let listing = desk.store.list(&request).await?;
+        warn_unreadable(&desk.context, &listing.unreadable);
+        rows.extend(listing.rows);
+        match listing.next.filter(|_| (rows.len() as u64) < most) {
+            Some(next) => request.after = Some(next),
+            None => return Ok(rows),
+        }
+    }
+}
+
+fn line(desk: &Desk, row: &SessionSummary, number: usize) -> Line {
+    let name: Visible = match &row.title {
+        Some(title) => title.as_str().into(),
+        None if row.preview.is_empty() => row.id.as_str().into(),
+        None => row.preview.as_str().into(),
+    };
+    let number = right(&number.to_string().into(), 3);
+    let active = fit(&desk.context.now.relative(row.last_active).into(), ACTIVE);
+    let line = Line::plain_text("  ").text(number).text(". ").text(fit(&name, NAME));
+    line.text("  ").text(active).text("  ").text(row.source.as_str())
+}

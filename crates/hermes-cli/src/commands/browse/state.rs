@@ -1,0 +1,321 @@
+//! What the picker knows, and what becomes of it when something happens. It reads no clock and no store and draws nothing.
+
+mod input;
+#[cfg(test)]
+mod tests;
+
+use super::areas::{Areas, areas};
+use super::event::{Effect, Event, Hit, Notice, Preview, Wanted};
+use super::line::Line;
+use super::rows::{Row, Rows, Words};
+use hermes_session::search::Query;
+use hermes_session::{MessageId, SessionId};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How many previews are kept.
+const KEPT: usize = 32;
+
+/// The picker.
+#[derive(Debug)]
+pub(super) struct State {
+    rows: Rows,
+    /// More rows are to come.
+    pub(super) is_loading: bool,
+    pub(super) filter: Line,
+    words: Words,
+    /// The places of the rows that have what was typed, in the order of the list.
+    direct: Vec<usize>,
+    /// What the last search found.
+    hits: Vec<Hit>,
+    /// The places of those hits that no row of the list shows already.
+    in_text: Vec<usize>,
+    pub(super) search: Search,
+    /// The number of the last question. Answers to others come too late.
+    question: u64,
+    /// The place of the row that the cursor is on, among those that are shown.
+    pub(super) cursor: usize,
+    /// The place of the first row on the screen.
+    pub(super) top: usize,
+    marked: Vec<SessionId>,
+    pub(super) mode: Mode,
+    pub(super) notice: Option<Notice>,
+    previews: VecDeque<(Wanted, Preview)>,
+    /// What the preview shows, or waits for.
+    wanted: Option<Wanted>,
+    /// How many lines the preview was moved down.
+    pub(super) preview_scroll: i32,
+    wants_preview: Option<bool>,
+    size: (u16, u16),
+    last_click: Option<(usize, Duration)>,
+}
+
+/// How far the search of what was said is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Search {
+    /// Nothing is searched for.
+    Idle,
+    Going,
+    Done {
+        is_partial: bool,
+    },
+    Failed(String),
+}
+
+/// What keys mean at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// What is typed filters the list.
+    List,
+    /// The keys are shown, from this one on.
+    Help(usize),
+    /// A new title is typed.
+    Rename { id: SessionId, line: Line },
+    /// The name of a file is typed.
+    Export { ids: Vec<SessionId>, line: Line },
+    /// Something is asked.
+    Confirm(Question),
+}
+
+/// What is asked before something is done that can't be undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Question {
+    Delete(Vec<SessionId>),
+    Overwrite { ids: Vec<SessionId>, file: PathBuf },
+}
+
+impl State {
+    /// A picker on a screen of so many columns and lines, before anything has come.
+    pub(super) fn new(size: (u16, u16)) -> Self {
+        Self {
+            rows: Rows::default(),
+            is_loading: true,
+            filter: Line::default(),
+            words: Words::default(),
+            direct: Vec::new(),
+            hits: Vec::new(),
+            in_text: Vec::new(),
+            search: Search::Idle,
+            question: 0,
+            cursor: 0,
+            top: 0,
+            marked: Vec::new(),
+            mode: Mode::List,
+            notice: None,
+            previews: VecDeque::new(),
+            wanted: None,
+            preview_scroll: 0,
+            wants_preview: None,
+            size,
+            last_click: None,
+        }
+    }
+
+    /// Takes something that happened; what is to be done about it outside.
+    pub(super) fn update(&mut self, event: Event) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match event {
+            Event::Input(input) => effects = self.input(input),
+            Event::Resized(width, height) => self.size = (width, height),
+            Event::Rows { rows, is_last } => {
+                self.is_loading = !is_last;
+                self.keeping_the_cursor(|state| state.add(rows));
+            }
+            Event::ListFailed(why) => {
+                self.is_loading = false;
+                self.notice = Some(Notice::error(why));
+            }
+            Event::Found { question, hits, is_partial } if question == self.question => {
+                self.search = Search::Done { is_partial };
+                self.hits = hits;
+                self.keeping_the_cursor(Self::merge);
+            }
+            Event::SearchFailed { question, why } if question == self.question => self.search = Search::Failed(why),
+            // What was typed since asks for something else.
+            Event::Found { .. } | Event::SearchFailed { .. } => {}
+            Event::Previewed { wanted, preview } => self.keep(wanted, preview),
+            Event::Renamed { id, title } => {
+                self.notice = Some(Notice::of(format!("The title is {title} now")));
+                self.keeping_the_cursor(|state| state.rename(&id, title.as_str()));
+            }
+            Event::Deleted { ids, told } => {
+                self.notice = Some(told);
+                self.keeping_the_cursor(|state| state.remove(&ids));
+            }
+            Event::Exists { ids, file } => self.mode = Mode::Confirm(Question::Overwrite { ids, file }),
+            Event::Told(notice) => self.notice = Some(notice),
+        }
+        effects.extend(self.settle());
+        effects
+    }
+
+    /// How many rows there are to go through.
+    pub(super) fn len(&self) -> usize {
+        self.direct.len() + self.in_text.len()
+    }
+
+    /// How many rows of the list have come.
+    pub(super) fn listed(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many rows are shown for their text alone.
+    pub(super) fn found_in_text(&self) -> usize {
+        self.in_text.len()
+    }
+
+    pub(super) fn marked(&self) -> usize {
+        self.marked.len()
+    }
+
+    pub(super) fn is_marked(&self, id: &SessionId) -> bool {
+        self.marked.contains(id)
+    }
+
+    /// The row at a place among those that are shown, and whether it is there for its text alone.
+    pub(super) fn row(&self, place: usize) -> Option<(&Row, bool)> {
+        if let Some(listed) = self.direct.get(place) {
+            return self.rows.get(*listed).map(|row| (row, false));
+        }
+        let hit = self.hits.get(*self.in_text.get(place - self.direct.len())?)?;
+        // The list knows more of it than the answer to a search.
+        let listed = self.rows.place(&hit.row.id).and_then(|place| self.rows.get(place));
+        Some((listed.unwrap_or(&hit.row), true))
+    }
+
+    /// The row that the cursor is on.
+    pub(super) fn current(&self) -> Option<&Row> {
+        self.row(self.cursor).map(|(row, _)| row)
+    }
+
+    /// A conversation by its id, wherever it is known from.
+    pub(super) fn known(&self, id: &SessionId) -> Option<&Row> {
+        let listed = self.rows.place(id).and_then(|place| self.rows.get(place));
+        listed.or_else(|| self.hits.iter().map(|hit| &hit.row).find(|row| row.id == *id))
+    }
+
+    /// Where things stand; nothing if the screen is too small.
+    pub(super) fn areas(&self) -> Option<Areas> {
+        areas(self.size, self.wants_preview)
+    }
+
+    pub(super) const fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    /// What the preview is to show, and that itself once it is there.
+    pub(super) fn preview(&self) -> Option<(&Wanted, Option<&Preview>)> {
+        let wanted = self.wanted.as_ref()?;
+        Some((wanted, self.previews.iter().find(|(kept, _)| kept == wanted).map(|(_, preview)| preview)))
+    }
+
+    fn add(&mut self, rows: Vec<Row>) {
+        let first = self.rows.len();
+        rows.into_iter().for_each(|row| self.rows.push(row));
+        self.direct.extend(self.rows.with(&self.words, first));
+        self.merge();
+    }
+
+    /// Tells which hits are to be shown besides the rows of the list.
+    fn merge(&mut self) {
+        let is_shown =
+            |id: &SessionId| self.rows.place(id).is_some_and(|place| self.direct.binary_search(&place).is_ok());
+        self.in_text = (0..self.hits.len()).filter(|hit| !is_shown(&self.hits[*hit].row.id)).collect();
+    }
+
+    fn rename(&mut self, id: &SessionId, title: &str) {
+        self.rows.rename(id, title);
+        self.hits.iter_mut().filter(|hit| hit.row.id == *id).for_each(|hit| hit.row.title = Some(title.to_owned()));
+        self.filter_again();
+    }
+
+    fn remove(&mut self, ids: &[SessionId]) {
+        self.rows.remove(ids);
+        self.hits.retain(|hit| !ids.contains(&hit.row.id));
+        self.marked.retain(|id| !ids.contains(id));
+        self.previews.retain(|(wanted, _)| !ids.contains(&wanted.id));
+        self.filter_again();
+    }
+
+    fn filter_again(&mut self) {
+        self.direct = self.rows.with(&self.words, 0);
+        self.merge();
+    }
+
+    /// Takes what was typed for the filter.
+    fn filter_changed(&mut self) -> Vec<Effect> {
+        let words = Words::of(self.filter.text());
+        let is_narrower = !self.words.is_empty() && words.is_within(&self.words);
+        self.direct = match is_narrower {
+            true => self.rows.of_these_with(&self.direct, &words),
+            false => self.rows.with(&words, 0),
+        };
+        self.words = words;
+        self.hits.clear();
+        self.in_text.clear();
+        (self.cursor, self.top) = (0, 0);
+        self.question += 1;
+        let text = self.filter.text().trim();
+        if is_worth_searching(text) {
+            self.search = Search::Going;
+            return vec![Effect::Search { question: self.question, text: text.to_owned() }];
+        }
+        self.search = Search::Idle;
+        vec![Effect::StopSearch]
+    }
+
+    /// Changes rows such that the cursor stays on its row, and that row where it is on the screen, as long as it is there.
+    fn keeping_the_cursor(&mut self, change: impl FnOnce(&mut Self)) {
+        let (id, before) = (self.current().map(|row| row.id.clone()), self.cursor);
+        change(self);
+        let after = id.and_then(|id| {
+            let listed = self.rows.place(&id).and_then(|place| self.direct.binary_search(&place).ok());
+            let found = || self.in_text.iter().position(|hit| self.hits[*hit].row.id == id);
+            listed.or_else(|| Some(self.direct.len() + found()?))
+        });
+        if let Some(after) = after {
+            self.cursor = after;
+            self.top =
+                if after >= before { self.top + (after - before) } else { self.top.saturating_sub(before - after) };
+        }
+    }
+
+    fn keep(&mut self, wanted: Wanted, preview: Preview) {
+        self.previews.retain(|(kept, _)| *kept != wanted);
+        self.previews.push_back((wanted, preview));
+        if self.previews.len() > KEPT {
+            self.previews.pop_front();
+        }
+    }
+
+    /// The best place of the row that the cursor is on, if a search found one.
+    fn place_in_text(&self, id: &SessionId) -> Option<(SessionId, MessageId)> {
+        self.hits.iter().find(|hit| hit.row.id == *id).map(|hit| hit.place.clone())
+    }
+
+    /// Puts the cursor among the rows and the rows on the screen, and asks for the preview that belongs there.
+    fn settle(&mut self) -> Option<Effect> {
+        let areas = self.areas();
+        let height = areas.map_or(1, |areas| usize::from(areas.list.height).max(1));
+        self.cursor = self.cursor.min(self.len().saturating_sub(1));
+        self.top = self.top.min(self.len().saturating_sub(height)).min(self.cursor);
+        self.top = self.top.max((self.cursor + 1).saturating_sub(height));
+        let has_preview = areas.is_some_and(|areas| areas.preview.is_some());
+        let id = self.current().map(|row| row.id.clone()).filter(|_| has_preview);
+        let wanted = id.map(|id| Wanted { place: self.place_in_text(&id), id });
+        if wanted == self.wanted {
+            return None;
+        }
+        self.preview_scroll = 0;
+        self.wanted = wanted;
+        let is_new = self.preview().is_some_and(|(_, preview)| preview.is_none());
+        self.wanted.clone().filter(|_| is_new).map(Effect::Preview)
+    }
+}
+
+/// Whether a text is asked of the store: one letter is in every message.
+fn is_worth_searching(text: &str) -> bool {
+    let is_letter = text.len() <= 1;
+    !is_letter && !Query::parse(text).is_empty()
+}

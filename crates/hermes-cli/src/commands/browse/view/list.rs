@@ -1,0 +1,151 @@
+//! The list: a line for each conversation, in columns that no text breaks.
+
+use super::Painter;
+use crate::commands::browse::areas::Areas;
+use crate::commands::browse::rows::Row;
+use crate::commands::browse::state::State;
+use crate::ui::Visible;
+use crate::ui::layout::{cut, right};
+use crate::ui::time::Now;
+use anstyle::{AnsiColor, Style};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+
+/// The cursor, the mark and a blank.
+const SIGNS: u16 = 3;
+const GAP: u16 = 2;
+/// As wide as a date.
+const ACTIVE: u16 = 10;
+const SOURCE: u16 = 10;
+const MESSAGES: u16 = 5;
+/// As wide as the ids that agents make.
+const ID: u16 = 24;
+const LEAST_NAME: u16 = 20;
+/// What stands behind the name of a conversation that is there for its text.
+const IN_TEXT: &str = "in text";
+
+/// The columns of a list, from the left: where each begins, and how wide it is.
+struct Columns {
+    name: (u16, u16),
+    active: (u16, u16),
+    source: Option<(u16, u16)>,
+    messages: Option<(u16, u16)>,
+    id: Option<(u16, u16)>,
+}
+
+impl Columns {
+    /// Those that there is room for; what is left belongs to the name.
+    fn of(width: u16) -> Self {
+        let mut name = width.saturating_sub(SIGNS + GAP + ACTIVE);
+        let mut room_for = |columns: u16, least: u16| {
+            let is_room = name >= least + columns + GAP;
+            name -= if is_room { columns + GAP } else { 0 };
+            is_room
+        };
+        let (has_source, has_id) = (room_for(SOURCE, LEAST_NAME), room_for(ID, LEAST_NAME + 4));
+        let has_messages = room_for(MESSAGES, LEAST_NAME + 12);
+        let mut x = SIGNS + name;
+        let mut next = |columns: u16| {
+            let start = x + GAP;
+            x = start + columns;
+            (start, columns)
+        };
+        let active = next(ACTIVE);
+        let source = has_source.then(|| next(SOURCE));
+        let messages = has_messages.then(|| next(MESSAGES));
+        Self { name: (SIGNS, name), active, source, messages, id: has_id.then(|| next(ID)) }
+    }
+}
+
+impl Painter {
+    pub(super) fn list(&self, state: &State, areas: &Areas, now: &Now, buffer: &mut Buffer) {
+        let columns = Columns::of(areas.list.width);
+        self.heads(&columns, areas.heads, buffer);
+        if state.len() == 0 {
+            let text = match (state.is_loading, state.filter.text().is_empty(), state.is_searching()) {
+                (true, _, _) => "Loading …",
+                (_, true, _) => "No sessions found.",
+                (_, _, true) => "No title matches; searching what was said …",
+                _ => "No sessions match the filter.",
+            };
+            let area = Rect { x: areas.list.x + SIGNS, width: areas.list.width - SIGNS, ..areas.list };
+            self.paint.text(buffer, area, &text.into(), Style::new().dimmed(), &[]);
+            return;
+        }
+        for line in 0..areas.list.height {
+            let place = state.top + usize::from(line);
+            let Some((row, is_in_text)) = state.row(place) else { break };
+            let area = Rect { y: areas.list.y + line, height: 1, ..areas.list };
+            let (is_current, is_marked) = (place == state.cursor, state.is_marked(&row.id));
+            self.row(row, Looks { is_current, is_marked, is_in_text }, &columns, area, now, buffer);
+        }
+    }
+
+    fn heads(&self, columns: &Columns, area: Rect, buffer: &mut Buffer) {
+        let dim = Style::new().dimmed();
+        let mut put = |column: (u16, u16), text: &str| {
+            self.paint.text(buffer, part(area, column), &text.into(), dim, &[]);
+        };
+        put(columns.name, "Title / preview");
+        put(columns.active, "Active");
+        columns.source.into_iter().for_each(|column| put(column, "Source"));
+        columns.messages.into_iter().for_each(|column| put(column, " Msgs"));
+        columns.id.into_iter().for_each(|column| put(column, "ID"));
+    }
+
+    fn row(&self, row: &Row, looks: Looks, columns: &Columns, area: Rect, now: &Now, buffer: &mut Buffer) {
+        let green = Style::new().bold().fg_color(Some(AnsiColor::Green.into()));
+        let (plain, dim) = (Style::new(), Style::new().dimmed());
+        let of_row = |style: Style| if looks.is_current { green } else { style };
+        let mut put = |column: (u16, u16), text: &Visible, style: Style| {
+            // Only what was typed is looked for, in what can be typed for.
+            let text = cut(text, usize::from(column.1));
+            let marks = if self.matcher.0.is_empty() { Vec::new() } else { self.matcher.1.marks(text.as_str()) };
+            self.paint.text(buffer, part(area, column), &text, style, &marks);
+        };
+        let unmarked = |painter: &Self, buffer: &mut Buffer, column: (u16, u16), text: &Visible, style: Style| {
+            painter.paint.text(buffer, part(area, column), text, style, &[]);
+        };
+        let name_columns = match looks.is_in_text {
+            true => (columns.name.0, columns.name.1.saturating_sub(IN_TEXT.len() as u16 + 1)),
+            false => columns.name,
+        };
+        let is_title = row.title.is_some();
+        put(name_columns, &row.name().into(), of_row(if is_title { plain } else { dim }));
+        if let Some(column) = columns.source {
+            put(column, &row.source.as_str().into(), of_row(Style::new().fg_color(Some(AnsiColor::Cyan.into()))));
+        }
+        if let Some(column) = columns.id {
+            put(column, &row.id.as_str().into(), dim);
+        }
+        let yellow = Style::new().bold().fg_color(Some(AnsiColor::Yellow.into()));
+        if looks.is_current {
+            unmarked(self, buffer, (0, 1), &"→".into(), green);
+        }
+        if looks.is_marked {
+            unmarked(self, buffer, (1, 1), &"●".into(), yellow);
+        }
+        if looks.is_in_text {
+            let (x, width) = (columns.name.0, columns.name.1);
+            let start = x + width.saturating_sub(IN_TEXT.len() as u16);
+            unmarked(self, buffer, (start, IN_TEXT.len() as u16), &IN_TEXT.into(), dim.italic());
+        }
+        unmarked(self, buffer, columns.active, &now.relative(row.last_active).into(), of_row(plain));
+        if let (Some(column), Some(messages)) = (columns.messages, row.messages) {
+            let text = right(&messages.to_string().into(), usize::from(column.1));
+            unmarked(self, buffer, column, &text, of_row(plain));
+        }
+    }
+}
+
+/// What is particular about a row.
+#[derive(Clone, Copy)]
+struct Looks {
+    is_current: bool,
+    is_marked: bool,
+    is_in_text: bool,
+}
+
+fn part(area: Rect, (x, width): (u16, u16)) -> Rect {
+    Rect { x: area.x + x, width, ..area }.intersection(area)
+}

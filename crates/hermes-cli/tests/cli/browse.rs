@@ -1,0 +1,363 @@
+//! `hermes sessions browse`, at a terminal and without one.
+
+use super::terminal::a_terminal;
+use super::*;
+use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use unicode_width::UnicodeWidthStr as _;
+
+/// How long anything may take before a test fails instead of waiting for ever.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What gives the terminal back.
+const LEFT: &str = "\u{1b}[?1049l";
+
+/// Somebody at a terminal.
+struct Sitting {
+    child: Child,
+    master: std::fs::File,
+    sent: Receiver<Vec<u8>>,
+    raw: Vec<u8>,
+    screen: Screen,
+}
+
+/// As much of a terminal as is needed to see what a person sees: a wide character is one, with a blank behind it.
+struct Screen {
+    cells: BTreeMap<(usize, usize), char>,
+    /// Line and column, from 1.
+    at: (usize, usize),
+    /// What comes belongs to the character before.
+    is_joining: bool,
+    rest: String,
+}
+
+impl Screen {
+    const fn new() -> Self {
+        Self { cells: BTreeMap::new(), at: (1, 1), is_joining: false, rest: String::new() }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.rest.push_str(&String::from_utf8_lossy(bytes));
+        let text = std::mem::take(&mut self.rest);
+        let mut characters = text.char_indices();
+        while let Some((start, character)) = characters.next() {
+            if character != '\u{1b}' {
+                self.put(character);
+                continue;
+            }
+            let sequence = &text[start..];
+            let Some(end) = sequence.find(|last: char| last.is_ascii_alphabetic()) else {
+                self.rest = sequence.to_owned();
+                return;
+            };
+            if let Some(place) = sequence[2..end].split_once(';').filter(|_| sequence[end..].starts_with('H')) {
+                self.at = (place.0.parse().unwrap(), place.1.parse().unwrap());
+            }
+            if &sequence[2..=end] == "2J" {
+                self.cells.clear();
+            }
+            (0..end).for_each(|_| _ = characters.next());
+        }
+    }
+
+    fn put(&mut self, character: char) {
+        let is_joined = std::mem::replace(&mut self.is_joining, character == '\u{200d}');
+        match character.to_string().width() {
+            _ if character == '\n' => self.at.0 += 1,
+            _ if character == '\r' => self.at.1 = 1,
+            0 => {}
+            _ if is_joined => {}
+            width => {
+                self.cells.insert(self.at, character);
+                self.at.1 += width;
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut lines: BTreeMap<usize, String> = BTreeMap::new();
+        for ((row, column), character) in &self.cells {
+            let line = lines.entry(*row).or_default();
+            let missing = (column - 1).saturating_sub(line.chars().count());
+            line.extend(std::iter::repeat_n(' ', missing));
+            line.push(*character);
+        }
+        lines.into_values().collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Sitting {
+    /// Starts browsing at a terminal of 24 lines.
+    fn down(mut run: Run<'_>, columns: u16) -> Self {
+        let (master, terminal) = a_terminal(columns);
+        let other = || terminal.try_clone().unwrap();
+        let command = run.command.stdin(other()).stdout(other()).stderr(other());
+        let child = command.spawn().unwrap();
+        // The command keeps the terminal open as long as it lives.
+        drop((run, terminal));
+        let master = std::fs::File::from(master);
+        let (sender, sent) = channel();
+        let mut watched = master.try_clone().unwrap();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = watched.read(&mut buffer) {
+                if sender.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, master, sent, raw: Vec::new(), screen: Screen::new() }
+    }
+
+    /// Waits until this is on the screen.
+    #[track_caller]
+    fn see(&mut self, text: &str) -> &mut Self {
+        let end = Instant::now() + PATIENCE;
+        while !self.screen.text().contains(text) {
+            match self.sent.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => {
+                    self.screen.take(&bytes);
+                    self.raw.extend(bytes);
+                }
+                Err(error) => panic!("{text:?} did not come ({error}):\n{}", self.screen.text()),
+            }
+        }
+        self
+    }
+
+    fn press(&mut self, keys: &str) -> &mut Self {
+        self.master.write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    /// Everything that was sent, and the exit code.
+    fn end(mut self) -> (String, i32) {
+        while let Ok(bytes) = self.sent.recv_timeout(PATIENCE) {
+            self.raw.extend(bytes);
+        }
+        let code = self.child.wait().unwrap().code().unwrap();
+        (String::from_utf8(self.raw).unwrap().replace("\r\n", "\n"), code)
+    }
+}
+
+fn sit(home: &Home, args: &[&str]) -> Sitting {
+    Sitting::down(home.hermes(&[&["sessions", "browse"], args].concat()), 80)
+}
+
+/// Browses without a terminal, and answers so.
+fn answered(mut run: Run<'_>, answer: &str) -> String {
+    let file = run.home.path().join("answer");
+    std::fs::write(&file, answer).unwrap();
+    run.command.stdin(std::fs::File::open(&file).unwrap());
+    run.see()
+}
+
+#[test]
+fn a_person_types_and_chooses() {
+    let home = several();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").see("refactoring auth").press("大别").see("1 of 4").press("\r");
+    let (sent, code) = sitting.end();
+    let (_, behind) = sent.rsplit_once(LEFT).unwrap();
+    assert!(behind.ends_with("hermes --resume 20250304_150000_b0b0b0\n"), "{behind:?}");
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn what_was_said_is_found_after_a_pause() {
+    let home = several();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").press("Sure").see("0 of 4 + 1 in text").see("refactoring auth    in text");
+    sitting.press("\u{10}").see("Help me refactor").press("\u{1b}").see("4 conversations").press("\u{1b}");
+    let (sent, code) = sitting.end();
+    assert!(sent.contains(LEFT) && !sent.contains("--resume"), "{sent:?}");
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn what_is_changed_there_is_changed_in_the_store() {
+    let home = several();
+    std::fs::write(home.path().join("there.jsonl"), "mine").unwrap();
+    let mut sitting = sit(&home, &["--source", "cli", "--source", "cron"]);
+    sitting.see("2 conversations").press("\u{12}").see("Title: refactoring auth").press("\u{15}new title\r");
+    sitting.see("The title is new title now");
+    sitting.press("\u{5}").see("Export to: ").press("\u{15}there.jsonl\r").see("Overwrite there.jsonl?").press("n");
+    sitting.see("Nothing was changed").press("\u{5}").see("Export to: ").press("\u{15}out.md\r");
+    sitting.see("Wrote 1 session and 2 messages");
+    sitting.press("\u{1b}[B\u{1b}[3~").see("Delete ").see("? [y/N]").press("y").see("1 conversation").press("\u{3}");
+    let (sent, code) = sitting.end();
+    assert_eq!((code, sent.contains(LEFT)), (0, true));
+    assert_eq!(std::fs::read_to_string(home.path().join("there.jsonl")).unwrap(), "mine");
+    assert!(std::fs::read_to_string(home.path().join("out.md")).unwrap().contains("# new title"));
+    let list = home.see(&["sessions", "list"]);
+    assert!(list.contains("new title") && !list.contains("cron_job1") && list.contains("b0b0b0"), "{list}");
+}
+
+#[test]
+fn a_title_that_is_taken_is_told_and_nothing_is_lost() {
+    let home = several();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").press("\u{1b}OQ").see("Title: ").press("\u{15}大别山徒步计划\r");
+    sitting.see("20250304_150000_b0b0b0").see(";").press("q");
+    assert_eq!(sitting.end().1, 0);
+    assert!(home.see(&["sessions", "list"]).contains("refactoring auth"));
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let home = several();
+        let mut sitting = sit(&home, &[]);
+        sitting.see("4 conversations");
+        kill_process(Pid::from_child(&sitting.child), signal).unwrap();
+        let (sent, seen) = sitting.end();
+        let (_, behind) = sent.rsplit_once(LEFT).unwrap();
+        assert!(behind.contains("a signal ended browsing"), "{behind:?}");
+        assert_eq!(seen, code);
+    }
+}
+
+#[test]
+fn no_colours_where_none_are_wanted() {
+    let colours = |run: Run<'_>| {
+        let mut sitting = Sitting::down(run, 80);
+        sitting.see("4 conversations").press("auth").see("1 of 4").press("\u{3}");
+        let sent = sitting.end().0;
+        ["30", "31", "32", "33", "36"].iter().filter(|code| sent.contains(&format!(";{code}m"))).count()
+    };
+    let home = several();
+    assert!(colours(home.hermes(&["sessions", "browse"])) > 2);
+    assert_eq!(colours(home.hermes(&["sessions", "browse"]).env("NO_COLOR", "1")), 0);
+}
+
+#[test]
+fn without_a_terminal_there_is_a_numbered_list() {
+    let home = several();
+    assert_snapshot!(home.see(&["sessions", "browse"]), @r#"
+      Browse sessions  (enter number to resume, q to cancel)
+
+        1. refactoring auth                                    2h ago      cli
+        2. 大别山徒步计划                                      yesterday   telegram
+        3. كيف أحضّر كبسة الدجاج لستة أشخاص؟                    3d ago      discord
+        4. Größe 👨‍👩‍👧 ❤️                                         2025-03-05  cron
+
+      Select [1-4]: 
+    Cancelled.
+    --- exit 0
+    "#);
+    assert_snapshot!(answered(home.hermes(&["sessions", "browse", "--limit", "2"]), "x\n0\n3\n2\n"), @r#"
+      Browse sessions  (enter number to resume, q to cancel)
+
+        1. refactoring auth                                    2h ago      cli
+        2. 大别山徒步计划                                      yesterday   telegram
+
+      Select [1-2]: 
+      Invalid input. Enter a number or q to cancel.
+      Select [1-2]: 
+      Invalid selection. Enter 1-2 or q to cancel.
+      Select [1-2]: 
+      Invalid selection. Enter 1-2 or q to cancel.
+      Select [1-2]: 
+    hermes --resume 20250304_150000_b0b0b0
+    --- exit 0
+    "#);
+    for no in ["q\n", "\n", "exit", " quit \n"] {
+        let seen = answered(home.hermes(&["sessions", "browse"]), no);
+        assert!(seen.ends_with("Select [1-4]: \nCancelled.\n--- exit 0"), "{seen}");
+    }
+    assert_snapshot!(home.see(&["sessions", "browse", "--source", "matrix"]), @r#"
+    No sessions found.
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn a_terminal_that_can_do_nothing_gets_the_list() {
+    let home = several();
+    let mut sitting = Sitting::down(home.hermes(&["sessions", "browse"]).env("TERM", "dumb"), 80);
+    sitting.see("Select [1-4]: ").press("2\n");
+    let (sent, code) = sitting.end();
+    assert!(sent.ends_with("hermes --resume 20250304_150000_b0b0b0\n") && !sent.contains('\u{1b}'), "{sent:?}");
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn it_runs_the_agent_or_what_is_said_instead() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = several();
+    let bin = home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let agent = bin.join("hermes");
+    std::fs::write(&agent, "#!/bin/sh\necho \"agent: $*, home $HERMES_HOME\"\nexit 7\n").unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let browse = |args: &[&str]| home.hermes(&[&["sessions", "browse", "--limit", "1"], args].concat());
+    let last = |seen: String| seen.lines().rev().take(2).map(str::to_owned).collect::<Vec<_>>();
+    let seen = last(answered(browse(&["--run"]).env("PATH", &path), "1\n"));
+    let id = "20250305_091523_a1b2c3";
+    assert_eq!(seen, ["--- exit 7".into(), format!("agent: --resume {id}, home [HOME]")]);
+    let other = browse(&["--run"]).env("PATH", &path).env("HERMES_RESUME", "echo 'it is'  again");
+    assert_eq!(last(answered(other, "1\n"))[1], format!("it is again {id}"));
+    let typed = browse(&["--home", home.path().to_str().unwrap()]);
+    assert_eq!(last(answered(typed, "1\n"))[1], format!("HERMES_HOME=[HOME] hermes --resume {id}"));
+    assert_snapshot!(last(answered(browse(&["--run"]).env("PATH", "/nonexistent"), "1\n")).join("\n"), @r#"
+    --- exit 1
+    hint: set HERMES_RESUME to a command that resumes, such as `/opt/agent/hermes --resume`
+    "#);
+}
+
+/// How long it takes to see something, on a hundred thousand conversations in a real file and a real terminal.
+///
+/// `cargo test --release -p hermes-cli --test cli browse::figures -- --ignored --nocapture`
+#[test]
+#[ignore = "it measures"]
+fn figures() {
+    let home = Home::with_store();
+    let words = ["login", "queue", "Größe", "大别山", "report", "clock", "token", "徒步", "deploy", "كبسة"];
+    let line = |number: usize| {
+        let word = |step: usize| words[(number / step + number * 7) % words.len()];
+        format!(
+            "{{\"id\": \"2026_{number:06}\", \"source\": \"cli\", \"title\": \"{} {} #{number}\", \"started_at\": {number}, \"messages\": [{{\"role\": \"user\", \"timestamp\": {number}, \"content\": \"look at the {} of {number}\"}}, {{\"role\": \"assistant\", \"timestamp\": {number}, \"content\": \"it is the {}\"}}]}}\n",
+            word(1),
+            word(5),
+            word(3),
+            word(2)
+        )
+    };
+    std::fs::write(home.path().join("all.jsonl"), (0..100_000).map(line).collect::<String>()).unwrap();
+    println!("{}", home.see(&["sessions", "import", "all.jsonl"]));
+    while home.see(&["sessions", "search", "--limit", "1", "look"]).contains("not indexed yet") {}
+    let told = |what: &str, times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        let at = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1_000.0;
+        println!("{what}: {} times, median {:.1} ms, p99 {:.1} ms, max {:.1} ms", times.len(), at(50), at(99), at(100));
+    };
+    let (mut first, mut all, mut key, mut found) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..10 {
+        let start = Instant::now();
+        let mut sitting = Sitting::down(home.hermes(&["sessions", "browse"]), 200);
+        sitting.see("#99999");
+        first.push(start.elapsed());
+        sitting.see("100,000 conversations\n");
+        all.push(start.elapsed());
+        for (typed, expect) in [("t", "› t\n"), ("o", "› to "), ("k", "› tok "), ("e", "› toke "), ("n", "› token ")]
+        {
+            let start = Instant::now();
+            sitting.press(typed).see(expect.trim_end());
+            key.push(start.elapsed());
+        }
+        let start = Instant::now();
+        sitting.press(" 777").see("in text");
+        found.push(start.elapsed());
+        sitting.press("\u{3}");
+        assert_eq!(sitting.end().1, 0);
+    }
+    told("until the first rows are seen", &mut first);
+    told("until all rows have come", &mut all);
+    told("from a key to its picture", &mut key);
+    told("from a text to where it was said, the pause of 250 ms included", &mut found);
+}
