@@ -4,8 +4,9 @@ use crate::commands::{
     backup::BackupArgs, browse::BrowseArgs, complete::CompleteArgs, completions::CompletionsArgs,
     config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, export::ExportArgs,
     import::ImportArgs, insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs,
-    optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs, repair::RepairArgs, rpc::RpcArgs,
-    search::SearchArgs, show::ShowArgs, stats::StatsArgs, status::StatusArgs, tag::TagArgs, verify::VerifyArgs,
+    optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs, repair::RepairArgs,
+    restore::RestoreArgs, rpc::RpcArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs, status::StatusArgs,
+    tag::TagArgs, trash::TrashCommand, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -84,6 +85,10 @@ pub(crate) enum SessionsCommand {
     Unpin(PinArgs),
     Tag(TagArgs),
     Delete(DeleteArgs),
+    Restore(RestoreArgs),
+    /// Shows what was deleted and can come back, and empties the trash
+    #[command(subcommand)]
+    Trash(TrashCommand),
     Prune(PruneArgs),
     Export(ExportArgs),
     Import(ImportArgs),

@@ -1,4 +1,5 @@
-//! What is done by itself after a command, if `sessions.auto_prune` is on: old conversations are deleted, now and then and for a short time.
+//! What is done by itself after a command: what could come back from the trash up to now goes for good; and if `sessions.auto_prune` is on, old
+//! conversations are deleted, now and then and for a short time.
 //!
 //! It comes after the output, in short steps, and ends when its time is up; the next command goes on. What it does is told, never an error.
 
@@ -10,8 +11,8 @@ use crate::ui::changes;
 use hermes_config::{Sessions, Settings};
 use hermes_session::retention::{Pruned, RetentionPolicy, plan};
 use hermes_session::{
-    EndReason, ListRequest, Maintenance, Order, PageRequest, Relation, Request, SessionFilter, SessionSummary, Source,
-    StoreError, Timestamp, View,
+    Emptying, EndReason, ListRequest, Maintenance, Order, PageRequest, Relation, Request, SessionFilter,
+    SessionSummary, Source, StoreError, Timestamp, View,
 };
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -30,12 +31,24 @@ const DAY: f64 = 24.0 * HOUR;
 /// Does what is due. Whatever goes wrong is a matter for a command that is asked for, such as `verify`.
 pub(crate) async fn run(context: &Context) {
     let Ok(settings) = context.settings() else { return };
+    _ = empty_trash(context, &settings).await;
     if !settings.sessions.auto_prune.value {
         return;
     }
     if let Ok(Some(done)) = due(context, &settings).await {
         tell(context, &settings.sessions, &done);
     }
+}
+
+/// Takes what is over out of the trash for good. Who deleted it was told until when it could come back.
+async fn empty_trash(context: &Context, settings: &Settings) -> Result<(), CliError> {
+    let url = context.configured_url(settings)?;
+    let store = context.reopen(&url).await?;
+    let gone = store.empty_trash(&Emptying::Over(context.now.at)).await?;
+    if let Some(transcripts) = Transcripts::of(settings, &url) {
+        gone.iter().for_each(|entry| _ = transcripts.forget(entry));
+    }
+    Ok(())
 }
 
 /// What was done.

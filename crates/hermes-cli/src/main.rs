@@ -87,6 +87,8 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessions(SessionsCommand::Unpin(args)) => commands::pin::run(context, args, false).await,
         Command::Sessions(SessionsCommand::Tag(args)) => commands::tag::run(context, args).await,
         Command::Sessions(SessionsCommand::Delete(args)) => commands::delete::run(context, args).await,
+        Command::Sessions(SessionsCommand::Restore(args)) => commands::restore::run(context, args).await,
+        Command::Sessions(SessionsCommand::Trash(command)) => commands::trash::run(context, command).await,
         Command::Sessions(SessionsCommand::Prune(args)) => commands::prune::run(context, args).await,
         Command::Sessions(SessionsCommand::Export(args)) => commands::export::run(context, args).await,
         Command::Sessions(SessionsCommand::Import(args)) => commands::import::run(context, args).await,

@@ -4,15 +4,18 @@
 //! holds, reaches anything but a file of that very name in that very folder.
 
 use hermes_config::Settings;
-use hermes_session::SessionId;
 use hermes_session::transcript_file::session_of;
+use hermes_session::{SessionId, Trashed};
 use hermes_store::StoreUrl;
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// The folder of transcripts, in the home folder.
 const FOLDER: &str = "sessions";
+/// Where those are, in that folder, that went to the trash.
+const TRASH: &str = ".trash";
 
 /// The transcripts of a store's sessions.
 #[derive(Debug, Clone)]
@@ -71,6 +74,67 @@ impl Transcripts {
     }
 }
 
+/// Those that are in the trash, each entry's in a folder that is named by its number and time, never by an id.
+impl Transcripts {
+    /// Moves the files of sessions that went to the trash there too. What can't be moved is told and stops nothing.
+    pub(crate) fn put_away(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
+        let (mut moved, files) = (Removed::default(), self.files(ids));
+        let folder = self.trash_of(entry);
+        if files.is_empty() {
+            return moved;
+        }
+        if let Err(error) = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder) {
+            moved.left.extend(files.into_iter().map(|file| (file, io::Error::from(error.kind()))));
+            return moved;
+        }
+        files.into_iter().for_each(|file| moved.take(file, &folder));
+        moved
+    }
+
+    /// Moves the files of sessions that came back from the trash to where they were. A file that is there by now stays, and so does the one in
+    /// the trash.
+    pub(crate) fn bring_back(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
+        let mut moved = Removed::default();
+        let trash = Self { folder: self.trash_of(entry) };
+        trash.files(ids).into_iter().for_each(|file| moved.take(file, &self.folder));
+        // What was nobody's, or could not be moved, keeps it.
+        _ = std::fs::remove_dir(&trash.folder);
+        moved
+    }
+
+    /// Removes what is kept with something that is gone from the trash.
+    pub(crate) fn forget(&self, entry: &Trashed) -> Removed {
+        let mut removed = Removed::default();
+        let folder = self.trash_of(entry);
+        let Ok(entries) = std::fs::read_dir(&folder) else { return removed };
+        for file in entries.flatten().map(|entry| entry.path()) {
+            match std::fs::remove_file(&file) {
+                Ok(()) => removed.files += 1,
+                Err(error) => removed.left.push((file, error)),
+            }
+        }
+        _ = std::fs::remove_dir(&folder);
+        _ = std::fs::remove_dir(self.folder.join(TRASH));
+        removed
+    }
+
+    fn trash_of(&self, entry: &Trashed) -> PathBuf {
+        self.folder.join(TRASH).join(format!("{}-{:.0}", entry.number, entry.deleted_at.seconds()))
+    }
+}
+
+impl Removed {
+    /// Moves a file into a folder, unless one of its name is there.
+    fn take(&mut self, file: PathBuf, folder: &Path) {
+        let Some(name) = file.file_name() else { return };
+        // A rename would take the place of what is there.
+        match std::fs::hard_link(&file, folder.join(name)).and_then(|()| std::fs::remove_file(&file)) {
+            Ok(()) => self.files += 1,
+            Err(error) => self.left.push((file, error)),
+        }
+    }
+}
+
 /// A path with every link of its folder followed, as far as it is there.
 fn same_place(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
@@ -79,6 +143,41 @@ fn same_place(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_go_to_the_trash_and_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let transcripts = Transcripts { folder: folder.path().to_owned() };
+        let at = hermes_session::Timestamp::from_seconds(1_741_166_123.5).unwrap();
+        let ids = ["a", "b"].map(SessionId::from_stored);
+        let entry = Trashed {
+            number: 3,
+            id: ids[0].clone(),
+            title: None,
+            source: "cli".into(),
+            deleted_at: at,
+            until: at,
+            sessions: 2,
+            messages: 0,
+        };
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).ok();
+        for name in ["a.json", "session_b.json", "c.json"] {
+            write(name, name);
+        }
+        assert_eq!(transcripts.put_away(&ids, &entry).files, 2);
+        assert_eq!((read("a.json"), read("c.json").as_deref()), (None, Some("c.json")));
+        assert_eq!(read(".trash/3-1741166124/a.json").as_deref(), Some("a.json"));
+        assert!(transcripts.files(&ids).is_empty());
+        // What the agent has written since stays, and the old one with it.
+        write("a.json", "newer");
+        let back = transcripts.bring_back(&ids, &entry);
+        assert_eq!((back.files, back.left.len(), read("a.json").as_deref()), (1, 1, Some("newer")));
+        assert_eq!(read("session_b.json").as_deref(), Some("session_b.json"));
+        assert_eq!(transcripts.forget(&entry).files, 1);
+        assert!(!folder.path().join(TRASH).exists());
+        assert_eq!(transcripts.forget(&entry).files, 0);
+    }
 
     #[test]
     fn no_id_reaches_another_file() {

@@ -30,6 +30,7 @@ pub(crate) mod store;
 pub(crate) mod table;
 pub(crate) mod time;
 pub(crate) mod transcript;
+pub(crate) mod trash;
 
 pub(crate) use progress::Progress;
 pub(crate) use sanitize::Visible;

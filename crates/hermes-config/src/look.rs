@@ -5,7 +5,7 @@ use crate::settings::resolve_tree;
 use crate::{ConfigError, ConfigFile, Environment, Flags, Settings};
 
 /// Our keys. Those of the first parts in [`OURS`] are all there are; elsewhere the agent has more.
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 25] = [
     "sessiondb.provider",
     "sessiondb.sqlite",
     "sessiondb.sqlite.db_path",
@@ -29,6 +29,7 @@ const KEYS: [&str; 24] = [
     "sessions.retention_days",
     "sessions.vacuum_after_prune",
     "sessions.min_interval_hours",
+    "sessions.trash_days",
     "search.timeout_ms",
 ];
 

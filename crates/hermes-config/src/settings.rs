@@ -125,6 +125,8 @@ pub struct Sessions {
     pub vacuum_after_prune: Setting<bool>,
     /// The least time between two such runs, in hours.
     pub min_interval_hours: Setting<u64>,
+    /// How long a conversation that a person deletes can come back, in days; 0 if it goes for good at once.
+    pub trash_days: Setting<u64>,
 }
 
 /// `display`.
@@ -193,6 +195,7 @@ pub(crate) fn resolve_tree(flags: &Flags, environment: &Environment, tree: &Tree
             retention_days: reader.count("sessions.retention_days", 90, 0.., whole)?,
             vacuum_after_prune: reader.bool("sessions.vacuum_after_prune", true)?,
             min_interval_hours: reader.count("sessions.min_interval_hours", 24, 0.., whole)?,
+            trash_days: reader.count("sessions.trash_days", 30, 0.., whole)?,
         },
         display: Display {
             // The agent takes any other word for `full`, and this is its key.

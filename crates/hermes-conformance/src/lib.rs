@@ -38,6 +38,7 @@ pub mod text;
 pub mod titles;
 pub mod topics;
 pub mod transfer;
+pub mod trash;
 pub mod usage;
 
 pub use list::CASES;

@@ -2,7 +2,7 @@
 
 use crate::{
     Case, concurrency, deletion, functions, gateway, import, insights, lineage, listing, maintenance, marks, messages,
-    meta, ordering, pieces, requests, scope, search, sessions, text, titles, topics, transfer, usage,
+    meta, ordering, pieces, requests, scope, search, sessions, text, titles, topics, transfer, trash, usage,
 };
 
 macro_rules! cases {
@@ -242,4 +242,21 @@ pub const CASES: &[Case] = cases![
     marks::come_from_outside,
     marks::an_export_carries_them,
     marks::a_transfer_carries_them,
+    trash::everything_comes_back,
+    trash::nobody_sees_what_is_in_it,
+    trash::a_title_is_free_at_once,
+    trash::a_title_gives_way,
+    trash::an_id_that_was_used_again,
+    trash::any_session_names_it,
+    trash::branches_stay,
+    trash::a_delegate_goes_and_comes_alone,
+    trash::a_parent_that_is_gone,
+    trash::ids_of_messages_are_kept,
+    trash::much_goes_and_comes_while_others_write,
+    trash::a_dropped_future_is_whole_or_nothing,
+    trash::requests_are_applied_once,
+    trash::what_came_back_can_go_again,
+    trash::the_newest_comes_first,
+    trash::what_is_over_goes_for_good,
+    trash::one_can_be_taken_out,
 ];

@@ -15,6 +15,7 @@ mod search;
 mod sessions;
 mod titles;
 mod topics;
+mod trash;
 mod upkeep;
 
 use async_trait::async_trait;
@@ -58,6 +59,9 @@ struct State {
     /// Pins and tags, by the session that each is kept with.
     marks: BTreeMap<SessionId, Marks>,
     last_message_id: i64,
+    /// What was deleted and can come back, the oldest first.
+    trash: Vec<trash::Kept>,
+    last_trash_number: i64,
 }
 
 /// A change that was made under a key.

@@ -148,6 +148,16 @@ pub fn delete_chain(id: &SessionId) -> String {
     on("delete_chain", id).finish()
 }
 
+/// Moving a chain to the trash. For how long does not count.
+pub fn trash_chain(id: &SessionId) -> String {
+    on("trash_chain", id).finish()
+}
+
+/// Bringing something back from the trash.
+pub fn restore(id: &SessionId) -> String {
+    on("restore", id).finish()
+}
+
 /// Asking for a handoff.
 pub fn request_handoff(id: &SessionId, platform: &str) -> String {
     on("request_handoff", id).field(platform).finish()

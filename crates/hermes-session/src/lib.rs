@@ -49,6 +49,7 @@ mod tool_calls;
 pub mod topics;
 pub mod transcript_file;
 pub mod transfer;
+mod trash;
 mod usage;
 mod verify;
 
@@ -77,5 +78,6 @@ pub use store::{Deleted, Maintenance, MessageRequest, Optimizing, SessionStore, 
 pub use time::Timestamp;
 pub use title::{MAX_TITLE, Title};
 pub use topics::{TopicBinding, TopicChange, TopicMode, Topics, TopicsImported};
+pub use trash::{Emptying, Restored, Retitled, TrashStore, Trashed};
 pub use usage::{Usage, UsageMode, UsageUpdate};
 pub use verify::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};

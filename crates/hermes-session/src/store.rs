@@ -8,7 +8,7 @@ use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, Counts, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage, ListRequest, Listing,
     MarkStore, Message, MessageId, NewChild, NewMessage, NewSession, Relation, Report, Request, Room, Session,
-    SessionId, SessionPatch, Statistics, StoreError, StoreStatus, Timestamp, Title, Topics, TopicsImported,
+    SessionId, SessionPatch, Statistics, StoreError, StoreStatus, Timestamp, Title, Topics, TopicsImported, TrashStore,
     UsageUpdate,
 };
 use async_trait::async_trait;
@@ -183,7 +183,7 @@ pub trait SessionStore: Send + Sync {
 
 /// What keeps a store in order.
 #[async_trait]
-pub trait Maintenance: MarkStore {
+pub trait Maintenance: MarkStore + TrashStore {
     /// Deletes the conversation that a session is part of: its chain and its delegates, with their messages and what
     /// hangs on them. Branches from it stay, as conversations without a parent.
     ///

@@ -1,7 +1,7 @@
 //! Answers that are kept beside request keys, so that the same request answers the same.
 
 use hermes_session::gateway::Claim;
-use hermes_session::{Deleted, Ensured, MessageId, Tag, Title};
+use hermes_session::{Deleted, Ensured, MessageId, Restored, Tag, Title};
 
 /// An answer that can be kept beside its key.
 pub trait Answer: Sized {
@@ -76,6 +76,15 @@ impl Answer for Deleted {
     fn recall(text: &str) -> Option<Self> {
         let (sessions, messages) = text.split_once(' ')?;
         Some(Self { sessions: sessions.parse().ok()?, messages: messages.parse().ok()? })
+    }
+}
+
+impl Answer for Restored {
+    fn keep(&self) -> String {
+        self.to_text()
+    }
+    fn recall(text: &str) -> Option<Self> {
+        Self::from_text(text)
     }
 }
 

@@ -24,6 +24,7 @@ pub mod statistics;
 mod store;
 pub mod titles;
 pub mod topics;
+pub mod trash;
 pub mod usage;
 mod value;
 pub mod verify;

@@ -7,13 +7,13 @@
 use crate::budget::Budget;
 use crate::database::Database;
 use crate::error::Failure;
-use crate::hidden::{self, Hidden};
+use crate::hidden::{self, GOES, Hidden};
 use crate::indexes::Merging;
 use crate::requests::once;
 use crate::row::time;
-use crate::{handoffs, indexes, lineage, marks, mend, topics};
+use crate::{handoffs, indexes, lineage, marks, mend, topics, trash};
 use hermes_session::retention::{Pruned, RetentionPolicy};
-use hermes_session::{Deleted, Lineage, Request, SessionId, StoreError, Timestamp};
+use hermes_session::{Deleted, Lineage, Request, SessionId, StoreError, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 
 /// How many messages go in one statement, at most: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out
@@ -59,11 +59,41 @@ pub(crate) fn begin(
     fingerprint: &str,
     request: &Request,
 ) -> Result<(Deleted, bool), Failure> {
+    let goes = |lineage: &Lineage| doom(database, &extent(lineage, id), Hidden::Doomed);
+    go(database, id, extent, fingerprint, request, goes)
+}
+
+/// Does the same, and keeps what goes in the trash.
+pub(crate) fn begin_in_trash(
+    database: &Database,
+    id: &SessionId,
+    until: Timestamp,
+    request: &Request,
+) -> Result<(Deleted, bool), Failure> {
+    let goes = |lineage: &Lineage| {
+        let members = lineage.chain(id);
+        let number = trash::note(database, lineage, &members, request.at, until)?;
+        let deleted = doom(database, &members, Hidden::Binned)?;
+        trash::count(database, number, deleted)?;
+        Ok(deleted)
+    };
+    go(database, id, Lineage::chain, &change::trash_chain(id), request, goes)
+}
+
+/// Makes what goes with a session vanish as `goes` does, and takes away as much of its rows as a step takes.
+fn go(
+    database: &Database,
+    id: &SessionId,
+    extent: Extent,
+    fingerprint: &str,
+    request: &Request,
+    goes: impl FnOnce(&Lineage) -> Result<Deleted, Failure>,
+) -> Result<(Deleted, bool), Failure> {
     let mut budget = Budget::step();
     let deleted = once(database, request, id, fingerprint, || {
         let lineage = lineage::read(database, id)?;
         let (members, root) = (extent(&lineage, id), lineage.conversation_root(id));
-        let deleted = doom(database, &members)?;
+        let deleted = goes(&lineage)?;
         if !members.contains(&root) {
             // What stays is as active as the rest of it. Lists go by that, so it is true from here on.
             mend::conversation_activity(database, &root)?;
@@ -109,7 +139,7 @@ pub(crate) fn prune(
             Fate::Gone => {}
             Fate::Stays => pruned.kept += 1,
             Fate::Goes(members) => {
-                let deleted = doom(database, &members)?;
+                let deleted = doom(database, &members, Hidden::Doomed)?;
                 pruned.conversations += 1;
                 pruned.sessions += deleted.sessions;
                 pruned.messages += deleted.messages;
@@ -177,14 +207,14 @@ fn is_ghost(database: &Database, id: &SessionId) -> Result<bool, Failure> {
 }
 
 /// Makes sessions vanish: nobody finds them any more, and what they held is free.
-fn doom(database: &Database, members: &[SessionId]) -> Result<Deleted, Failure> {
+fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Deleted, Failure> {
     let run = |sql: &str, id: &SessionId| database.prepare_cached(sql)?.execute(params![id.as_str()]);
     let mut messages = 0_i64;
     for member in members {
         messages += database
             .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
             .query_row(params![member.as_str()], |row| row.get::<_, i64>(0))?;
-        hidden::hide(database, member, Hidden::Doomed)?;
+        hidden::hide(database, member, why)?;
         // First our row: a parent that goes would mark the whole conversation, of which the rest stays where it is.
         run("DELETE FROM hx_session WHERE session_id = ?", member)?;
         run("UPDATE sessions SET title = NULL, parent_session_id = NULL WHERE id = ?", member)?;
@@ -212,6 +242,8 @@ struct Remover<'a> {
     database: &'a Database,
     /// What removes the rows of other tables that would hold a session back.
     before: Vec<String>,
+    /// What keeps messages that go to the trash, if any do.
+    keeping: Option<String>,
 }
 
 impl<'a> Remover<'a> {
@@ -226,7 +258,7 @@ impl<'a> Remover<'a> {
         let before = referring.query_map([], |row| {
             Ok(format!("DELETE FROM {} WHERE {} = ?", quoted(row.get(0)?), quoted(row.get(1)?)))
         })?;
-        Ok(Self { database, before: before.collect::<Result<_, _>>()? })
+        Ok(Self { database, before: before.collect::<Result<_, _>>()?, keeping: trash::keeping(database)? })
     }
 
     /// Removes doomed sessions; whether all are gone. Their messages go first, of many sessions at once.
@@ -234,7 +266,7 @@ impl<'a> Remover<'a> {
         let database = self.database;
         let mut some = database.prepare_cached(&format!(
             "SELECT m.id, {SIZE} FROM hx_hidden h CROSS JOIN messages m ON m.session_id = h.session_id \
-             WHERE h.state <> 'coming' LIMIT ?"
+             WHERE {GOES} LIMIT ?"
         ))?;
         if !self.messages(budget, |most| batch(some.query_map([most], id_and_size)?))? {
             return Ok(false);
@@ -283,9 +315,13 @@ impl<'a> Remover<'a> {
             }
             indexes::before_removal_of(database, &messages)?;
             let list = messages.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+            let list = format!("[{list}]");
+            if let Some(keeping) = &self.keeping {
+                database.prepare_cached(keeping)?.execute([&list])?;
+            }
             database
                 .prepare_cached("DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))")?
-                .execute([format!("[{list}]")])?;
+                .execute([&list])?;
             messages.iter().for_each(|_| _ = budget.spend());
         }
     }

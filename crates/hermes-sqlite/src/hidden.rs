@@ -21,22 +21,38 @@ pub(crate) use seen;
 pub(crate) enum Hidden {
     /// It was deleted; what is left of it goes in steps.
     Doomed,
+    /// The same, but what goes is kept in the trash.
+    Binned,
     /// It is being imported; the rest of it follows, or did not.
     Coming,
+    /// The same, from the trash, where all of it still is.
+    Restoring,
 }
 
 impl Hidden {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Doomed => "doomed",
+            Self::Binned => "binned",
             Self::Coming => "coming",
+            Self::Restoring => "restoring",
         }
     }
 }
 
+/// The condition on a row `h` for being a session that goes.
+pub(crate) const GOES: &str = "h.state NOT IN ('coming', 'restoring')";
+
 /// Whether a session is hidden, for whatever reason.
 pub(crate) fn is_hidden(database: &Database, id: &SessionId) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM hx_hidden WHERE session_id = ?")?.exists(params![id.as_str()])?)
+}
+
+/// Whether a session is hidden for this reason.
+pub(crate) fn is(database: &Database, id: &SessionId, why: Hidden) -> Result<bool, Failure> {
+    Ok(database
+        .prepare_cached("SELECT 1 FROM hx_hidden WHERE session_id = ? AND state = ?")?
+        .exists(params![id.as_str(), why.as_str()])?)
 }
 
 /// Hides a session, or says why it is hidden from now on.
@@ -56,7 +72,7 @@ pub(crate) fn show(database: &Database, id: &SessionId) -> Result<(), Failure> {
 /// A session that was deleted and is not gone yet, if there is one.
 pub(crate) fn doomed(database: &Database) -> Result<Option<SessionId>, Failure> {
     let id: Option<String> = database
-        .prepare_cached("SELECT session_id FROM hx_hidden WHERE state <> 'coming' LIMIT 1")?
+        .prepare_cached(&format!("SELECT h.session_id FROM hx_hidden h WHERE {GOES} LIMIT 1"))?
         .query_row([], |row| row.get(0))
         .optional()?;
     Ok(id.map(SessionId::from_stored))
@@ -73,9 +89,14 @@ pub(crate) struct Arrival {
 
 /// How far the import of a session is; nothing if it is not being imported.
 pub(crate) fn arrival(database: &Database, id: &SessionId) -> Result<Option<Arrival>, Failure> {
+    arrival_by(database, id, Hidden::Coming)
+}
+
+/// How far a session is that comes in this way; nothing if it does not.
+pub(crate) fn arrival_by(database: &Database, id: &SessionId, way: Hidden) -> Result<Option<Arrival>, Failure> {
     let arrival = database
-        .prepare_cached("SELECT messages, last_message FROM hx_hidden WHERE session_id = ? AND state = 'coming'")?
-        .query_row(params![id.as_str()], |row| Ok(Arrival { messages: row.get(0)?, last: row.get(1)? }))
+        .prepare_cached("SELECT messages, last_message FROM hx_hidden WHERE session_id = ? AND state = ?")?
+        .query_row(params![id.as_str(), way.as_str()], |row| Ok(Arrival { messages: row.get(0)?, last: row.get(1)? }))
         .optional()?;
     Ok(arrival)
 }

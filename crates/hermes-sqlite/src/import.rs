@@ -122,57 +122,74 @@ fn add(
     Ok(arrival)
 }
 
-fn is_taken(database: &Database, id: MessageId) -> Result<bool, Failure> {
+pub(crate) fn is_taken(database: &Database, id: MessageId) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([id.0])?)
 }
 
 /// Shows a session that is whole.
 fn show(database: &Database, session: &Session) -> Result<Imported, Failure> {
     let id = &session.id;
-    let title = free_title(database, session)?;
+    let title = match &session.title {
+        Some(title) => free_title(database, id, title)?,
+        None => None,
+    };
     let parent = match &session.parent_session_id {
         Some(parent) if parent != id && require(database, parent).is_ok() => Some(parent),
         _ => None,
     };
     let relation = if parent.is_some() { session.relation } else { Relation::Root };
+    place(database, id, parent, relation, || {
+        database
+            .prepare_cached(
+                "UPDATE sessions SET parent_session_id = ?, title = ?, message_count = ?, tool_call_count = ? WHERE id = ?",
+            )?
+            .execute(params![
+                parent.map(SessionId::as_str),
+                title,
+                session.message_count,
+                session.tool_call_count,
+                id.as_str()
+            ])?;
+        sessions::stamp(database, id, parent, relation, session.started_at)
+    })?;
+    mend::summary(database, id)?;
+    Ok(Imported::Whole { title, parent: parent.cloned() })
+}
+
+/// Gives a session its place, as `put` writes it, and shows it.
+///
+/// A new parent comes before the side row is there: one that changes would have the whole conversation looked at again.
+pub(crate) fn place(
+    database: &Database,
+    id: &SessionId,
+    parent: Option<&SessionId>,
+    relation: Relation,
+    put: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let is_second = relation == Relation::Continuation
         && parent.map(|parent| sessions::continuation(database, parent)).transpose()?.flatten().is_some();
-    // Before its side row is there: a parent that changes would have the whole conversation looked at again.
-    database
-        .prepare_cached(
-            "UPDATE sessions SET parent_session_id = ?, title = ?, message_count = ?, tool_call_count = ? WHERE id = ?",
-        )?
-        .execute(params![
-            parent.map(SessionId::as_str),
-            title,
-            session.message_count,
-            session.tool_call_count,
-            id.as_str()
-        ])?;
-    sessions::stamp(database, id, parent, relation, session.started_at)?;
+    put()?;
     hidden::show(database, id)?;
-    mend::summary(database, id)?;
     if is_second {
         // Which of the two is the tip is told by their starts.
         database
             .prepare_cached("UPDATE hx_session SET dirty = dirty | 2 WHERE session_id = ?")?
             .execute(params![id.as_str()])?;
     }
-    Ok(Imported::Whole { title, parent: parent.cloned() })
+    Ok(())
 }
 
 /// The title that a session comes with, or the next free one if another session has it.
-fn free_title(database: &Database, session: &Session) -> Result<Option<String>, Failure> {
-    let Some(title) = &session.title else { return Ok(None) };
+pub(crate) fn free_title(database: &Database, id: &SessionId, title: &str) -> Result<Option<String>, Failure> {
     let holder: Option<String> = database
         .prepare_cached(statements::TITLE_HOLDER)?
-        .query_row(params![title, session.id.as_str()], |row| row.get(0))
+        .query_row(params![title, id.as_str()], |row| row.get(0))
         .optional()?;
     if holder.is_none() {
-        return Ok(Some(title.clone()));
+        return Ok(Some(title.to_owned()));
     }
     match Title::clean(title) {
-        Ok(Some(base)) => Ok(Some(titles::next(database, &session.id, &base)?.as_str().to_owned())),
+        Ok(Some(base)) => Ok(Some(titles::next(database, id, &base)?.as_str().to_owned())),
         Ok(None) | Err(_) => Ok(None),
     }
 }

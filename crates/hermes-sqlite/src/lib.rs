@@ -50,6 +50,7 @@ mod statistics;
 mod store;
 mod titles;
 mod topics;
+mod trash;
 mod usage;
 mod vacuum;
 mod verify;

@@ -3,7 +3,7 @@
 use crate::chores::Background;
 use crate::database::Database;
 use crate::error::Failure;
-use crate::{connection, deletion, indexes, mend, optimize, schema, vacuum};
+use crate::{connection, deletion, indexes, mend, optimize, schema, trash, vacuum};
 use hermes_session::StoreStatus;
 use std::path::Path;
 
@@ -22,6 +22,7 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
         schema::add_card(database)?;
     }
     Ok(!deletion::step(database)?
+        || trash::sweep(database)?
         || mend::step(database)? > 0
         || indexes::fill(database)?
         || indexes::heal(database)?

@@ -6,6 +6,13 @@ use hermes_session::{Conflict, Request, SessionId};
 use hermes_sql::{Answer, statements};
 use rusqlite::{OptionalExtension as _, params};
 
+/// Whether the request's key was used before.
+pub(crate) fn is_known(database: &Database, request: &Request) -> Result<bool, Failure> {
+    let Some(key) = &request.key else { return Ok(false) };
+    let lives = database.prepare_cached(statements::REQUEST)?.query_row(params![key.as_str()], |row| row.get(2));
+    Ok(lives.optional()?.unwrap_or(false))
+}
+
 /// Does `work` unless the request's key says that it was done, and remembers what it answers.
 pub(crate) fn once<T: Answer>(
     database: &Database,

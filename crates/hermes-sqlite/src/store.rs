@@ -99,7 +99,7 @@ impl SqliteStore {
     }
 
     /// Takes away what is left of deleted conversations. They are deleted whatever comes of it: what fails here is upkeep's.
-    async fn finish_deletions(&self) {
+    pub(crate) async fn finish_deletions(&self) {
         while let Ok(false) = self.workers.write("delete a conversation", deletion::step).await {}
     }
 }

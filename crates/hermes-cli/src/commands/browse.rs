@@ -58,6 +58,7 @@ pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliEr
         context: context.with_flags(context.flags.clone()),
         store,
         transcripts: Transcripts::of(&settings, &url),
+        trash_days: settings.sessions.trash_days.value,
         url,
         filter,
         timeout: Duration::from_millis(settings.search.timeout_ms.value),

@@ -59,6 +59,7 @@ fn rows(context: &Context, settings: &Settings) -> Vec<Row> {
         Some(row("sessions.retention_days", &settings.sessions.retention_days, u64::to_string)),
         Some(row("sessions.vacuum_after_prune", &settings.sessions.vacuum_after_prune, bool::to_string)),
         Some(row("sessions.min_interval_hours", &settings.sessions.min_interval_hours, u64::to_string)),
+        Some(row("sessions.trash_days", &settings.sessions.trash_days, u64::to_string)),
         Some(row("display.resume_display", &settings.display.resume_display, |display| display_name(*display).into())),
         Some(row("search.timeout_ms", &settings.search.timeout_ms, u64::to_string)),
     ];

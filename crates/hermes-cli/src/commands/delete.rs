@@ -7,15 +7,20 @@ use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{changes, json};
 use hermes_session::{Deleted, Maintenance, Relation, Request, SessionId, Timestamp};
 
+const DAY: f64 = 86_400.0;
+
 /// Deletes a conversation: its sessions, their messages, and the transcripts that the agent keeps of them
 ///
-/// A conversation goes as a whole: what was compressed, and delegates, go with it. A delegate that is named itself goes alone, with what it
+/// It goes to the trash, from which `hermes sessions restore` brings it back for 30 days (sessions.trash_days). A conversation goes as a whole: what was compressed, and delegates, go with it. A delegate that is named itself goes alone, with what it
 /// sent out in turn. Branches stay, as conversations of their own.
 #[derive(clap::Args)]
 pub(crate) struct DeleteArgs {
     /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
     #[arg(value_name = "SESSION")]
     session: String,
+    /// Deletes it for good at once, past the trash
+    #[arg(long, visible_alias = "now")]
+    permanent: bool,
     /// Does not ask
     #[arg(short, long)]
     yes: bool,
@@ -52,26 +57,51 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliEr
     doomed.files = transcripts.as_ref().map_or(0, |transcripts| transcripts.files(&doomed.members).len() as u64);
     let question = if doomed.sent_from.is_some() { "Delete this delegate?" } else { "Delete this conversation?" };
     context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), question)?;
-    let (deleted, removed) = carry_out(&*store, &found.asked, &doomed, transcripts.as_ref(), context.now.at).await?;
+    let days = if args.permanent { 0 } else { settings.sessions.trash_days.value };
+    let now = context.now.at;
+    let (gone, removed) = carry_out(&*store, &found.asked, &doomed, days, transcripts.as_ref(), now).await?;
     warn_left(context, &removed);
     if args.json {
-        context.ui.json(&json::changes::deleted(&doomed, deleted, removed.files))
+        context.ui.json(&json::changes::deleted(&doomed, &gone))
     } else {
-        context.ui.print(changes::deleted(&doomed, deleted, removed.files))
+        context.ui.print(changes::deleted(&doomed, &gone, &context.now, &context.place()))
     }
 }
 
-/// Deletes what a session stands for, and its transcripts. Nobody is asked.
+/// What became of what was deleted.
+#[derive(Debug)]
+pub(crate) struct Gone {
+    pub(crate) deleted: Deleted,
+    /// How many files with transcripts went.
+    pub(crate) files: u64,
+    /// Up to when it can come back; nothing if it can't.
+    pub(crate) until: Option<Timestamp>,
+}
+
+/// Deletes what a session stands for, and its transcripts, for so many days or, with none, for good. Nobody is asked.
 pub(crate) async fn carry_out(
     store: &dyn Maintenance,
     id: &SessionId,
     doomed: &Doomed,
+    days: u64,
     transcripts: Option<&Transcripts>,
     now: Timestamp,
-) -> Result<(Deleted, Removed), CliError> {
-    let deleted = store.delete_chain(id, &Request::at(now)).await?;
-    let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&doomed.members));
-    Ok((deleted, removed))
+) -> Result<(Gone, Removed), CliError> {
+    let request = Request::at(now);
+    if days == 0 {
+        let deleted = store.delete_chain(id, &request).await?;
+        let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&doomed.members));
+        return Ok((Gone { deleted, files: removed.files, until: None }, removed));
+    }
+    let until = now.plus(days as f64 * DAY);
+    let deleted = store.trash_chain(id, until, &request).await?;
+    let moved = match (transcripts, store.trashed(id).await?) {
+        (Some(transcripts), Some((entry, members))) => transcripts.put_away(&members, &entry),
+        // Somebody has emptied the trash since.
+        (Some(transcripts), None) => transcripts.remove(&doomed.members),
+        (None, _) => Removed::default(),
+    };
+    Ok((Gone { deleted, files: moved.files, until: Some(until) }, moved))
 }
 
 /// What goes with a session: its conversation, or the delegate that it is. A session in it that can't be read goes with it all the same.

@@ -1,14 +1,15 @@
 //! What commands that change something tell a person, before and after.
 
 use super::checks::{fact, number, plural, size};
+use super::shell::shell_word;
 use super::table::{Column, Table};
 use super::time::Now;
 use super::{Line, Visible};
-use crate::commands::delete::Doomed;
+use crate::commands::delete::{Doomed, Gone};
 use anstyle::{AnsiColor, Style};
 use hermes_session::import::{Finding, FindingKind, ImportReport};
 use hermes_session::retention::{Candidate, Pruned};
-use hermes_session::{Deleted, SessionId, Title};
+use hermes_session::{SessionId, Title};
 use std::path::PathBuf;
 
 /// How narrow a title may become in a table.
@@ -83,17 +84,23 @@ pub(crate) fn doomed(doomed: &Doomed, now: &Now) -> Vec<Line> {
 }
 
 /// What went with a conversation or a delegate.
-pub(crate) fn deleted(doomed: &Doomed, deleted: Deleted, files: u64) -> Vec<Line> {
+pub(crate) fn deleted(doomed: &Doomed, gone: &Gone, now: &Now, place: &str) -> Vec<Line> {
     let name = doomed.title.as_deref().unwrap_or(doomed.id.as_str());
-    let parts = [plural(deleted.sessions, "sessions"), plural(deleted.messages, "messages")];
-    let parts = parts.into_iter().chain((files > 0).then(|| plural(files, "transcripts")));
+    let parts = [plural(gone.deleted.sessions, "sessions"), plural(gone.deleted.messages, "messages")];
+    let parts = parts.into_iter().chain((gone.files > 0).then(|| plural(gone.files, "transcripts")));
     let what = parts.collect::<Vec<_>>().join(", ");
     let (kind, rest) = match &doomed.sent_from {
         Some(id) => ("the delegate ", format!(" The conversation {id} stays.")),
         None => ("", String::new()),
     };
     let line = Line::plain_text(format!("Deleted {kind}")).with(name, Style::new().bold());
-    vec![line.text(format!(" ({what}).{rest}"))]
+    let line = line.text(format!(" ({what}).{rest}"));
+    let back = gone.until.map(|until| {
+        let word = shell_word(doomed.id.as_str());
+        let text = format!("Until {} it can come back: hermes sessions restore {word}{place}", now.date(until));
+        Line::plain_text(text)
+    });
+    [line].into_iter().chain(back).collect()
 }
 
 /// A number of conversations.

@@ -6,6 +6,7 @@ pub(crate) mod insights;
 pub(crate) mod marks;
 pub(crate) mod repaired;
 pub(crate) mod store;
+pub(crate) mod trash;
 
 use super::marked::Marks;
 use super::transcript::Segments;

@@ -25,6 +25,7 @@ fn every_setting_tells_who_set_it() {
     sessions.retention_days                 90  (the default)
     sessions.vacuum_after_prune             true  (the default)
     sessions.min_interval_hours             24  (the default)
+    sessions.trash_days                     30  (the default)
     display.resume_display                  full  (the default)
     search.timeout_ms                       2000  (the default)
     --- exit 0

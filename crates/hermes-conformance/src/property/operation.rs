@@ -3,8 +3,8 @@
 use hermes_session::import::{ImportError, ImportOptions, import};
 use hermes_session::retention::{RetentionPolicy, prune};
 use hermes_session::{
-    Conflict, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Relation, Request,
-    SessionId, SessionPatch, StoreError, Tag, Title, UsageUpdate,
+    Conflict, Emptying, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Relation,
+    Request, SessionId, SessionPatch, StoreError, Tag, Title, Trashed, UsageUpdate,
 };
 use std::fmt::Debug;
 
@@ -25,6 +25,9 @@ pub(super) enum Operation {
     RecordUsage(SessionId, UsageUpdate),
     DeleteConversation(SessionId),
     DeleteChain(SessionId),
+    TrashChain(SessionId),
+    Restore(SessionId),
+    EmptyTrash(Emptying),
     Prune(RetentionPolicy),
     /// The lines of an export, each with the session it is for.
     Import(Vec<(SessionId, String)>),
@@ -101,8 +104,16 @@ impl Step {
             Operation::ChangeTags(id, add, remove) => Outcome::of(store.change_tags(id, add, remove, request).await),
             Operation::DeleteConversation(id) => Outcome::of(store.delete_conversation(id, request).await),
             Operation::DeleteChain(id) => Outcome::of(store.delete_chain(id, request).await),
+            Operation::TrashChain(id) => Outcome::of(store.trash_chain(id, request.at, request).await),
+            Operation::Restore(id) => Outcome::of(store.restore(id, request).await),
+            Operation::EmptyTrash(which) => Outcome::of(store.empty_trash(which).await.map(without_numbers)),
         }
     }
+}
+
+/// What went from the trash. Under which numbers is each store's own.
+fn without_numbers(gone: Vec<Trashed>) -> Vec<Trashed> {
+    gone.into_iter().map(|entry| Trashed { number: 0, ..entry }).collect()
 }
 
 /// The places of messages in their session. Their ids are each store's own.

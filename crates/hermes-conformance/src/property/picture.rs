@@ -5,7 +5,7 @@ use crate::fixture::{at, id, source};
 use crate::ordering::ORDERS;
 use hermes_session::{
     Finding, InsightsRequest, ListRequest, Maintenance, MessageRequest, Order, PageRequest, SessionFilter, Severity,
-    StoreError, Tag, View, Window,
+    StoreError, Tag, Trashed, View, Window,
 };
 use std::fmt::Debug;
 
@@ -54,6 +54,8 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
         titled.sort_by(|a, b| a.id.cmp(&b.id));
         show(format!("titled {title}"), &titled);
     }
+    let trash = store.trash(None, u32::MAX).await?.into_iter().map(|entry| Trashed { number: 0, ..entry });
+    show("trash".into(), &trash.collect::<Vec<_>>());
     show("ids with a".into(), &store.ids_with_prefix("a", 10).await?);
     for filter in filters() {
         show(format!("counts of {filter:?}"), &store.counts(&filter).await?);

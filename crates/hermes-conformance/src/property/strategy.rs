@@ -6,8 +6,8 @@ use super::operation::{Operation, Step};
 use crate::fixture::{at, id, json, key, source, structured, title};
 use hermes_session::retention::RetentionPolicy;
 use hermes_session::{
-    Content, EndReason, Json, MessageBody, NewChild, NewMessage, NewSession, Relation, Request, RequestKey, Role,
-    SessionId, SessionPatch, Tag, Timestamp, Title, UsageMode, UsageUpdate,
+    Content, Emptying, EndReason, Json, MessageBody, NewChild, NewMessage, NewSession, Relation, Request, RequestKey,
+    Role, SessionId, SessionPatch, Tag, Timestamp, Title, UsageMode, UsageUpdate,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -27,6 +27,7 @@ pub(super) struct Machine;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Traces {
     made: BTreeSet<SessionId>,
+    trashed: BTreeSet<SessionId>,
     sent: Vec<Step>,
 }
 
@@ -60,8 +61,11 @@ impl ReferenceStateMachine for Machine {
         {
             traces.made.insert(id.clone());
         }
-        if let Operation::DeleteConversation(id) | Operation::DeleteChain(id) = &step.operation {
-            traces.made.remove(id);
+        match &step.operation {
+            Operation::DeleteConversation(id) | Operation::DeleteChain(id) => _ = traces.made.remove(id),
+            Operation::TrashChain(id) if traces.made.remove(id) => _ = traces.trashed.insert(id.clone()),
+            Operation::Restore(id) if traces.trashed.remove(id) => _ = traces.made.insert(id.clone()),
+            _ => {}
         }
         if let Operation::Import(lines) = &step.operation {
             traces.made.extend(lines.iter().map(|(id, _)| id.clone()));
@@ -110,6 +114,13 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         2 => (known(), usage()).prop_map(|(id, update)| Operation::RecordUsage(id, update)),
         1 => known().prop_map(Operation::DeleteConversation),
         2 => known().prop_map(Operation::DeleteChain),
+        2 => known().prop_map(Operation::TrashChain),
+        3 => any_of(traces.trashed.iter().cloned().collect()).prop_map(Operation::Restore),
+        1 => prop_oneof![
+            4 => time().prop_map(Emptying::Over),
+            2 => any_of(traces.trashed.iter().cloned().collect()).prop_map(Emptying::One),
+            1 => Just(Emptying::All),
+        ].prop_map(Operation::EmptyTrash),
         1 => policy().prop_map(Operation::Prune),
         2 => lines::some(traces).prop_map(Operation::Import),
         1 => (known(), known(), relation()).prop_map(|(child, parent, relation)| Operation::Link(child, parent, relation)),

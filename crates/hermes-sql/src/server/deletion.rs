@@ -2,7 +2,7 @@
 
 use super::conversation_marks::is_pinned;
 use super::requests::once;
-use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages};
+use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages, trash};
 use crate::values;
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{Deleted, Lineage, Link, Request, SessionId, Timestamp, change};
@@ -31,16 +31,39 @@ pub async fn delete_chain<T: Sql>(transaction: &T, id: &SessionId, request: &Req
     once(transaction, request, id, || change::delete_chain(id), async {
         transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
-        let (members, root) = (lineage.chain(id), lineage.conversation_root(id));
-        let deleted = remove(transaction, &lineage, &members).await?;
-        if !members.contains(&root) {
-            // Last, because whoever appends to what stays waits from here on.
-            messages::lock_activity(transaction, &root).await?;
-            messages::tell_activity(transaction, &root).await?;
-        }
-        Ok(deleted)
+        remove_chain(transaction, &lineage, id).await
     })
     .await
+}
+
+/// `trash_chain` of the contract.
+pub async fn trash_chain<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    until: Timestamp,
+    request: &Request,
+) -> Result<Deleted, T::Failure> {
+    once(transaction, request, id, || change::trash_chain(id), async {
+        transaction.lock_kin().await?;
+        let lineage = lineage::read(transaction, id).await?;
+        let members = lineage.chain(id);
+        lock_all(transaction, &members).await?;
+        trash::keep(transaction, &lineage, &members, request.at, until).await?;
+        remove_chain(transaction, &lineage, id).await
+    })
+    .await
+}
+
+/// Removes the chain that a session is part of. What stays of its conversation is as active as the rest of it.
+async fn remove_chain<T: Sql>(transaction: &T, lineage: &Lineage, id: &SessionId) -> Result<Deleted, T::Failure> {
+    let (members, root) = (lineage.chain(id), lineage.conversation_root(id));
+    let deleted = remove(transaction, lineage, &members).await?;
+    if !members.contains(&root) {
+        // Last, because whoever appends to what stays waits from here on.
+        messages::lock_activity(transaction, &root).await?;
+        messages::tell_activity(transaction, &root).await?;
+    }
+    Ok(deleted)
 }
 
 /// Deletes the first of these conversations that may still go, as many as a step takes.

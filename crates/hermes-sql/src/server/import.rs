@@ -25,7 +25,11 @@ pub async fn take<T: Sql>(
     Ok(outcomes)
 }
 
-async fn take_one<T: Sql>(transaction: &T, piece: &ImportPiece, words: &[T::Written]) -> Result<Imported, T::Failure> {
+pub(super) async fn take_one<T: Sql>(
+    transaction: &T,
+    piece: &ImportPiece,
+    words: &[T::Written],
+) -> Result<Imported, T::Failure> {
     let (id, lock) = (&piece.session.id, transaction.dialect().lock);
     if piece.start == 0 {
         // An import that was killed may have left a part of it.

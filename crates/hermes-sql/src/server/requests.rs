@@ -4,6 +4,22 @@ use super::{Fields as _, Sql};
 use crate::{Answer, values};
 use hermes_session::{Conflict, Request, SessionId};
 
+/// Whether the request's key was used before, and still counts.
+pub(super) async fn is_known<T: Sql>(transaction: &T, request: &Request) -> Result<bool, T::Failure> {
+    let Some(key) = &request.key else { return Ok(false) };
+    let kept = transaction
+        .row(
+            "SELECT message_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.session_id = r.session_id) \
+             FROM hx_request r WHERE request_key = $1",
+            values![key.as_str()],
+        )
+        .await?;
+    Ok(match kept {
+        Some(row) => row.try_get(0)?,
+        None => false,
+    })
+}
+
 /// Does `work` unless the request's key says that it was done, and remembers what it answers.
 ///
 /// Two at once under one key can't both be remembered: the second fails there, and finds the first when it is tried again.

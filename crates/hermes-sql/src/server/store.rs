@@ -6,6 +6,7 @@
 #[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
 macro_rules! server_store {
     ($store:ty) => {
+        $crate::server_trash!($store);
         const _: () = {
             use crate::database::Purpose;
             use crate::indexes::Written;

@@ -89,6 +89,8 @@ fn hidden(database: &Database, check: &mut Check) -> Result<(), Failure> {
     while let Some(row) = rows.next()? {
         let what = match text(row, 1)?.as_deref() {
             Some("coming") => "is imported in part, and hidden until the import is run again",
+            Some("binned") => "goes to the trash, and what is left of it follows",
+            Some("restoring") => "comes back from the trash in part, and is hidden until the restore is run again",
             _ => "was deleted; upkeep takes away what is left of it",
         };
         check.note(format!("hx_hidden {}", text(row, 0)?.unwrap_or_default()), what);

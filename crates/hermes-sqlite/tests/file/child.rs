@@ -3,7 +3,9 @@
 use crate::fixture::{at, id, new, user};
 use hermes_session::import::{ImportOptions, import};
 use hermes_session::search::{Query, SearchRequest, SearchStore as _};
-use hermes_session::{ListRequest, Maintenance as _, MessageId, Optimizing, RequestKey, SessionStore as _};
+use hermes_session::{
+    ListRequest, Maintenance as _, MessageId, Optimizing, RequestKey, SessionStore as _, TrashStore as _,
+};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -60,6 +62,13 @@ async fn a_process_of_its_own() {
         "delete_chain" => {
             let key = RequestKey::parse(verb).unwrap();
             store.delete_chain(&id(argument), &at(9.0).keyed(key)).await.unwrap();
+        }
+        "trash_chain" => {
+            let (key, until) = (RequestKey::parse(verb).unwrap(), at(1e6).at);
+            store.trash_chain(&id(argument), until, &at(9.0).keyed(key)).await.unwrap();
+        }
+        "restore" => {
+            store.restore(&id(argument), &at(10.0)).await.unwrap();
         }
         other => panic!("{other}?"),
     }

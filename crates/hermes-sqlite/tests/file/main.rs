@@ -30,6 +30,7 @@ mod refusals;
 mod room;
 mod search;
 mod topics;
+mod trash;
 mod vacuum;
 mod verify;
 mod versions;

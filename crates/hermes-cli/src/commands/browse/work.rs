@@ -46,6 +46,8 @@ pub(super) struct Desk {
     pub(super) store: Arc<dyn Store>,
     pub(super) url: StoreUrl,
     pub(super) transcripts: Option<Transcripts>,
+    /// How long what is deleted can come back.
+    pub(super) trash_days: u64,
     pub(super) filter: SessionFilter,
     /// How long a search may take.
     pub(super) timeout: Duration,
@@ -239,11 +241,12 @@ async fn deleted(desk: &Desk, ids: Vec<SessionId>) -> Event {
 async fn delete_one(desk: &Desk, id: &SessionId) -> Result<Notice, CliError> {
     let doomed = delete::look(&*desk.store, id).await?;
     let transcripts = desk.transcripts.as_ref();
-    let (deleted, removed) = delete::carry_out(&*desk.store, id, &doomed, transcripts, clock::now().at).await?;
+    let (now, days) = (clock::now(), desk.trash_days);
+    let (gone, removed) = delete::carry_out(&*desk.store, id, &doomed, days, transcripts, now.at).await?;
     if let Some((file, error)) = removed.left.first() {
         return Ok(Notice::error(format!("It is deleted, but {} is still there: {error}", file.display())));
     }
-    let lines = changes::deleted(&doomed, deleted, removed.files);
+    let lines = changes::deleted(&doomed, &gone, &now, &desk.context.place());
     Ok(Notice::of(lines.iter().map(crate::ui::Line::plain).collect::<Vec<_>>().join(" ")))
 }
 

@@ -1,11 +1,11 @@
 //! What commands that change something tell programs.
 
 use super::{SCHEMA, array, boolean, time};
-use crate::commands::delete::Doomed;
+use crate::commands::delete::{Doomed, Gone};
 use crate::ui::changes::{Imported, PruneRow, Written};
 use hermes_session::json::ObjectWriter;
 use hermes_session::retention::Pruned;
-use hermes_session::{Deleted, Json, SessionId, Title};
+use hermes_session::{Json, SessionId, Title};
 
 fn object() -> ObjectWriter {
     let mut object = ObjectWriter::new();
@@ -21,14 +21,15 @@ pub(crate) fn renamed(id: &SessionId, title: &Title) -> String {
 }
 
 /// What went with a conversation or a delegate.
-pub(crate) fn deleted(doomed: &Doomed, deleted: Deleted, files: u64) -> String {
+pub(crate) fn deleted(doomed: &Doomed, gone: &Gone) -> String {
     let mut object = object();
     object
         .text("id", Some(doomed.id.as_str()))
         .text("sent_from", doomed.sent_from.as_ref().map(SessionId::as_str))
-        .raw("sessions", &deleted.sessions.to_string())
-        .raw("messages", &deleted.messages.to_string())
-        .raw("files", &files.to_string());
+        .raw("sessions", &gone.deleted.sessions.to_string())
+        .raw("messages", &gone.deleted.messages.to_string())
+        .raw("files", &gone.files.to_string())
+        .raw("until", &time(gone.until));
     object.finish()
 }
 

@@ -1,0 +1,37 @@
+//! `hermes sessions restore`
+
+use crate::commands::trash::find;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::transcripts::{Removed, Transcripts};
+use crate::ui::{json, trash};
+use hermes_session::Request;
+
+/// Brings a deleted conversation back from the trash, with its messages, its title and its transcripts
+#[derive(clap::Args)]
+pub(crate) struct RestoreArgs {
+    /// The id of one of its sessions, the start of the id it was named by, or its title
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Prints one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(context: &Context, args: RestoreArgs) -> Result<(), CliError> {
+    let settings = context.settings()?;
+    let (store, url) = context.open_configured(&settings).await?;
+    let (entry, members) = find(context, &*store, &args.session).await?;
+    let restored = store.restore(&entry.id, &Request::at(context.now.at)).await?;
+    let moved = Transcripts::of(&settings, &url)
+        .map_or_else(Removed::default, |transcripts| transcripts.bring_back(&members, &entry));
+    for (file, error) in &moved.left {
+        let text = format!("could not bring back {}: {error}", file.display());
+        context.ui.warn(&text, "the conversation is there; move the file to where it was by hand");
+    }
+    if args.json {
+        context.ui.json(&json::trash::restored(&entry, &restored, moved.files))
+    } else {
+        context.ui.print(trash::restored(&entry, &restored, moved.files))
+    }
+}

@@ -1,0 +1,250 @@
+//! The trash of a server: the rows of deleted conversations, in tables that no other call reads.
+//!
+//! A conversation goes there in the transaction that deletes it. It comes back as an import does: messages first, in pieces, which nobody sees
+//! before their sessions are there; then all its sessions, in the transaction that takes it out of the trash. Whatever changes the trash has the
+//! lineages for itself.
+
+mod store;
+
+use super::requests::{is_known, once};
+use super::row::{self, Restored as RestoredRow};
+use super::{Fields as _, LIST, Sql, among, import};
+use crate::{columns, decode, stored, values};
+use hermes_session::import::{ImportPiece, Imported};
+use hermes_session::{
+    Conflict, Emptying, Lineage, Message, Request, Restored, Retitled, Session, SessionId, StoreError, Timestamp,
+    Trashed, change,
+};
+use std::sync::LazyLock;
+
+/// How many messages come back in one piece.
+const PIECE: i64 = 500;
+
+const ENTRY: &str = "number, session_id, title, source, deleted_at, kept_until, sessions, messages";
+
+/// The columns of a session, without an alias.
+static SESSION: LazyLock<String> = LazyLock::new(|| columns::SESSION.replace("s.", ""));
+
+/// Keeps sessions that are about to be removed, which are locked. What should come back with a session is kept here too.
+pub(super) async fn keep<T: Sql>(
+    transaction: &T,
+    lineage: &Lineage,
+    members: &[SessionId],
+    at: Timestamp,
+    until: Timestamp,
+) -> Result<(), T::Failure> {
+    let number: i64 =
+        transaction.one("SELECT coalesce(max(number), 0) + 1 FROM hx_trash", values![]).await?.try_get(0)?;
+    for (place, member) in members.iter().enumerate() {
+        let sql = format!(
+            "INSERT INTO hx_trash_session (number, place, relation, {}) SELECT $1, $2, h.relation, {} \
+             FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = $3",
+            *SESSION,
+            columns::SESSION
+        );
+        transaction.run(&sql, values![number, place, member.as_str()]).await?;
+    }
+    let mut messages = 0;
+    for some in members.chunks(LIST) {
+        let (condition, mut list) = among("session_id", 2, some.iter().map(SessionId::as_str));
+        list.insert(0, number.into());
+        let sql = format!(
+            "INSERT INTO hx_trash_message (number, {0}) SELECT $1, {0} FROM messages WHERE {condition}",
+            *row::MESSAGE
+        );
+        messages += transaction.run(&sql, list).await?;
+    }
+    let first = members.first().map(|first| (first, lineage.tip(first)));
+    let Some((first, tip)) = first else { return Ok(()) };
+    transaction
+        .run(
+            &format!(
+                "INSERT INTO hx_trash ({ENTRY}) SELECT $1, t.id, t.title, f.source, $2, $3, $4, $5 FROM sessions t \
+                 JOIN sessions f ON f.id = $6 WHERE t.id = $7"
+            ),
+            values![
+                number,
+                at.seconds(),
+                until.seconds(),
+                members.len(),
+                i64::try_from(messages).unwrap_or(i64::MAX),
+                first.as_str(),
+                tip.as_str()
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+/// `trash` of the contract.
+pub async fn list<T: Sql>(
+    transaction: &T,
+    older_than: Option<&Trashed>,
+    limit: u32,
+) -> Result<Vec<Trashed>, T::Failure> {
+    let sql = format!("SELECT {ENTRY} FROM hx_trash WHERE number < $1 ORDER BY number DESC LIMIT $2");
+    let below = older_than.map_or(i64::MAX, |entry| entry.number);
+    let rows = transaction.rows(&sql, values![below, limit]).await?;
+    Ok(rows.iter().map(entry).collect::<Result<_, _>>()?)
+}
+
+fn entry<R: super::ServerRow>(row: &R) -> Result<Trashed, super::Odd> {
+    let text = |text: String| stored::with_nul(&text).unwrap_or(text);
+    let time = |index| {
+        Timestamp::from_seconds(row.try_get(index)?).map_err(|_| super::Odd("hx_trash: a time that is none".into()))
+    };
+    Ok(Trashed {
+        number: row.try_get(0)?,
+        id: row.id(1)?,
+        title: row.try_get::<Option<String>>(2)?.map(text),
+        source: text(row.try_get(3)?),
+        deleted_at: time(4)?,
+        until: time(5)?,
+        sessions: row.try_get::<i64>(6)?.unsigned_abs(),
+        messages: row.try_get::<i64>(7)?.unsigned_abs(),
+    })
+}
+
+/// `trashed` of the contract.
+pub async fn find<T: Sql>(transaction: &T, id: &SessionId) -> Result<Option<(Trashed, Vec<SessionId>)>, T::Failure> {
+    let sql = format!(
+        "SELECT {ENTRY} FROM hx_trash WHERE number = (SELECT max(s.number) FROM hx_trash_session s WHERE s.id = $1)"
+    );
+    let Some(found) = transaction.row(&sql, values![id.as_str()]).await? else { return Ok(None) };
+    let entry = entry(&found)?;
+    let rows =
+        transaction.rows("SELECT id FROM hx_trash_session WHERE number = $1 ORDER BY place", values![entry.number]);
+    let members = rows.await?.iter().map(|row| row.id(0)).collect::<Result<_, _>>()?;
+    Ok(Some((entry, members)))
+}
+
+/// What is to come back, and how much of it is there.
+#[derive(Debug)]
+pub struct Plan {
+    /// Nothing if the request was answered before.
+    entry: Option<Trashed>,
+    sessions: Vec<Coming>,
+}
+
+#[derive(Debug)]
+struct Coming {
+    session: Session,
+    /// How many messages are there, and the id that the last of them had.
+    messages: u64,
+    last: i64,
+    is_whole: bool,
+}
+
+impl Plan {
+    /// Takes in what became of a piece.
+    ///
+    /// # Errors
+    /// `Conflict::Exists` if there is a session of that id, or somebody else is bringing it back.
+    pub fn took(&mut self, piece: &ImportPiece, outcomes: &[Imported]) -> Result<(), StoreError> {
+        let Some(coming) = self.sessions.iter_mut().find(|coming| coming.session.id == piece.session.id) else {
+            return Ok(());
+        };
+        if outcomes.iter().any(|outcome| !matches!(outcome, Imported::Partly(_))) {
+            return Err(Conflict::Exists(piece.session.id.clone()).into());
+        }
+        coming.messages += piece.messages.len() as u64;
+        match piece.messages.last() {
+            Some(last) => coming.last = last.id.0,
+            None => coming.is_whole = true,
+        }
+        Ok(())
+    }
+}
+
+/// Looks up what is to come back.
+pub async fn plan<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Plan, T::Failure> {
+    if is_known(transaction, request).await? {
+        return Ok(Plan { entry: None, sessions: Vec::new() });
+    }
+    let (entry, members) = find(transaction, id).await?.ok_or_else(|| StoreError::no_session(id))?;
+    for member in &members {
+        if transaction.row("SELECT 1 FROM sessions WHERE id = $1", values![member.as_str()]).await?.is_some() {
+            return Err(Conflict::Exists(member.clone()).into());
+        }
+    }
+    let sql =
+        format!("SELECT {}, s.relation FROM hx_trash_session s WHERE s.number = $1 ORDER BY s.place", columns::SESSION);
+    let mut sessions = Vec::with_capacity(members.len());
+    for row in transaction.rows(&sql, values![entry.number]).await? {
+        let session = decode::session(&RestoredRow::new(&row))?;
+        sessions.push(Coming { session, messages: 0, last: i64::MIN, is_whole: false });
+    }
+    Ok(Plan { entry: Some(entry), sessions })
+}
+
+/// The next messages that are to come back. The last piece of each session has none.
+pub async fn next_piece<T: Sql>(transaction: &T, plan: &Plan) -> Result<Option<ImportPiece>, T::Failure> {
+    let Some(coming) = plan.sessions.iter().find(|coming| !coming.is_whole) else { return Ok(None) };
+    let sql = format!(
+        "SELECT {} FROM hx_trash_message WHERE number = $1 AND session_id = $2 AND id > $3 ORDER BY id LIMIT $4",
+        *row::MESSAGE
+    );
+    let (id, number) = (&coming.session.id, plan.entry.as_ref().map_or(0, |entry| entry.number));
+    let rows = transaction.rows(&sql, values![number, id.as_str(), coming.last, PIECE]).await?;
+    let messages: Vec<Message> = rows.iter().map(|row| row::message(row, id)).collect();
+    Ok(Some(ImportPiece { session: coming.session.clone(), start: coming.messages, messages, is_last: false }))
+}
+
+/// `restore` of the contract, once all messages are there.
+pub async fn restore<T: Sql>(
+    transaction: &T,
+    id: &SessionId,
+    plan: &Plan,
+    request: &Request,
+) -> Result<Restored, T::Failure> {
+    once(transaction, request, id, || change::restore(id), async {
+        transaction.lock_import().await?;
+        transaction.lock_kin().await?;
+        let there = find(transaction, id).await?.map(|(entry, _)| entry);
+        let Some(entry) = there.filter(|entry| plan.entry.as_ref() == Some(entry)) else {
+            return Err(StoreError::no_session(id).into());
+        };
+        let mut restored = Restored { id: entry.id, sessions: 0, messages: 0, retitled: Vec::new() };
+        for Coming { session, messages, .. } in &plan.sessions {
+            let piece = ImportPiece { session: session.clone(), start: *messages, messages: Vec::new(), is_last: true };
+            let Imported::Whole { title, .. } = import::take_one(transaction, &piece, &[]).await? else {
+                return Err(Conflict::Exists(session.id.clone()).into());
+            };
+            restored.sessions += 1;
+            restored.messages += messages;
+            if let Some(had) = session.title.clone().filter(|had| title.as_ref() != Some(had)) {
+                restored.retitled.push(Retitled { id: session.id.clone(), had, has: title });
+            }
+        }
+        forget(transaction, entry.number).await?;
+        Ok(restored)
+    })
+    .await
+}
+
+/// `empty_trash` of the contract.
+pub async fn empty<T: Sql>(transaction: &T, which: &Emptying) -> Result<Vec<Trashed>, T::Failure> {
+    transaction.lock_kin().await?;
+    let gone: Vec<Trashed> = match which {
+        Emptying::One(id) => match find(transaction, id).await? {
+            Some((entry, _)) => vec![entry],
+            None => return Err(StoreError::no_session(id).into()),
+        },
+        Emptying::All => list(transaction, None, u32::MAX).await?,
+        Emptying::Over(now) => {
+            list(transaction, None, u32::MAX).await?.into_iter().filter(|entry| entry.until <= *now).collect()
+        }
+    };
+    for entry in &gone {
+        forget(transaction, entry.number).await?;
+    }
+    Ok(gone)
+}
+
+/// Takes something out of the trash.
+async fn forget<T: Sql>(transaction: &T, number: i64) -> Result<(), T::Failure> {
+    for table in ["hx_trash_message", "hx_trash_session", "hx_trash"] {
+        transaction.run(&format!("DELETE FROM {table} WHERE number = $1"), values![number]).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! The trash of a file: what agents of other releases keep comes back, and who dies on the way loses nothing.
+
+use crate::adoption::agents_file;
+use crate::child::child;
+use crate::fixture::{File, at, id, new, shown, user};
+use hermes_session::{
+    Deleted, Emptying, Maintenance as _, NewMessage, RequestKey, SessionStore as _, Timestamp, TrashStore as _,
+};
+use hermes_sqlite::SqliteStore;
+use rusqlite::Connection;
+
+const MANY: usize = 5_000;
+
+fn later() -> Timestamp {
+    Timestamp::from_seconds(1e6).unwrap()
+}
+
+fn count(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+fn hidden(connection: &Connection, state: &str) -> i64 {
+    count(connection, &format!("SELECT count(*) FROM hx_hidden WHERE state = '{state}'"))
+}
+
+/// Every row of a table with the type of every value, in the order of the rows.
+fn rows(connection: &Connection, table: &str) -> Vec<String> {
+    let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY id")).unwrap();
+    let width = statement.column_count();
+    let row = |row: &rusqlite::Row<'_>| {
+        let values: Vec<String> = (0..width).map(|at| format!("{:?}", row.get_ref(at).unwrap())).collect();
+        Ok(values.join("|"))
+    };
+    statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+}
+
+/// A session with many messages, and one with none.
+async fn fill(store: &SqliteStore) {
+    store.create(&new("large"), &at(1.0)).await.unwrap();
+    store.create(&new("other"), &at(2.0)).await.unwrap();
+    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} 大别山"))).collect();
+    store.append(&id("large"), &batch, &at(1.0)).await.unwrap();
+}
+
+/// Columns that only a newer agent has come back with what it put in them, and of the type that it had.
+#[tokio::test]
+async fn no_column_of_an_agent_is_lost() {
+    let file = File::new();
+    drop(file.open());
+    let foreign = file.foreign();
+    foreign
+        .execute_batch(
+            "ALTER TABLE sessions ADD COLUMN archived INTEGER DEFAULT 0;
+             ALTER TABLE sessions ADD COLUMN \"odd \"\"name\" BLOB;
+             ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
+             ALTER TABLE messages ADD COLUMN extra;
+             INSERT INTO sessions (id, source, started_at, title, archived, \"odd \"\"name\") VALUES ('a', 'cli', 1.5, 't', 1, x'00ff');
+             INSERT INTO messages (session_id, role, content, timestamp, active, extra) VALUES
+                 ('a', 'user', 'one', 2.0, 0, 'text'), ('a', 'user', x'c328', 3, 1, 4.25), ('a', 'tool', NULL, 4.0, 1, x'01');",
+        )
+        .unwrap();
+    let before = (rows(&foreign, "sessions"), rows(&foreign, "messages"));
+    let store = file.open();
+    let deleted = store.trash_chain(&id("a"), later(), &at(5.0)).await.unwrap();
+    assert_eq!(deleted, Deleted { sessions: 1, messages: 3 });
+    assert_eq!(count(&foreign, "SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM messages)"), 0);
+    store.restore(&id("a"), &at(6.0)).await.unwrap();
+    assert_eq!((rows(&foreign, "sessions"), rows(&foreign, "messages")), before);
+    assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_message"), 0);
+    assert!(store.verify().await.unwrap().is_sound());
+}
+
+/// What was in the trash before an agent added columns comes back as that agent's own rows are: with the defaults.
+#[tokio::test]
+async fn columns_that_came_since_have_their_defaults() {
+    let file = File::new();
+    let store = file.open();
+    for name in ["a", "b"] {
+        store.create(&new(name), &at(1.0)).await.unwrap();
+        store.append(&id(name), &[user(name)], &at(1.0)).await.unwrap();
+    }
+    store.trash_chain(&id("a"), later(), &at(2.0)).await.unwrap();
+    let foreign = file.foreign();
+    foreign
+        .execute_batch(
+            "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
+             ALTER TABLE sessions ADD COLUMN archived INTEGER DEFAULT 7;",
+        )
+        .unwrap();
+    let before = rows(&foreign, "messages");
+    // A newer one goes to the same tables.
+    store.trash_chain(&id("b"), later(), &at(3.0)).await.unwrap();
+    store.restore(&id("a"), &at(4.0)).await.unwrap();
+    store.restore(&id("b"), &at(4.0)).await.unwrap();
+    assert_eq!(rows(&foreign, "messages")[1..], before);
+    assert_eq!(count(&foreign, "SELECT sum(active) FROM messages"), 2);
+    assert_eq!(count(&foreign, "SELECT sum(archived) FROM sessions"), 14);
+    assert!(store.verify().await.unwrap().is_sound());
+}
+
+/// In the agent's own layout its triggers take messages out of the indexes and put them back in.
+#[tokio::test]
+async fn an_agents_file_of_schema_11_finds_what_came_back() {
+    let file = agents_file(
+        "INSERT INTO sessions (id, source, started_at, message_count) VALUES ('a', 'cli', 1.0, 2);
+         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'the quick fox', 2.0),
+             ('a', 'user', char(0) || 'json:[{\"type\": \"text\", \"text\": \"大别山\"}]', 3.0);",
+    );
+    let store = file.open();
+    while store.upkeep().await.unwrap() {}
+    let foreign = file.foreign();
+    let found =
+        |term: &str| count(&foreign, &format!("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH '{term}'"));
+    let before = rows(&foreign, "messages");
+    store.trash_chain(&id("a"), later(), &at(5.0)).await.unwrap();
+    assert_eq!((found("fox"), rows(&foreign, "messages").len()), (0, 0));
+    store.restore(&id("a"), &at(6.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    assert_eq!((found("fox"), rows(&foreign, "messages")), (1, before));
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        foreign.execute(&format!("INSERT INTO {table}({table}) VALUES('integrity-check')"), []).unwrap();
+    }
+    assert!(store.verify().await.unwrap().is_sound());
+}
+
+#[tokio::test]
+async fn who_is_killed_on_the_way_into_the_trash_has_put_all_of_it_there() {
+    let mut half = 0;
+    for round in 0..10 {
+        let file = File::new();
+        let store = file.open_idle();
+        fill(&store).await;
+        let before = rows(&file.foreign(), "messages");
+        let mut child = child("trash_chain", "large", &file.path()).spawn().unwrap();
+        let foreign = file.foreign();
+        while hidden(&foreign, "binned") == 0 && count(&foreign, "SELECT count(*) FROM sessions") == 2 {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        half += hidden(&foreign, "binned");
+        assert_eq!(shown(&store).await, "other()");
+        let key = RequestKey::parse("trash_chain").unwrap();
+        let again = store.trash_chain(&id("large"), later(), &at(10.0).keyed(key)).await.unwrap();
+        assert_eq!(again, Deleted { sessions: 1, messages: MANY as u64 }, "round {round}");
+        // Whoever comes next ends it: upkeep, or the one who wants it back.
+        while round % 2 == 0 && store.upkeep().await.unwrap() {}
+        let restored = store.restore(&id("large"), &at(11.0)).await.unwrap();
+        assert_eq!(restored.messages, MANY as u64);
+        assert_eq!(rows(&foreign, "messages"), before);
+        assert!(store.verify().await.unwrap().is_sound());
+        if half > 1 {
+            return;
+        }
+    }
+    panic!("no process was killed half-way");
+}
+
+#[tokio::test]
+async fn who_is_killed_on_the_way_back_leaves_it_in_the_trash() {
+    let mut half = 0;
+    for round in 0..10 {
+        let file = File::new();
+        let store = file.open_idle();
+        fill(&store).await;
+        let before = rows(&file.foreign(), "messages");
+        store.trash_chain(&id("large"), later(), &at(9.0)).await.unwrap();
+        let mut child = child("restore", "large", &file.path()).spawn().unwrap();
+        let foreign = file.foreign();
+        while hidden(&foreign, "restoring") == 0 && count(&foreign, "SELECT count(*) FROM sessions") == 1 {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let is_half = hidden(&foreign, "restoring") == 1;
+        half += usize::from(is_half);
+        if is_half {
+            assert_eq!((shown(&store).await, store.trash(None, 9).await.unwrap().len()), ("other()".to_owned(), 1));
+            while store.upkeep().await.unwrap() {}
+            assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_message"), MANY as i64);
+            match round % 3 {
+                0 => _ = store.restore(&id("large"), &at(11.0)).await.unwrap(),
+                // Who uses its id meanwhile has it; what was half-way back is in nobody's way.
+                1 => {
+                    store.create(&new("large"), &at(11.0)).await.unwrap();
+                    assert_eq!(count(&foreign, "SELECT count(*) FROM messages"), 0);
+                    assert!(store.restore(&id("large"), &at(12.0)).await.is_err());
+                    store.delete_chain(&id("large"), &at(12.0)).await.unwrap();
+                    store.restore(&id("large"), &at(13.0)).await.unwrap();
+                }
+                _ => {
+                    store.empty_trash(&Emptying::All).await.unwrap();
+                    assert_eq!(count(&foreign, "SELECT count(*) FROM messages"), 0);
+                    assert_eq!((hidden(&foreign, "restoring"), hidden(&foreign, "doomed")), (0, 0));
+                    continue;
+                }
+            }
+        }
+        assert_eq!(rows(&foreign, "messages"), before);
+        assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_message"), 0);
+        assert!(store.verify().await.unwrap().is_sound());
+        if half > 2 {
+            return;
+        }
+    }
+    panic!("no process was killed half-way");
+}
+
+/// The agent sees a session until its row is gone, and may write to it: that comes back too.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_agent_adds_on_the_way_comes_back() {
+    let file = File::new();
+    let store = std::sync::Arc::new(file.open_idle());
+    fill(&store).await;
+    let (deleter, foreign) = (std::sync::Arc::clone(&store), file.foreign());
+    let deletion = tokio::spawn(async move { deleter.trash_chain(&id("large"), later(), &at(9.0)).await });
+    while hidden(&foreign, "binned") == 0 && !deletion.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    deletion.abort();
+    assert!(deletion.await.is_err(), "it takes several steps");
+    store.append(&id("other"), &[user("after")], &at(3.0)).await.unwrap();
+    let late = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('large', 'user', 'late', 5.0)";
+    foreign.execute_batch(late).unwrap();
+    assert_eq!(shown(&store).await, "other(after)");
+    assert_eq!(store.restore(&id("large"), &at(10.0)).await.unwrap().messages, MANY as u64 + 1);
+    assert_eq!(count(&foreign, "SELECT count(*) FROM messages WHERE content = 'late' AND session_id = 'large'"), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_shows_its_trash() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    let options = hermes_sqlite::SqliteOptions { read_only: true, ..Default::default() };
+    let reader = SqliteStore::open(&file.path(), &options).unwrap();
+    assert_eq!(reader.trash(None, 9).await.unwrap(), []);
+    store.trash_chain(&id("large"), later(), &at(9.0)).await.unwrap();
+    let seen = reader.trash(None, 9).await.unwrap();
+    assert_eq!((seen.len(), seen[0].id.as_str(), seen[0].messages), (1, "large", MANY as u64));
+    assert!(reader.restore(&id("large"), &at(10.0)).await.is_err());
+}
