@@ -28,6 +28,7 @@ pub mod lineage;
 mod listing;
 pub mod marks;
 mod message;
+pub mod needles;
 mod preview;
 pub mod recap;
 pub mod replay;

@@ -73,10 +73,10 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let database = Database::new(connect(path, flags).map_err(|error| failed(error.into()))?);
-    prepare(database, path, start + options.wait).map_err(failed)
+    prepare(database, path, options, start + options.wait).map_err(failed)
 }
 
-fn prepare(database: Database, path: &Path, deadline: Instant) -> Result<Opened, Failure> {
+fn prepare(database: Database, path: &Path, options: &SqliteOptions, deadline: Instant) -> Result<Opened, Failure> {
     let mut queue = Queue::of(path);
     let mut notices = schema::prepare(&database, path, &mut queue, deadline)?;
     notices.extend(schema::log_notice(&database, path)?);
@@ -84,6 +84,9 @@ fn prepare(database: Database, path: &Path, deadline: Instant) -> Result<Opened,
     // Acknowledged means on disk. With a log, the writer sees to it itself.
     database.pragma_update(None, "synchronous", "FULL")?;
     database.pragma_update(None, "foreign_keys", true)?;
+    if options.overwrite {
+        database.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
+    }
     // Enough for what the indexing step touches of a large vocabulary; taken as it is needed.
     database.pragma_update(None, "cache_size", -16_000)?;
     // The log is folded apart from commits; one that had grown shrinks again when it starts anew.
@@ -154,6 +157,11 @@ pub(crate) fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
     // In this mode a lock that is taken stays.
     connection.execute_batch("BEGIN EXCLUSIVE; COMMIT")?;
     Ok(connection)
+}
+
+/// Opens a file as any program might, beside others.
+pub(crate) fn open_beside(path: &Path) -> Result<Connection, rusqlite::Error> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
 /// Makes a new file, for a copy.

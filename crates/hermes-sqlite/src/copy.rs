@@ -135,7 +135,7 @@ pub(crate) fn clear_away(path: &Path) {
     }
 }
 
-fn sync_folder(path: &Path) {
+pub(crate) fn sync_folder(path: &Path) {
     if let Some(folder) = path.parent().and_then(|folder| std::fs::File::open(folder).ok()) {
         // Where folders can't be synced, the copy is still on disk under its name once the system writes it.
         _ = folder.sync_all();

@@ -16,6 +16,8 @@ pub struct SqliteOptions {
     /// Whether the store does by itself, when it has nothing else to do, what [`upkeep`](hermes_session::Maintenance::upkeep) does when it is
     /// asked. Where it does not, somebody has to ask for it now and then.
     pub background: bool,
+    /// Whether what is deleted is overwritten where it stood.
+    pub overwrite: bool,
 }
 
 /// How surely a write is on disk when it is answered.
@@ -37,6 +39,7 @@ impl Default for SqliteOptions {
             read_only: false,
             synchronous: Synchronous::Full,
             background: true,
+            overwrite: false,
         }
     }
 }

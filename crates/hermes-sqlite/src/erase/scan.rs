@@ -1,0 +1,125 @@
+//! Looking through files byte by byte, past SQLite. To be done when nobody in this process has the store open.
+
+use super::Left;
+use crate::place::beside;
+use hermes_session::StoreError;
+use hermes_session::needles::Needles;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// How much is read at once.
+const PIECE: usize = 1 << 20;
+/// What every SQLite file begins with.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+/// The files of a store.
+const OWN: [&str; 5] = ["", "-wal", "-shm", "-journal", ".queue"];
+
+/// What looking through files came to.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    pub(super) bytes: u64,
+    pub(super) left: Vec<Left>,
+    pub(super) beside: Vec<Left>,
+}
+
+/// Looks through a store's files, and through those beside it that may be copies of it.
+pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreError> {
+    let mut scanned = Scanned::default();
+    let own: Vec<PathBuf> = OWN.iter().map(|suffix| beside(store, suffix)).collect();
+    for path in &own {
+        let (bytes, found) = look_through(path, needles).map_err(|error| unread(path, error))?;
+        scanned.bytes += bytes;
+        scanned.left.extend(found.map(|at| Left { path: path.clone(), at }));
+    }
+    for path in copies(store, &own) {
+        // Whose bytes can't be read here is another's matter.
+        let Ok((bytes, found)) = look_through(&path, needles) else { continue };
+        scanned.bytes += bytes;
+        scanned.beside.extend(found.map(|at| Left { path, at }));
+    }
+    Ok(scanned)
+}
+
+fn unread(path: &Path, error: io::Error) -> StoreError {
+    let location = path.display().to_string();
+    StoreError::Backend { location, op: "look through the store's bytes", source: error.into() }
+}
+
+/// The files beside a store that are named after it, or are databases too.
+fn copies(store: &Path, own: &[PathBuf]) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else { return Vec::new() };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_meant = |path: &PathBuf| {
+        let is_named =
+            path.file_name().is_some_and(|other| other.as_encoded_bytes().starts_with(name.as_encoded_bytes()));
+        let is_own = own.iter().any(|own| own.file_name() == path.file_name());
+        path.is_file() && !is_own && (is_named || is_database(path))
+    };
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_meant).collect();
+    found.sort();
+    found
+}
+
+fn is_database(path: &Path) -> bool {
+    let mut head = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == MAGIC
+}
+
+/// Looks through a file: how many bytes it has, and where the first sign stands. A file that is not there has none.
+///
+/// # Errors
+/// If it can't be read.
+pub fn look_through(path: &Path, needles: &Needles) -> io::Result<(u64, Option<u64>)> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, None)),
+        file => file?,
+    };
+    let (mut buffer, mut kept, mut start) = (vec![0; PIECE + Needles::OVERLAP], 0, 0_u64);
+    let (mut bytes, mut found) = (0, None);
+    loop {
+        let read = file.read(&mut buffer[kept..])?;
+        if read == 0 {
+            return Ok((bytes, found));
+        }
+        bytes += read as u64;
+        let filled = kept + read;
+        if found.is_none() {
+            found = needles.find(&buffer[..filled]).map(|(at, _)| start + at as u64);
+        }
+        // What may begin here and end in the next piece is looked at again.
+        let rest = filled.min(Needles::OVERLAP);
+        buffer.copy_within(filled - rest..filled, 0);
+        start += (filled - rest) as u64;
+        kept = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_across_two_pieces_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.db");
+        let mut needles = Needles::default();
+        needles.take(b"the secret of kilimanjaro");
+        for at in [0, 5, PIECE - 3, PIECE + 40, 2 * PIECE + 60] {
+            let mut bytes = vec![b'.'; 3 * PIECE];
+            bytes[at..at + 11].copy_from_slice(b"kilimanjaro");
+            std::fs::write(&path, &bytes).unwrap();
+            assert_eq!(look_through(&path, &needles).unwrap(), (bytes.len() as u64, Some(at as u64)));
+        }
+        std::fs::write(&path, "nothing").unwrap();
+        assert_eq!(look_through(&path, &needles).unwrap(), (7, None));
+        assert_eq!(look_through(&folder.path().join("none"), &needles).unwrap(), (0, None));
+        std::fs::write(folder.path().join("state.db.backup-v9"), "… of kilimanjaro").unwrap();
+        std::fs::write(folder.path().join("other.bak"), "SQLite format 3\0 kilimanjaro").unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "kilimanjaro").unwrap();
+        let scanned = files(&path, &needles).unwrap();
+        let names: Vec<_> = scanned.beside.iter().map(|left| left.path.file_name().unwrap().to_owned()).collect();
+        assert_eq!((names, scanned.left), (vec!["other.bak".into(), "state.db.backup-v9".into()], vec![]));
+    }
+}

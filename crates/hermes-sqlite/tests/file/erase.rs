@@ -1,0 +1,195 @@
+//! What is erased is nowhere in the file, and looking for it would find it.
+
+use crate::adoption::agents_file;
+use crate::child::child;
+use crate::fixture::{File, at, id, new, shown, user};
+use hermes_session::needles::Needles;
+use hermes_session::{
+    Deleted, Json, Maintenance as _, MessageBody, NewMessage, NewSession, Role, SessionStore as _, StoreError,
+    Timestamp, Title, TrashStore as _,
+};
+use hermes_sqlite::{Erased, Rewritten, SqliteOptions, SqliteStore, erase, finish_erasing, look_through};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::Stdio;
+
+const SECRET: &str = "the codename Zanzibarium stays between us, hush-hush at 03:15";
+const CALL: &str =
+    r#"[{"id": "x", "function": {"name": "open_vault", "arguments": "{\"code\": \"quetzalcoatlus-42\"}"}}]"#;
+const CJK: &str = "秘密的大别山项目代号是朱雀";
+
+/// A conversation that should go, of every kind of text, and one that stays.
+async fn fill(store: &SqliteStore) {
+    let session = NewSession { system_prompt: Some("obey the Wolpertinger protocol".into()), ..new("doomed") };
+    store.create(&session, &at(1.0)).await.unwrap();
+    store.set_title(&id("doomed"), Some(&Title::parse("Operation Eyjafjallajökull").unwrap()), &at(1.0)).await.unwrap();
+    let call = MessageBody { tool_calls: Some(Json::parse(CALL).unwrap()), ..MessageBody::empty(Role::Assistant) };
+    let batch = [user(SECRET), call.into(), user(CJK), user(&"longwinded perambulation ".repeat(2_000))];
+    store.append(&id("doomed"), &batch, &at(2.0)).await.unwrap();
+    store.create(&new("stays"), &at(3.0)).await.unwrap();
+    let others: Vec<NewMessage> = (0..200).map(|n| user(&format!("everyday message {n} of the project"))).collect();
+    store.append(&id("stays"), &others, &at(3.0)).await.unwrap();
+}
+
+/// The signs of what should go, as anybody would make them.
+fn signs() -> Needles {
+    let mut needles = Needles::default();
+    for text in [SECRET, CALL, CJK, "Operation Eyjafjallajökull", "obey the Wolpertinger protocol", "zanzibarium"] {
+        needles.take(text.as_bytes());
+    }
+    needles.keep(b"everyday message of the project; sessions messages function arguments");
+    needles
+}
+
+fn is_in(path: &Path) -> bool {
+    ["", "-wal"].iter().any(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        look_through(name.as_ref(), &signs()).unwrap().1.is_some()
+    })
+}
+
+async fn run(file: &File, name: &str) -> Result<Erased, StoreError> {
+    let now = Timestamp::from_seconds(100.0).unwrap();
+    erase(&file.path(), &id(name), now, &SqliteOptions::default(), &mut |_| {}).await
+}
+
+async fn is_whole(file: &File) {
+    let store = file.open();
+    assert_eq!(shown(&store).await, "stays(everyday message 0 of the project)");
+    assert!(store.verify().await.unwrap().is_sound());
+    let found =
+        file.foreign().query_row("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'everyday'", [], |row| {
+            row.get::<_, i64>(0)
+        });
+    assert_eq!(found, Ok(200));
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_it() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    assert!(is_in(&file.path()));
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean(), "{:?} {:?} {}", erased.left, erased.rewritten, erased.words_left);
+    assert_eq!(erased.deleted, Deleted { sessions: 1, messages: 4 });
+    assert!(erased.needles > 20 && erased.words > 10 && erased.scanned > 10_000, "{erased:?}");
+    assert!(!is_in(&file.path()));
+    is_whole(&file).await;
+    assert!(matches!(run(&file, "doomed").await, Err(StoreError::NotFound(_))));
+}
+
+/// A store that only deletes is caught: rows are gone, and the bytes are not.
+#[tokio::test]
+async fn looking_finds_what_was_only_deleted() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    while store.upkeep().await.unwrap() {}
+    store.delete_chain(&id("doomed"), &at(5.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    assert!(is_in(&file.path()), "deleting alone leaves it in the file");
+    is_whole(&file).await;
+}
+
+/// What was deleted long ago, and is in free pages, goes with the rewriting of the file.
+#[tokio::test]
+async fn what_was_deleted_before_goes_too() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    store.create(&new("before"), &at(4.0)).await.unwrap();
+    store.append(&id("before"), &[user(SECRET), user(CJK)], &at(4.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    store.delete_chain(&id("before"), &at(5.0)).await.unwrap();
+    store.append(&id("doomed"), &[user("one more")], &at(6.0)).await.unwrap();
+    drop(store);
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean() && !is_in(&file.path()), "{:?}", erased.left);
+    is_whole(&file).await;
+}
+
+/// In the agent's own layout each index keeps a copy of every text.
+#[tokio::test]
+async fn an_agents_file_is_erased_as_well() {
+    let file = agents_file("");
+    let store = file.open();
+    fill(&store).await;
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    assert!(is_in(&file.path()));
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean() && !is_in(&file.path()), "{:?} {}", erased.left, erased.words_left);
+    is_whole(&file).await;
+}
+
+/// Whatever version of it is in the trash goes too, and so does what is only there.
+#[tokio::test]
+async fn it_goes_from_the_trash() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    let later = Timestamp::from_seconds(1e6).unwrap();
+    store.trash_chain(&id("doomed"), later, &at(4.0)).await.unwrap();
+    store.create(&new("doomed"), &at(5.0)).await.unwrap();
+    store.append(&id("doomed"), &[user("another Zanzibarium")], &at(5.0)).await.unwrap();
+    drop(store);
+    assert!(is_in(&file.path()));
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean() && !is_in(&file.path()), "{:?}", erased.left);
+    assert_eq!(erased.deleted, Deleted { sessions: 2, messages: 5 });
+    is_whole(&file).await;
+}
+
+/// What another conversation says too is no sign, and stays.
+#[tokio::test]
+async fn what_others_said_too_stays() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    store.append(&id("stays"), &[user(&format!("I quote: {SECRET}"))], &at(6.0)).await.unwrap();
+    drop(store);
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean(), "{:?} {}", erased.left, erased.words_left);
+    assert!(is_in(&file.path()), "the quotation is there");
+}
+
+#[tokio::test]
+async fn copies_beside_the_store_are_told() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    let copy = file.path().with_file_name("copy.bak");
+    store.backup(&copy).await.unwrap();
+    drop(store);
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean());
+    let told: Vec<_> = erased.beside.iter().map(|left| left.path.clone()).collect();
+    assert_eq!(told, std::slice::from_ref(&copy));
+    assert!(copy.exists());
+}
+
+/// While another process has it open all is done that can be, and the rest once it is closed.
+#[tokio::test]
+async fn somebody_else_has_it_open() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    store.create(&new("shared"), &at(3.0)).await.unwrap();
+    drop(store);
+    let mut other = child("append", "x", &file.path()).stdin(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(other.stdout.take().unwrap()).lines();
+    while told.next().unwrap().unwrap() != "ready" {}
+    let erased = run(&file, "doomed").await.unwrap();
+    assert_eq!((erased.rewritten, erased.is_clean()), (Rewritten::InUse, false));
+    assert_eq!(erased.deleted.messages, 4);
+    assert_eq!(finish_erasing(&file.path()).unwrap(), Rewritten::InUse);
+    other.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    other.wait().unwrap();
+    assert_eq!(finish_erasing(&file.path()).unwrap(), Rewritten::Done);
+    assert!(!is_in(&file.path()));
+}
