@@ -2,11 +2,11 @@
 
 use crate::commands::{
     backup::BackupArgs, browse::BrowseArgs, complete::CompleteArgs, completions::CompletionsArgs,
-    config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, export::ExportArgs,
-    import::ImportArgs, insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs, migrate::MigrateArgs,
-    optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs, repair::RepairArgs,
-    restore::RestoreArgs, rpc::RpcArgs, search::SearchArgs, show::ShowArgs, stats::StatsArgs, status::StatusArgs,
-    tag::TagArgs, trash::TrashCommand, verify::VerifyArgs,
+    config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, erase::EraseArgs,
+    export::ExportArgs, import::ImportArgs, insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs,
+    migrate::MigrateArgs, optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs,
+    repair::RepairArgs, restore::RestoreArgs, restore_backup::RestoreBackupArgs, rpc::RpcArgs, search::SearchArgs,
+    show::ShowArgs, stats::StatsArgs, status::StatusArgs, tag::TagArgs, trash::TrashCommand, verify::VerifyArgs,
 };
 use hermes_config::{Flags, Secret};
 use std::path::PathBuf;
@@ -89,12 +89,14 @@ pub(crate) enum SessionsCommand {
     /// Shows what was deleted and can come back, and empties the trash
     #[command(subcommand)]
     Trash(TrashCommand),
+    Erase(EraseArgs),
     Prune(PruneArgs),
     Export(ExportArgs),
     Import(ImportArgs),
     Stats(StatsArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),
+    RestoreBackup(RestoreBackupArgs),
     Optimize(OptimizeArgs),
     Repair(RepairArgs),
 }

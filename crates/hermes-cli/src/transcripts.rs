@@ -99,6 +99,7 @@ impl Transcripts {
         trash.files(ids).into_iter().for_each(|file| moved.take(file, &self.folder));
         // What was nobody's, or could not be moved, keeps it.
         _ = std::fs::remove_dir(&trash.folder);
+        _ = std::fs::remove_dir(self.folder.join(TRASH));
         moved
     }
 
@@ -116,6 +117,42 @@ impl Transcripts {
         _ = std::fs::remove_dir(&folder);
         _ = std::fs::remove_dir(self.folder.join(TRASH));
         removed
+    }
+
+    /// The files of these sessions, those in the trash too.
+    pub(crate) fn everywhere(&self, ids: &[SessionId]) -> Vec<PathBuf> {
+        self.folders().iter().flat_map(|folder| folder.files(ids)).collect()
+    }
+
+    /// Every file there is, those in the trash too.
+    pub(crate) fn all(&self) -> Vec<PathBuf> {
+        let files = |folder: &Self| {
+            let entries = std::fs::read_dir(&folder.folder).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect::<Vec<_>>()
+        };
+        self.folders().iter().flat_map(files).collect()
+    }
+
+    /// Removes the files of these sessions, those in the trash too.
+    pub(crate) fn erase(&self, ids: &[SessionId]) -> Removed {
+        let mut removed = Removed::default();
+        for folder in self.folders() {
+            let Removed { files, left } = folder.remove(ids);
+            removed.files += files;
+            removed.left.extend(left);
+            if folder.folder != self.folder {
+                // Others may have files in it.
+                _ = std::fs::remove_dir(&folder.folder);
+            }
+        }
+        removed
+    }
+
+    /// The folder, and those of the trash in it.
+    fn folders(&self) -> Vec<Self> {
+        let entries = std::fs::read_dir(self.folder.join(TRASH)).into_iter().flatten().flatten();
+        let trash = entries.map(|entry| Self { folder: entry.path() }).filter(|folder| folder.folder.is_dir());
+        [self.clone()].into_iter().chain(trash).collect()
     }
 
     fn trash_of(&self, entry: &Trashed) -> PathBuf {

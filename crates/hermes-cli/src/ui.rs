@@ -8,6 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod checks;
 pub(crate) mod doctor;
 pub(crate) mod document;
+pub(crate) mod erase;
 pub(crate) mod hits;
 pub(crate) mod insights;
 pub(crate) mod json;

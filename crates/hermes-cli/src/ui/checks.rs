@@ -5,6 +5,7 @@ use super::{Line, Visible};
 use crate::commands::optimize::Optimized;
 use anstyle::{AnsiColor, Style};
 use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};
+use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
 
 /// How many findings of a check are shown to a person.
@@ -69,6 +70,17 @@ pub(crate) fn backup(report: &BackupReport) -> Vec<Line> {
         ("size", size(report.bytes)),
     ];
     facts.into_iter().map(fact).collect()
+}
+
+/// What is in the place of a store now.
+pub(crate) fn backup_restored(restored: &BackupRestored) -> Vec<Line> {
+    let facts = [
+        ("sessions", Some(number(restored.sessions))),
+        ("messages", Some(number(restored.messages))),
+        ("size", Some(size(restored.bytes))),
+        ("old file", restored.kept.as_ref().map(|kept| kept.display().to_string())),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some(fact((name, value?)))).collect()
 }
 
 /// What optimizing did.

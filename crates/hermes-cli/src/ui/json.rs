@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod doctor;
+pub(crate) mod erase;
 pub(crate) mod insights;
 pub(crate) mod marks;
 pub(crate) mod repaired;
@@ -18,6 +19,7 @@ use hermes_session::{
     BackupReport, Check, Json, Listing, Report, Room, Session, SessionId, SessionSummary, SourceStatistics, Statistics,
     StoreStatus, Timestamp, Usage,
 };
+use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
 
 /// A list that is to be filled, and what is behind its start.
@@ -165,6 +167,18 @@ pub(crate) fn backup(report: &BackupReport) -> String {
         .raw("sessions", &report.sessions.to_string())
         .raw("messages", &report.messages.to_string())
         .raw("bytes", &report.bytes.to_string());
+    object.finish()
+}
+
+/// What is in the place of a store now.
+pub(crate) fn backup_restored(restored: &BackupRestored) -> String {
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .raw("sessions", &restored.sessions.to_string())
+        .raw("messages", &restored.messages.to_string())
+        .raw("bytes", &restored.bytes.to_string())
+        .text("kept", restored.kept.as_ref().map(|kept| kept.display().to_string()).as_deref());
     object.finish()
 }
 

@@ -47,6 +47,11 @@ impl Now {
         self.format(at, "%Y-%m-%d")
     }
 
+    /// The moment of the command, for the name of a file.
+    pub(crate) fn stamp(&self) -> String {
+        self.format(self.at, "%Y%m%d_%H%M%S")
+    }
+
     fn format(&self, at: Timestamp, form: &str) -> String {
         at.to_calendar().map_or_else(|| "?".into(), |at| at.to_zoned(self.zone.clone()).strftime(form).to_string())
     }

@@ -78,7 +78,10 @@ fn a_clear_yes_is_taken() {
     for answer in ["y\n", "YES\n"] {
         let home = compressed();
         let seen = answered(home.hermes(&["sessions", "delete", "first"]), answer);
-        assert!(seen.ends_with("Deleted long work #2 (2 sessions, 2 messages).\n--- exit 0"), "{seen}");
+        assert!(
+            seen.contains("Deleted long work #2 (2 sessions, 2 messages).\nUntil ") && seen.ends_with("--- exit 0"),
+            "{seen}"
+        );
     }
 }
 

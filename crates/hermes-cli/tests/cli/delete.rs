@@ -4,8 +4,9 @@ use super::*;
 use insta::assert_snapshot;
 use serde_json::Value;
 
+/// Deletes for good; `trash.rs` has the other way.
 fn delete(home: &Home, args: &[&str]) -> String {
-    home.see(&[&["sessions", "delete"], args].concat())
+    home.see(&[&["sessions", "delete", "--permanent"], args].concat())
 }
 
 /// The files that the agent would keep of sessions.
@@ -102,10 +103,10 @@ fn a_delegate_goes_alone_and_it_is_said_what_stays() {
     assert_eq!(home.foreign().query_row(sql, [], |row| row.get(0)), Ok("first,second".to_owned()));
     assert!(home.see(&["sessions", "verify"]).contains("The store is sound."));
     let home = delegating();
-    let run = home.hermes(&["sessions", "delete", "helper", "--yes", "--json"]).stdout();
+    let run = home.hermes(&["sessions", "delete", "helper", "--now", "--yes", "--json"]).stdout();
     let json: Value = serde_json::from_str(&run).unwrap();
     let expected = serde_json::json!(
-        {"schema": 1, "id": "helper_on", "sent_from": "second", "sessions": 2, "messages": 2, "files": 2}
+        {"schema": 1, "id": "helper_on", "sent_from": "second", "sessions": 2, "messages": 2, "files": 2, "until": null}
     );
     assert_eq!(json, expected);
     assert!(
@@ -138,12 +139,14 @@ fn transcripts_of_another_store_stay() {
     "#);
     assert_eq!(left(&home), ["session_tool_1.json"]);
     let json: Value = serde_json::from_str(
-        &home.hermes(&["sessions", "delete", "tool_1", "--yes", "--json", "--url", "./state.db"]).stdout(),
+        &home
+            .hermes(&["sessions", "delete", "tool_1", "--permanent", "--yes", "--json", "--url", "./state.db"])
+            .stdout(),
     )
     .unwrap();
     assert_eq!(
         json,
-        serde_json::json!({"schema": 1, "id": "tool_1", "sent_from": null, "sessions": 1, "messages": 1, "files": 1})
+        serde_json::json!({"schema": 1, "id": "tool_1", "sent_from": null, "sessions": 1, "messages": 1, "files": 1, "until": null})
     );
     assert_eq!(left(&home), [""; 0]);
 }

@@ -12,6 +12,7 @@ mod config;
 mod delete;
 mod demo;
 mod doctor;
+mod erase;
 mod export;
 mod import;
 mod insights;
@@ -26,6 +27,7 @@ mod places;
 mod prune;
 mod rename;
 mod repair;
+mod restore_backup;
 mod rpc;
 mod search;
 mod server;
@@ -34,6 +36,7 @@ mod stats;
 mod status;
 mod stop;
 mod terminal;
+mod trash;
 mod verify;
 
 use hermes_session::{

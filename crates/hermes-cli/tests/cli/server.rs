@@ -93,6 +93,12 @@ fn every_command_works(server: &Server) -> String {
     );
     run(&["sessions", "optimize", "--rebuild"]);
     run(&["sessions", "delete", "Steady login test", "--yes"]);
+    assert!(run(&["sessions", "trash", "list"]).contains("Steady login test"));
+    run(&["sessions", "restore", "Steady login test"]);
+    assert!(run(&["sessions", "list", "--all"]).contains("Steady login test"));
+    run(&["sessions", "delete", "Steady login test", "--yes"]);
+    assert!(run(&["sessions", "erase", "Steady login test", "--yes"]).contains("Erased Steady login test"));
+    assert!(run(&["sessions", "trash", "list"]).contains("The trash is empty."));
     run(&["sessions", "prune", "--older-than", "0d", "--yes"]);
     assert!(run(&["sessions", "verify"]).contains("The store is sound."));
     assert!(run(&["config", "show"]).contains(url.split('?').next().unwrap()));

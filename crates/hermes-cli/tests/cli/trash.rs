@@ -1,0 +1,176 @@
+//! `hermes sessions delete`, `restore` and `trash`
+
+use super::*;
+use hermes_session::{Maintenance as _, TrashStore as _};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+fn sessions(home: &Home, args: &[&str]) -> String {
+    home.see(&[&["sessions"], args].concat())
+}
+
+fn told(home: &Home, args: &[&str]) -> Value {
+    serde_json::from_str(&home.hermes(&[&["sessions"], args].concat()).stdout()).unwrap()
+}
+
+fn with_dates_hidden(check: impl FnOnce()) {
+    let mut settings = insta::Settings::clone_current();
+    settings.add_filter(r"\d{4}-\d\d-\d\d", "[DAY]");
+    settings.bind(check);
+}
+
+fn transcript(home: &Home, name: &str) {
+    std::fs::create_dir_all(home.path().join("sessions")).unwrap();
+    std::fs::write(home.path().join("sessions").join(name), name).unwrap();
+}
+
+fn files(home: &Home) -> Vec<String> {
+    let entries = std::fs::read_dir(home.path().join("sessions")).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_deleted_can_come_back_with_its_transcripts() {
+    let home = compressed();
+    transcript(&home, "session_first.json");
+    transcript(&home, "second.jsonl");
+    let (list, show) = (sessions(&home, &["list"]), sessions(&home, &["show", "second"]));
+    with_dates_hidden(|| {
+        assert_snapshot!(sessions(&home, &["delete", "long work #2", "--yes"]), @r#"
+        Deleted long work #2 (2 sessions, 2 messages, 2 transcripts).
+        Until [DAY] it can come back: hermes sessions restore second
+        --- exit 0
+        "#);
+        assert_eq!(files(&home), [".trash"]);
+        assert_snapshot!(sessions(&home, &["trash", "list"]), @r#"
+        Title         Deleted   Until       Source  Msgs  ID
+        ────────────────────────────────────────────────────────
+        long work #2  just now  [DAY]  cli        2  second
+        --- exit 0
+        "#);
+        assert!(sessions(&home, &["list"]).starts_with("No sessions"), "{}", sessions(&home, &["list"]));
+        assert_snapshot!(sessions(&home, &["restore", "first"]), @r#"
+        Restored long work #2 (2 sessions, 2 messages, 2 transcripts).
+        --- exit 0
+        "#);
+    });
+    assert_eq!(files(&home), ["second.jsonl", "session_first.json"]);
+    assert_eq!((sessions(&home, &["list"]), sessions(&home, &["show", "second"])), (list, show));
+    assert_snapshot!(sessions(&home, &["trash", "list"]), @r#"
+    The trash is empty.
+    --- exit 0
+    "#);
+}
+
+#[test]
+fn the_setting_says_for_how_long() {
+    let home = several();
+    home.config("sessions:\n  trash_days: 2\n");
+    let json = told(&home, &["delete", "tool_1", "--yes", "--json"]);
+    let days = (json["until"].as_f64().unwrap() - ago(0.0)) / DAY;
+    assert!((1.9..2.1).contains(&days), "{days}");
+    home.config("sessions:\n  trash_days: 0\n");
+    let json = told(&home, &["delete", "cron_job1", "--yes", "--json"]);
+    assert_eq!(
+        json,
+        json!({"schema": 1, "id": "cron_job1", "sent_from": null, "sessions": 1, "messages": 1, "files": 0, "until": null})
+    );
+    let trash = told(&home, &["trash", "list", "--json"]);
+    assert_eq!(trash["trash"].as_array().unwrap().len(), 1);
+    assert_eq!((&trash["trash"][0]["id"], &trash["trash"][0]["messages"]), (&json!("tool_1"), &json!(1)));
+    assert_snapshot!(sessions(&home, &["restore", "cron_job1"]), @r#"
+    --- stderr
+    error: nothing in the trash is "cron_job1"
+    hint: `hermes sessions trash list` shows what can come back
+    --- exit 1
+    "#);
+}
+
+#[test]
+fn a_title_that_is_taken_gives_way_and_that_is_said() {
+    let home = several();
+    sessions(&home, &["delete", "refactoring auth", "--yes"]);
+    sessions(&home, &["rename", "tool_1", "refactoring auth"]);
+    assert_snapshot!(sessions(&home, &["restore", "refactoring auth"]), @r#"
+    Restored refactoring auth (1 session, 2 messages).
+    Another session is called refactoring auth by now: 20250305_091523_a1b2c3 is called refactoring auth #2.
+    --- exit 0
+    "#);
+    sessions(&home, &["delete", "20250305_091523_a1b2c3", "--yes"]);
+    let json = told(&home, &["restore", "20250305", "--json"]);
+    assert_eq!(
+        json,
+        json!({"schema": 1, "id": "20250305_091523_a1b2c3", "sessions": 1, "messages": 2, "files": 0, "retitled": []})
+    );
+}
+
+#[test]
+fn several_that_could_be_meant_are_told() {
+    let home = several();
+    for name in ["20250305_091523_a1b2c3", "20250304_150000_b0b0b0"] {
+        sessions(&home, &["delete", name, "--yes"]);
+    }
+    assert_snapshot!(sessions(&home, &["restore", "2025"]), @r#"
+    --- stderr
+    error: "2025" could be several in the trash
+      20250304_150000_b0b0b0  just now  大别山徒步计划
+      20250305_091523_a1b2c3  just now  refactoring auth
+    hint: give the whole id
+    --- exit 1
+    "#);
+    home.talk("20250305_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "again")]);
+    assert_snapshot!(sessions(&home, &["restore", "20250305_091523_a1b2c3"]), @r#"
+    --- stderr
+    error: there is a session 20250305_091523_a1b2c3 already
+    hint: choose another id
+    --- exit 1
+    "#);
+}
+
+#[test]
+fn the_trash_is_emptied_only_with_consent() {
+    let home = several();
+    transcript(&home, "tool_1.json");
+    for name in ["tool_1", "cron_job1"] {
+        sessions(&home, &["delete", name, "--yes"]);
+    }
+    assert_snapshot!(sessions(&home, &["trash", "empty"]), @r#"
+    --- stderr
+    error: Delete this for good? Nobody is here to answer that
+    hint: give --yes to do it without being asked
+    --- exit 1
+    "#);
+    assert_eq!(told(&home, &["trash", "list", "--json"])["trash"].as_array().unwrap().len(), 2);
+    assert_snapshot!(sessions(&home, &["trash", "empty", "cron_job1", "--yes"]), @r#"
+    Deleted 1 conversation for good (1 session, 1 message).
+    --- exit 0
+    "#);
+    let json = told(&home, &["trash", "empty", "--yes", "--json"]);
+    assert_eq!((&json["files"], &json["deleted"][0]["id"]), (&json!(1), &json!("tool_1")));
+    assert_eq!(files(&home), [""; 0]);
+    assert_snapshot!(sessions(&home, &["trash", "empty"]), @r#"
+    The trash is empty.
+    --- exit 0
+    "#);
+    assert!(sessions(&home, &["verify"]).contains("The store is sound."));
+}
+
+/// Once it can't come back any more it goes by itself, after any everyday command.
+#[test]
+fn what_is_over_goes_by_itself() {
+    let home = several();
+    home.write(async |store| {
+        let (id, now) = (|text: &str| SessionId::parse(text).unwrap(), Timestamp::from_seconds(ago(0.0)).unwrap());
+        let request = Request::at(now.plus(-3.0 * DAY));
+        store.trash_chain(&id("tool_1"), now.plus(-60.0), &request).await.unwrap();
+        store.trash_chain(&id("cron_job1"), now.plus(3_600.0), &request).await.unwrap();
+    });
+    assert_eq!(told(&home, &["trash", "list", "--json"])["trash"].as_array().unwrap().len(), 2);
+    sessions(&home, &["list"]);
+    let left = told(&home, &["trash", "list", "--json"]);
+    assert_eq!((left["trash"].as_array().unwrap().len(), &left["trash"][0]["id"]), (1, &json!("cron_job1")));
+    home.write(async |store| while store.upkeep().await.unwrap() {});
+    assert_eq!(home.foreign().query_row("SELECT count(*) FROM hx_trash_message", [], |row| row.get(0)), Ok(1_i64));
+}
