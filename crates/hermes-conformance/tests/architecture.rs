@@ -35,11 +35,12 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 23] = [
+const CASE_MODULES: [&str; 24] = [
     "sessions",
     "titles",
     "topics",
     "transfer",
+    "trash",
     "lineage",
     "messages",
     "usage",
@@ -59,8 +60,6 @@ const CASE_MODULES: [&str; 23] = [
     "concurrency",
     "functions",
     "gateway",
-    "insights",
-    "trash",
 ];
 
 fn workspace() -> PathBuf {
