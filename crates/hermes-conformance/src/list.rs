@@ -239,6 +239,7 @@ pub const CASES: &[Case] = cases![
     marks::filters_agree,
     marks::pruning_keeps_what_is_pinned,
     marks::what_is_gone_has_none,
+    marks::come_back_from_the_trash,
     marks::come_from_outside,
     marks::an_export_carries_them,
     marks::a_transfer_carries_them,

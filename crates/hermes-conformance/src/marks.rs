@@ -300,6 +300,34 @@ pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// What comes back from the trash has the marks it had, though its ids were without any meanwhile.
+pub async fn come_back_from_the_trash(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    family(&*store).await?;
+    pin(&*store, "tip", 5).await;
+    tag(&*store, "tip", &["work", "大别山"]).await;
+    let had = marks::of(&*store, &id("root")).await?;
+    store.trash_chain(&id("root"), at(100), &request(6)).await?;
+    assert_eq!((store.tags().await?, marks::all(&*store).await?), (vec![], BTreeMap::new()));
+    store.restore(&id("root"), &request(7)).await?;
+    for name in ["root", "tip", "helper"] {
+        assert_eq!(marks::of(&*store, &id(name)).await?, had, "{name}");
+    }
+    assert_eq!(store.tags().await?, counted(&[("work", 1), ("大别山", 1)]));
+    // A delegate has none of its own.
+    store.trash_chain(&id("helper"), at(100), &request(8)).await?;
+    store.restore(&id("helper"), &request(9)).await?;
+    assert_eq!(marks::all(&*store).await?.len(), 1);
+    // What had none comes back without.
+    store.set_pinned(&id("root"), false, &request(10)).await?;
+    store.change_tags(&id("root"), &[], &had.tags, &request(11)).await?;
+    store.trash_chain(&id("root"), at(100), &request(12)).await?;
+    store.restore(&id("root"), &request(13)).await?;
+    assert_eq!(marks::all(&*store).await?, BTreeMap::new());
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
 /// Marks from outside are added to what is there, once; what is there stays.
 pub async fn come_from_outside(setup: Setup) -> CaseResult {
     let store = setup.store().await;

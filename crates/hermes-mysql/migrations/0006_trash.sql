@@ -10,7 +10,9 @@ CREATE TABLE IF NOT EXISTS hx_trash (
     deleted_at DOUBLE NOT NULL,
     kept_until DOUBLE NOT NULL,
     sessions BIGINT NOT NULL,
-    messages BIGINT NOT NULL
+    messages BIGINT NOT NULL,
+    pinned_at DOUBLE,
+    tags VARCHAR(4000) NOT NULL DEFAULT ''
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- place: parents come before children.

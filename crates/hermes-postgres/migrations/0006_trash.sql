@@ -9,7 +9,9 @@ CREATE TABLE hx_trash (
     deleted_at DOUBLE PRECISION NOT NULL,
     kept_until DOUBLE PRECISION NOT NULL,
     sessions BIGINT NOT NULL,
-    messages BIGINT NOT NULL
+    messages BIGINT NOT NULL,
+    pinned_at DOUBLE PRECISION,
+    tags TEXT NOT NULL DEFAULT ''
 );
 
 -- place: parents come before children.

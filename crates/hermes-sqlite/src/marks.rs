@@ -161,7 +161,7 @@ pub(crate) fn condition(shape: Shape, filter: &SessionFilter, bind: impl FnMut(&
 }
 
 /// What is kept with a session.
-fn read(database: &Database, id: &SessionId) -> Result<Marks, Failure> {
+pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Marks, Failure> {
     if are_there(database)? { stored(database, id) } else { Ok(Marks::default()) }
 }
 

@@ -1,8 +1,8 @@
 //! The trash: where the rows of deleted conversations are kept for a while, out of everybody's sight.
 //!
 //! A conversation goes there as any other one is deleted ([`crate::deletion`]): the first step hides it and notes its sessions here, its
-//! messages follow in steps, each kept here and taken away there by one transaction. What hangs on a session besides, and should come back with
-//! it, would be noted in [`note`] and put back in [`restore`].
+//! messages follow in steps, each kept here and taken away there by one transaction. What hangs on a conversation besides, and should come back
+//! with it, is noted in [`note`] and put back in [`restore`]: its pin and its tags.
 
 mod restore;
 mod store;
@@ -13,8 +13,9 @@ use restore::{Restoring, abandon, finish, prepare};
 use crate::budget::Budget;
 use crate::database::Database;
 use crate::error::Failure;
-use crate::row;
+use crate::{marks, row};
 use hermes_session::{Deleted, Emptying, Lineage, SessionId, StoreError, Timestamp, Trashed};
+use hermes_sql::Answer as _;
 use rusqlite::{OptionalExtension as _, Row, params};
 
 /// How many rows are taken out of the trash in one statement.
@@ -33,12 +34,21 @@ pub(crate) fn note(
     tables::make(database)?;
     let Some(first) = members.first() else { return Err(Failure::Damaged("a chain without a session".into())) };
     let tip = lineage.tip(first);
+    let marks = marks::read(database, first)?;
     database
         .prepare_cached(
-            "INSERT INTO hx_trash (session_id, title, source, deleted_at, kept_until, sessions) SELECT ?1, \
-             (SELECT title FROM sessions WHERE id = ?1), coalesce((SELECT source FROM sessions WHERE id = ?2), ''), ?3, ?4, ?5",
+            "INSERT INTO hx_trash (session_id, title, source, deleted_at, kept_until, sessions, pinned_at, tags) SELECT ?1, \
+             (SELECT title FROM sessions WHERE id = ?1), coalesce((SELECT source FROM sessions WHERE id = ?2), ''), ?3, ?4, ?5, ?6, ?7",
         )?
-        .execute(params![tip.as_str(), first.as_str(), at.seconds(), until.seconds(), members.len() as i64])?;
+        .execute(params![
+            tip.as_str(),
+            first.as_str(),
+            at.seconds(),
+            until.seconds(),
+            members.len() as i64,
+            marks.pinned_at.map(Timestamp::seconds),
+            marks.tags.keep()
+        ])?;
     let number = database.last_insert_rowid();
     let columns = tables::of_sessions(database)?;
     let sql = format!(

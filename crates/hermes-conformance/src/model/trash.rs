@@ -4,8 +4,8 @@ use super::{ModelStore, State};
 use async_trait::async_trait;
 use hermes_session::import::ImportPiece;
 use hermes_session::{
-    Conflict, Deleted, Emptying, Message, Request, Restored, Retitled, Session, SessionId, StoreError, Timestamp,
-    TrashStore, Trashed, change,
+    Conflict, Deleted, Emptying, Marks, Message, Request, Restored, Retitled, Session, SessionId, StoreError,
+    Timestamp, TrashStore, Trashed, change,
 };
 
 /// An entry, with its sessions in the order in which they come back.
@@ -13,6 +13,8 @@ use hermes_session::{
 pub(super) struct Kept {
     entry: Trashed,
     sessions: Vec<(Session, Vec<Message>)>,
+    /// What is kept with the first of them.
+    marks: Marks,
 }
 
 #[async_trait]
@@ -70,6 +72,7 @@ impl State {
         let sessions: Vec<(Session, Vec<Message>)> = members.iter().map(copy).collect();
         let tip = links.tip(&members[0]);
         let title = self.sessions[&tip].title.clone();
+        let marks = self.marks_of(&members[0]);
         let deleted = self.delete_chain(id)?;
         self.last_trash_number += 1;
         let entry = Trashed {
@@ -82,7 +85,7 @@ impl State {
             sessions: deleted.sessions,
             messages: deleted.messages,
         };
-        self.trash.push(Kept { entry, sessions });
+        self.trash.push(Kept { entry, sessions, marks });
         Ok(deleted)
     }
 
@@ -102,6 +105,9 @@ impl State {
                 let had = session.title.clone().unwrap_or_default();
                 retitled.push(Retitled { id: session.id.clone(), had, has });
             }
+        }
+        if kept.marks != Marks::default() {
+            self.marks.insert(kept.sessions[0].0.id.clone(), kept.marks);
         }
         self.trash.remove(place);
         Ok(Restored { id: kept.entry.id, sessions: kept.entry.sessions, messages, retitled })

@@ -169,7 +169,7 @@ async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::F
 }
 
 /// What is kept with a session.
-async fn read<T: Sql>(transaction: &T, id: &SessionId) -> Result<Marks, T::Failure> {
+pub(super) async fn read<T: Sql>(transaction: &T, id: &SessionId) -> Result<Marks, T::Failure> {
     let pin = transaction.row("SELECT pinned_at FROM hx_pin WHERE session_id = $1", values![id.as_str()]).await?;
     let pinned_at = match pin {
         Some(row) => Some(Timestamp::from_seconds(row.try_get(0)?)?),

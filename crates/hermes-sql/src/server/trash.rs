@@ -8,12 +8,13 @@ mod store;
 
 use super::requests::{is_known, once};
 use super::row::{self, Restored as RestoredRow};
-use super::{Fields as _, LIST, Sql, among, import};
+use super::{Fields as _, LIST, Sql, among, conversation_marks, import};
+use crate::answer::Answer;
 use crate::{columns, decode, stored, values};
 use hermes_session::import::{ImportPiece, Imported};
 use hermes_session::{
-    Conflict, Emptying, Lineage, Message, Request, Restored, Retitled, Session, SessionId, StoreError, Timestamp,
-    Trashed, change,
+    Conflict, Emptying, Lineage, Marks, Message, Request, Restored, Retitled, Session, SessionId, StoreError,
+    Timestamp, Trashed, change,
 };
 use std::sync::LazyLock;
 
@@ -73,7 +74,17 @@ pub(super) async fn keep<T: Sql>(
             ],
         )
         .await?;
+    let marks = conversation_marks::read(transaction, first).await?;
+    let sql = "UPDATE hx_trash SET pinned_at = $1, tags = $2 WHERE number = $3";
+    transaction.run(sql, values![marks.pinned_at.map(Timestamp::seconds), marks.tags.keep(), number]).await?;
     Ok(())
+}
+
+/// The pin and the tags that a conversation had.
+async fn noted_marks<T: Sql>(transaction: &T, number: i64) -> Result<Marks, T::Failure> {
+    let row = transaction.one("SELECT pinned_at, tags FROM hx_trash WHERE number = $1", values![number]).await?;
+    let pinned_at = row.try_get::<Option<f64>>(0)?.map(Timestamp::from_seconds).transpose()?;
+    Ok(Marks { pinned_at, tags: Answer::recall(&row.try_get::<String>(1)?).unwrap_or_default() })
 }
 
 /// `trash` of the contract.
@@ -215,6 +226,10 @@ pub async fn restore<T: Sql>(
             if let Some(had) = session.title.clone().filter(|had| title.as_ref() != Some(had)) {
                 restored.retitled.push(Retitled { id: session.id.clone(), had, has: title });
             }
+        }
+        if let Some(first) = plan.sessions.first() {
+            let marks = noted_marks(transaction, entry.number).await?;
+            conversation_marks::import(transaction, &[(first.session.id.clone(), marks)]).await?;
         }
         forget(transaction, entry.number).await?;
         Ok(restored)

@@ -9,11 +9,12 @@ use crate::error::Failure;
 use crate::hidden::{self, Arrival, Hidden};
 use crate::requests::{is_known, once};
 use crate::row::{require, text, time};
-use crate::{deletion, import, indexes, mend, sessions};
+use crate::{deletion, import, indexes, marks, mend, sessions};
 use hermes_session::import::MAX_KEPT_ID;
 use hermes_session::{
-    Conflict, MessageId, Relation, Request, Restored, Retitled, SessionId, StoreError, Timestamp, change,
+    Conflict, Marks, MessageId, Relation, Request, Restored, Retitled, SessionId, StoreError, Tag, Timestamp, change,
 };
+use hermes_sql::Answer;
 use rusqlite::params;
 
 /// How many messages are looked up at once.
@@ -98,11 +99,27 @@ pub(super) fn finish(database: &Database, id: &SessionId, request: &Request) -> 
                 .query_row(params![member.as_str()], |row| row.get::<_, i64>(0).map(i64::unsigned_abs))?;
             retitled.extend(show(database, entry.number, member)?);
         }
+        if let Some(first) = members.first() {
+            marks::import(database, &[(first.clone(), noted_marks(database, entry.number)?)])?;
+        }
         forget(database, entry.number)?;
         Ok(Restored { id: entry.id, sessions: members.len() as u64, messages, retitled })
     })?;
     deletion::settle(database, &Budget::step())?;
     Ok(Some(restored))
+}
+
+/// The pin and the tags that a conversation had.
+fn noted_marks(database: &Database, number: i64) -> Result<Marks, Failure> {
+    Ok(database
+        .prepare_cached("SELECT pinned_at, tags FROM hx_trash WHERE number = ?")?
+        .query_row(params![number], |row| {
+            Ok(Marks { pinned_at: time(row, 0)?, tags: tags_of(&row.get::<_, String>(1)?) })
+        })?)
+}
+
+fn tags_of(text: &str) -> Vec<Tag> {
+    Answer::recall(text).unwrap_or_default()
 }
 
 /// Shows a session that is whole; what became of its title if it had to change.

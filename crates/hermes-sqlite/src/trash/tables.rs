@@ -17,6 +17,8 @@ CREATE TABLE IF NOT EXISTS hx_trash (
     kept_until REAL NOT NULL,
     sessions INTEGER NOT NULL,
     messages INTEGER NOT NULL DEFAULT 0,
+    pinned_at REAL,
+    tags TEXT NOT NULL DEFAULT '',
     gone INTEGER NOT NULL DEFAULT 0
 );
 ";
