@@ -20,9 +20,10 @@ use crate::error::CliError;
 use crate::transcripts::Transcripts;
 use crate::ui::Line;
 use crate::ui::screen::{self, Screen};
-use event::{Effect, Event};
+use event::{Effect, Event, Input};
 use hermes_session::SessionId;
 use state::State;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, channel, unbounded_channel};
@@ -94,9 +95,7 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
         // Whoever types comes first.
         let event = tokio::select! {
             biased;
-            signal = signals.next() => {
-                return Err(CliError::stopped(signal, "a signal ended browsing", "nothing was chosen"));
-            }
+            signal = signals.next() => return Err(ended(signal)),
             event = inputs.recv() => event,
             event = answers.recv() => event,
         };
@@ -108,7 +107,10 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
         }
         for effect in effects {
             match effect {
-                Effect::Leave(chosen) => return Ok(chosen),
+                Effect::Leave(chosen) => {
+                    drop(answers);
+                    return finish(work, &mut inputs, &mut signals).await.map(|()| chosen);
+                }
                 Effect::Suspend => {
                     screen.suspend()?;
                     let (width, height) = screen.size()?;
@@ -118,6 +120,25 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
             }
         }
     }
+}
+
+/// Does what was begun before leaving: who has renamed something and leaves finds it renamed. Ctrl-C does not wait.
+async fn finish(work: Work, inputs: &mut UnboundedReceiver<Event>, signals: &mut Signals) -> Result<(), CliError> {
+    let mut finish = pin!(work.finish());
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut finish => return Ok(()),
+            signal = signals.next() => return Err(ended(signal)),
+            event = inputs.recv() => if matches!(event, None | Some(Event::Input(Input::Quit))) {
+                return Ok(());
+            },
+        }
+    }
+}
+
+fn ended(signal: u8) -> CliError {
+    CliError::stopped(signal, "a signal ended browsing", "nothing was chosen")
 }
 
 /// The event with the size that is drawn for.

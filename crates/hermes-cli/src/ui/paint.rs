@@ -40,7 +40,7 @@ impl Paint {
         let mut at = 0;
         for mark in whole(text, marks) {
             put(&text[at..mark.start], style);
-            put(&text[mark.clone()], strong(style));
+            put(&text[mark.clone()], strong());
             at = mark.end;
         }
         put(&text[at..], style);
@@ -69,9 +69,9 @@ impl Paint {
     }
 }
 
-/// What matched looks as it does in an answer to a search; where there are no colours, it is underlined.
-fn strong(style: Style) -> Style {
-    style.bold().underline().fg_color(Some(AnsiColor::Red.into()))
+/// What matched looks as it does in an answer to a search, whatever is around it; where there are no colours, it is underlined.
+fn strong() -> Style {
+    Style::new().bold().underline().fg_color(Some(AnsiColor::Red.into()))
 }
 
 /// The marks within a text, each around whole graphemes.

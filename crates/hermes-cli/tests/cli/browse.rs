@@ -198,6 +198,15 @@ fn what_is_changed_there_is_changed_in_the_store() {
 }
 
 #[test]
+fn what_was_begun_is_done_before_it_ends() {
+    let home = several();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").press("\u{12}\u{15}new title\r\u{1b}OQ\u{1b}OQ\u{3}");
+    assert_eq!(sitting.end().1, 0);
+    assert!(home.see(&["sessions", "list"]).contains("new title"));
+}
+
+#[test]
 fn a_title_that_is_taken_is_told_and_nothing_is_lost() {
     let home = several();
     let mut sitting = sit(&home, &[]);

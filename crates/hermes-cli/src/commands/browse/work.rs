@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
-use tokio::task::{AbortHandle, spawn_local, yield_now};
+use tokio::task::{AbortHandle, JoinHandle, spawn_local, yield_now};
 use tokio::time::sleep;
 
 /// The first page is on the screen at once.
@@ -61,12 +61,14 @@ pub(super) struct Work {
     /// What was searched for last.
     text: String,
     preview: Option<AbortHandle>,
+    /// What changes something.
+    changes: Vec<JoinHandle<()>>,
 }
 
 impl Work {
     /// Nothing yet. What comes is sent to `events`.
     pub(super) fn new(desk: Desk, events: Sender<Event>) -> Self {
-        Self { desk: Rc::new(desk), events, search: None, text: String::new(), preview: None }
+        Self { desk: Rc::new(desk), events, search: None, text: String::new(), preview: None, changes: Vec::new() }
     }
 
     /// Reads the list, page by page; at most so many rows.
@@ -85,28 +87,30 @@ impl Work {
             Effect::Search { question, text } => {
                 self.stop_search();
                 self.text.clone_from(&text);
-                self.search = Some(self.spawn(async move |desk| {
+                let work = self.spawn(async move |desk| {
                     sleep(PAUSE).await;
                     search(desk, question, &text).await
-                }));
+                });
+                self.search = Some(work.abort_handle());
             }
             Effect::StopSearch => self.stop_search(),
             Effect::Preview(wanted) => {
                 self.preview.take().inspect(AbortHandle::abort);
                 let text = self.text.clone();
-                self.preview = Some(self.spawn(async move |desk| {
+                let work = self.spawn(async move |desk| {
                     sleep(LOOK).await;
                     let preview = match preview(&*desk.store, &wanted, &text).await {
                         Ok(messages) => Preview::Messages(messages),
                         Err(error) => Preview::Failed(CliError::from(error).text()),
                     };
                     Event::Previewed { wanted, preview }
-                }));
+                });
+                self.preview = Some(work.abort_handle());
             }
-            Effect::Rename { id, title } => _ = self.spawn(async move |desk| renamed(desk, id, title).await),
-            Effect::Delete(ids) => _ = self.spawn(async move |desk| deleted(desk, ids).await),
+            Effect::Rename { id, title } => self.change(async move |desk| renamed(desk, id, title).await),
+            Effect::Delete(ids) => self.change(async move |desk| deleted(desk, ids).await),
             Effect::Export { ids, file, is_overwriting } => {
-                _ = self.spawn(async move |desk| exported(desk, ids, file, is_overwriting).await);
+                self.change(async move |desk| exported(desk, ids, file, is_overwriting).await);
             }
             Effect::Suspend | Effect::Leave(_) => {}
         }
@@ -116,9 +120,22 @@ impl Work {
         self.search.take().inspect(AbortHandle::abort);
     }
 
-    fn spawn(&self, work: impl AsyncFnOnce(&Desk) -> Event + 'static) -> AbortHandle {
+    fn change(&mut self, work: impl AsyncFnOnce(&Desk) -> Event + 'static) {
+        let work = self.spawn(work);
+        self.changes.push(work);
+    }
+
+    fn spawn(&self, work: impl AsyncFnOnce(&Desk) -> Event + 'static) -> JoinHandle<()> {
         let (desk, events) = (Rc::clone(&self.desk), self.events.clone());
-        spawn_local(async move { send(&events, work(&desk).await).await }).abort_handle()
+        spawn_local(async move { send(&events, work(&desk).await).await })
+    }
+
+    /// Waits until all that changes something is done.
+    pub(super) async fn finish(self) {
+        for change in self.changes {
+            // What panicked has said so.
+            _ = change.await;
+        }
     }
 }
 
