@@ -79,13 +79,19 @@ pub async fn nobody_sees_what_is_in_it(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The title of what is in the trash can be given to another session.
+/// The title of what is in the trash can be given to another session, also while its rows are on their way there.
 pub async fn a_title_is_free_at_once(setup: Setup) -> CaseResult {
-    let store = setup.store().await;
+    let (store, other) = (setup.store().await, setup.store().await);
     family(&*store).await?;
-    store.trash_chain(&id("tip"), at(100), &request(5)).await?;
-    store.set_title(&id("stranger"), Some(&title("plan")), &request(6)).await?;
-    assert_eq!(store.allocate_title(&id("branch"), &title("plan"), &request(6)).await?, title("plan #2"));
+    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n}"))).collect();
+    store.append(&id("root"), &batch, &request(4)).await?;
+    let going = tokio::spawn(async move { store.trash_chain(&id("tip"), at(100), &request(5)).await });
+    while other.session(&id("tip")).await?.is_some() {
+        tokio::task::yield_now().await;
+    }
+    other.set_title(&id("stranger"), Some(&title("plan")), &request(6)).await?;
+    assert_eq!(other.allocate_title(&id("branch"), &title("plan"), &request(6)).await?, title("plan #2"));
+    assert_eq!(going.await.unwrap()?.sessions, 4);
     Ok(())
 }
 

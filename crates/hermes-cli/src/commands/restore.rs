@@ -11,7 +11,7 @@ use hermes_session::Request;
 #[derive(clap::Args)]
 pub(crate) struct RestoreArgs {
     /// The id of one of its sessions, the start of the id it was named by, or its title
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "DELETED")]
     session: String,
     /// Prints one JSON object
     #[arg(long)]

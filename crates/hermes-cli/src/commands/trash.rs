@@ -27,7 +27,7 @@ pub(crate) struct ListArgs {
 #[derive(clap::Args)]
 pub(crate) struct EmptyArgs {
     /// Only this conversation: the id of one of its sessions, the start of the id it was named by, or its title
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "DELETED")]
     session: Option<String>,
     /// Does not ask
     #[arg(short, long)]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const PIECE: usize = 1 << 20;
 /// What every SQLite file begins with.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// The files of a store.
+/// The files of a store. The last, the line of writers, tells of processes alone.
 const OWN: [&str; 5] = ["", "-wal", "-shm", "-journal", ".queue"];
 
 /// What looking through files came to.
@@ -27,7 +27,7 @@ pub(super) struct Scanned {
 pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreError> {
     let mut scanned = Scanned::default();
     let own: Vec<PathBuf> = OWN.iter().map(|suffix| beside(store, suffix)).collect();
-    for path in &own {
+    for path in &own[..OWN.len() - 1] {
         let (bytes, found) = look_through(path, needles).map_err(|error| unread(path, error))?;
         scanned.bytes += bytes;
         scanned.left.extend(found.map(|at| Left { path: path.clone(), at }));

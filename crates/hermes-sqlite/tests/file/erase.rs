@@ -145,6 +145,24 @@ async fn it_goes_from_the_trash() {
     is_whole(&file).await;
 }
 
+/// Words that indexes and settings have by themselves, or that what stays has in another spelling, are no signs.
+#[tokio::test]
+async fn words_that_are_there_anyway_are_no_signs() {
+    let file = File::new();
+    let store = file.open();
+    store.create(&new("doomed"), &at(1.0)).await.unwrap();
+    let text = "automerge and usermerge of messages_fts, a delegate, a continuation, la réservation, Kilimanjaro";
+    store.append(&id("doomed"), &[user(text)], &at(1.0)).await.unwrap();
+    store.create(&new("stays"), &at(1.0)).await.unwrap();
+    let escaped = r#"[{"id": "x", "function": {"name": "f", "arguments": "{\"q\": \"la r\\u00e9servation\"}"}}]"#;
+    let call = MessageBody { tool_calls: Some(Json::parse(escaped).unwrap()), ..MessageBody::empty(Role::Assistant) };
+    store.append(&id("stays"), &[call.into(), user("KILIMANJARO is high")], &at(1.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean(), "{:?} {}", erased.left, erased.words_left);
+}
+
 /// What another conversation says too is no sign, and stays.
 #[tokio::test]
 async fn what_others_said_too_stays() {
