@@ -28,11 +28,14 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, channel, unbounded_channel};
 use tokio::task::LocalSet;
+use tokio::time::sleep;
 use view::Painter;
 use work::{Desk, Work};
 
 /// How many pages of the list, or other answers, may wait to be looked at.
 const WAITING: usize = 2;
+/// How often it is looked whether the terminal is still there.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Shows conversations to choose one from, and prints the command that resumes it
 ///
@@ -98,6 +101,13 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
             signal = signals.next() => return Err(ended(signal)),
             event = inputs.recv() => event,
             event = answers.recv() => event,
+            // How long ago things were is told anew as well.
+            () = sleep(LOOK) => {
+                if screen::is_gone() {
+                    return Ok(None);
+                }
+                continue;
+            }
         };
         // The terminal is gone, and with it whoever could choose.
         let Some(event) = event else { return Ok(None) };

@@ -77,6 +77,11 @@ impl Drop for Screen {
     }
 }
 
+/// Whether the terminal has gone, though no signal told of it. Whoever waits for keys is not told either.
+pub(crate) fn is_gone() -> bool {
+    terminal_size::terminal_size_of(io::stdin()).is_none()
+}
+
 /// What is typed, clicked and pasted, one after another; `None` once the terminal is gone.
 pub(crate) fn next_event() -> Option<event::Event> {
     event::read().ok()

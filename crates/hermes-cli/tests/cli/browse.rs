@@ -135,12 +135,21 @@ impl Sitting {
     }
 
     /// Everything that was sent, and the exit code.
+    #[track_caller]
     fn end(mut self) -> (String, i32) {
         while let Ok(bytes) = self.sent.recv_timeout(PATIENCE) {
             self.raw.extend(bytes);
         }
         let code = self.child.wait().unwrap().code().unwrap();
-        (String::from_utf8(self.raw).unwrap().replace("\r\n", "\n"), code)
+        (String::from_utf8(std::mem::take(&mut self.raw)).unwrap().replace("\r\n", "\n"), code)
+    }
+}
+
+impl Drop for Sitting {
+    /// A test that fails leaves nobody sitting.
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
     }
 }
 
@@ -228,6 +237,28 @@ fn a_signal_gives_the_terminal_back() {
         assert!(behind.contains("a signal ended browsing"), "{behind:?}");
         assert_eq!(seen, code);
     }
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_it() {
+    let home = several();
+    let (master, terminal) = a_terminal(80);
+    let mut run = home.hermes(&["sessions", "browse"]);
+    let other = || terminal.try_clone().unwrap();
+    let mut child = run.command.stdin(other()).stdout(other()).stderr(Stdio::null()).spawn().unwrap();
+    drop((run, terminal));
+    let mut master = std::fs::File::from(master);
+    master.read_exact(&mut [0; 100]).unwrap();
+    drop(master);
+    let id = Pid::from_child(&child);
+    let (sender, ended) = channel();
+    let waiting = std::thread::spawn(move || sender.send(child.wait().unwrap()));
+    let is_ended = ended.recv_timeout(PATIENCE).is_ok();
+    if !is_ended {
+        kill_process(id, Signal::KILL).unwrap();
+    }
+    _ = waiting.join();
+    assert!(is_ended, "it waits for keys that can't come");
 }
 
 #[test]

@@ -229,6 +229,7 @@ pub(in crate::commands::browse) mod tests {
         check("e", &[0, 1, 2, 3]);
         check("nothing", &[]);
         check("cli nothing", &[]);
+        check("telegram login", &[]);
         // Fields and rows are borders.
         check("farbewelche", &[]);
         check("telegramc3", &[]);

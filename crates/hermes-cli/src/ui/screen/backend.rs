@@ -144,6 +144,8 @@ mod tests {
 
     #[test]
     fn the_place_is_said_after_whatever_terminals_do_not_agree_about() {
+        let seen = sent(|buffer| buffer.set_string(0, 0, "a→b", Style::new()));
+        assert_eq!(seen, "\x1b[1;1H\x1b[0ma→\x1b[1;3Hb\x1b[0m");
         let seen = sent(|buffer| buffer.set_string(0, 0, "a👨\u{200d}👩\u{200d}👧b", Style::new()));
         assert_eq!(seen, "\x1b[1;1H\x1b[0ma👨\u{200d}👩\u{200d}👧\x1b[1;4Hb\x1b[0m");
     }

@@ -270,7 +270,10 @@ fn a_preview_is_asked_for_once_and_where_it_is_seen() {
     state.update(Event::Previewed { wanted: wanted("b"), preview: Preview::Messages(vec![]) });
     assert!(state.preview().unwrap().1.is_some());
     press(&mut state, Input::ScrollPreview(5));
+    state.update(Event::Told(Notice::of("x")));
+    assert_eq!(state.preview_scroll, 5);
     assert_eq!(press(&mut state, Input::Down), [Effect::Preview(wanted("c"))]);
+    assert_eq!(state.update(Event::Told(Notice::of("x"))), [], "it is on its way");
     assert_eq!((state.preview_scroll, state.preview().unwrap().1), (0, None));
     assert_eq!(press(&mut state, Input::Up), [], "it is kept");
     assert_eq!(state.update(Event::Resized(120, 30)), []);
