@@ -189,7 +189,8 @@ mod tests {
         assert!(needles.has_word("morning") && needles.find(b"meet at Kilimanjaro tomo").is_some());
         needles.keep("… meet at Kilimanjaro tomorrow …".as_bytes());
         assert!(needles.find(b"meet at Kilimanjaro tomo").is_none());
-        assert!(needles.find(b"ning at eight o'clock").is_none() && needles.find(b"orning at eight o'clock").is_some());
+        assert!(needles.find(b"morning at eight o'clock").is_some(), "its end is a sign still");
+        assert!(needles.find(b"orning at eight o'clock").is_none());
     }
 
     #[test]
