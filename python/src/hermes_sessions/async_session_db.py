@@ -338,9 +338,13 @@ class AsyncSessionDB:
         current_session_id: str | None = None,
         *,
         scope: str | dict[str, Any],
-        budget: int = 100_000,
+        budget: int = 100000,
     ) -> dict[str, Any]:
-        """What was said about this: up to five conversations, each as the part around its matches, with no model."""
+        """What was said about this: up to five conversations, each as the part around its matches, with no model.
+
+        ``scope`` says whose: ``"all"``, or ``{"source": …}``, ``{"user_id": …}``, both, or ``{"sessions": […]}``. The conversation of
+        ``current_session_id`` and those that it comes from are left out. Without a query, the conversations that were active last.
+        """
         return await self._run(
             SessionDB.session_search,
             query,
