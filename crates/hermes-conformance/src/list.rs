@@ -160,6 +160,7 @@ pub const CASES: &[Case] = cases![
     pieces::made_while_it_comes,
     pieces::ids_of_messages_are_kept_if_free,
     pieces::an_id_that_comes_back_revives_no_key,
+    pieces::what_was_counted_wrong_is_counted_anew,
     pieces::two_continuations_may_come,
     search::as_written,
     search::behind_escapes_and_in_parts,

@@ -395,6 +395,10 @@ impl Maintenance for ModelStore {
         self.state().link(&child, &parent, relation)
     }
 
+    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+        self.state().recount(id)
+    }
+
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
         let state = self.state();
         let behind = state.meta.iter().filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));

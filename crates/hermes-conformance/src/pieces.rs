@@ -1,8 +1,8 @@
 //! Importing piece by piece: what a store does with each.
 
 use crate::fixture::{
-    assert_invalid, assert_not_found, at, conflict, id, ids, keyed, made, request, row_ids, source, stored, texts,
-    title, transcript, user,
+    assert_invalid, assert_not_found, at, calls, conflict, id, ids, keyed, made, request, row_ids, source, stored,
+    texts, title, transcript, user,
 };
 use crate::import::{exported, imported, told};
 use crate::{CaseResult, Setup};
@@ -240,5 +240,25 @@ pub async fn two_continuations_may_come(setup: Setup) -> CaseResult {
         assert_eq!(row_ids(&store.list(&ListRequest::default()).await?), ["a"]);
         assert!(store.verify().await?.is_sound());
     }
+    Ok(())
+}
+
+/// A session that came with counters that are not its own is counted anew, once; one that counts right is left as it is.
+pub async fn what_was_counted_wrong_is_counted_anew(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let mut wrong = piece("wrong", &[1, 2, 3]);
+    (wrong.session.message_count, wrong.session.tool_call_count) = (40, 7);
+    sent(&*store, wrong).await;
+    sent(&*store, piece("right", &[4])).await;
+    store.append(&id("wrong"), &[calls(r#"[{"id": "1"}, {"id": "2"}]"#)], &request(1)).await?;
+    assert!(!store.verify().await?.is_sound());
+    assert!(!store.recount(&id("right")).await?);
+    assert!(store.recount(&id("wrong")).await?);
+    assert!(!store.recount(&id("wrong")).await?, "it is right by now");
+    for (name, expected) in [("wrong", (4, 2)), ("right", (1, 0))] {
+        let session = store.session(&id(name)).await?.unwrap();
+        assert_eq!((session.message_count, session.tool_call_count), expected, "{name}");
+    }
+    assert!(store.verify().await?.is_sound());
     Ok(())
 }

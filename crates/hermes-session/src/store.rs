@@ -283,6 +283,13 @@ pub trait Maintenance: MarkStore + TrashStore {
     //  Cases: maintenance::what_was_written_verifies_as_sound
     async fn verify(&self) -> Result<Report, StoreError>;
 
+    /// Counts the messages and tool calls of a session anew; whether it had counted otherwise. Nothing else changes.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such session.
+    //  Cases: pieces::what_was_counted_wrong_is_counted_anew, sessions::unknown_session
+    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError>;
+
     /// Copies one state of the store to a file that is not there yet, while others go on writing, and proves the copy.
     ///
     /// The file is its owner's alone, is on disk when this answers, and is never seen half-made.

@@ -38,6 +38,7 @@ mod place;
 mod private;
 mod queue;
 mod readers;
+mod recount;
 mod repair;
 mod requests;
 mod restore_backup;

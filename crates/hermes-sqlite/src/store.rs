@@ -9,7 +9,7 @@ use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
     SqliteOptions, backup, connection, deletion, foreign, handoffs, import, indexes, insights, lineage, listing,
-    maintenance, messages, meta, optimize, row, search, sessions, statistics, titles, topics, usage, verify,
+    maintenance, messages, meta, optimize, recount, row, search, sessions, statistics, titles, topics, usage, verify,
 };
 use async_trait::async_trait;
 use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
@@ -391,6 +391,17 @@ impl Maintenance for SqliteStore {
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
         let (child, parent) = checked_link(child, parent, relation)?;
         self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
+    }
+
+    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+        // Most are right, and reading a long one keeps nobody waiting.
+        let asked = id.clone();
+        let is_wrong = self.workers.read("count messages", move |database| recount::wrong(database, &asked)).await?;
+        if is_wrong.is_none() {
+            return Ok(false);
+        }
+        let id = id.clone();
+        self.workers.write("count messages anew", move |database| recount::recount(database, &id)).await
     }
 
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {

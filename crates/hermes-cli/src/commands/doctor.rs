@@ -61,6 +61,8 @@ pub(crate) enum Mend {
     Upkeep,
     /// Makes the search indexes anew.
     Rebuild,
+    /// Counts the messages of sessions anew.
+    Recount,
 }
 
 impl Item {
@@ -83,6 +85,7 @@ impl Item {
             Mend::Remove(path) => format!("rm -r {}", shell_word(&path.display().to_string())),
             Mend::Upkeep => "hermes sessions optimize".to_owned(),
             Mend::Rebuild => "hermes sessions optimize --rebuild".to_owned(),
+            Mend::Recount => "hermes doctor --fix".to_owned(),
         };
         Self { remedy: Some(remedy), mend: Some(mend), ..self }
     }

@@ -156,6 +156,7 @@ fn what_is_inside() {
     home.damage("UPDATE sessions SET message_count = 40");
     finds(&home, "counters warning", "has message_count 40, not 2");
     assert!(home.see(&["doctor"]).contains("--- exit 0"));
+    mends(&home);
     // 15: messages of no session.
     home.damage("PRAGMA foreign_keys = OFF; INSERT INTO messages (session_id, role, content, timestamp) VALUES ('nobody', 'user', 'x', 1.0)");
     finds(&home, "relations problem", "nobody");

@@ -2,7 +2,7 @@
 
 use super::{ModelStore, State};
 use hermes_session::export::Exporter;
-use hermes_session::{BackupReport, Check, Report, SessionFilter, StoreError};
+use hermes_session::{BackupReport, Check, Report, SessionFilter, SessionId, StoreError};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -26,6 +26,16 @@ impl State {
             relations.looked_at += 1;
         }
         Report { checks: vec![counters, relations] }
+    }
+
+    pub(super) fn recount(&mut self, id: &SessionId) -> Result<bool, StoreError> {
+        self.existing(id)?;
+        let said = self.transcripts.get(id).map_or(&[][..], Vec::as_slice);
+        let right = (said.len() as i64, said.iter().map(|message| message.body.tool_call_count()).sum());
+        let Some(session) = self.sessions.get_mut(id) else { return Ok(false) };
+        let told = (session.message_count, session.tool_call_count);
+        (session.message_count, session.tool_call_count) = right;
+        Ok(told != right)
     }
 
     /// The sessions and what was said in them, to be read while others go on writing.

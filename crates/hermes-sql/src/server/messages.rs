@@ -5,8 +5,8 @@ use super::row::{self, lock, require};
 use super::{Fields as _, LIST, ServerRow as _, Sql, among};
 use crate::{stored, values};
 use hermes_session::{
-    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, Window, change,
-    preview,
+    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError, Window,
+    change, preview,
 };
 use std::collections::BTreeMap;
 
@@ -88,15 +88,37 @@ pub async fn copy<T: Sql>(transaction: &T, from: &SessionId, to: &SessionId) -> 
         transaction.dialect().words_of_copy
     );
     transaction.run(&sql, pair).await?;
-    let rows = transaction.rows("SELECT tool_calls FROM messages WHERE session_id = $1", values![to.as_str()]).await?;
-    let mut tool_calls = 0;
-    for row in &rows {
-        let calls = row.text(0).and_then(|text| Json::parse(text).ok());
-        tool_calls += MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) }.tool_call_count();
-    }
-    let sql = "UPDATE sessions SET message_count = $1, tool_call_count = $2 WHERE id = $3";
-    transaction.run(sql, values![rows.len(), tool_calls, to.as_str()]).await?;
+    set_counters(transaction, to, counted(transaction, to).await?).await?;
     summarize(transaction, to).await
+}
+
+/// How many messages and tool calls a session has.
+async fn counted<T: Sql>(transaction: &T, id: &SessionId) -> Result<(i64, i64), T::Failure> {
+    let rows = transaction.rows("SELECT tool_calls FROM messages WHERE session_id = $1", values![id.as_str()]).await?;
+    let calls = rows.iter().map(|row| {
+        let calls = row.text(0).and_then(|text| Json::parse(text).ok());
+        MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) }.tool_call_count()
+    });
+    Ok((rows.len() as i64, calls.sum()))
+}
+
+async fn set_counters<T: Sql>(transaction: &T, id: &SessionId, counters: (i64, i64)) -> Result<(), T::Failure> {
+    let sql = "UPDATE sessions SET message_count = $1, tool_call_count = $2 WHERE id = $3";
+    transaction.run(sql, values![counters.0, counters.1, id.as_str()]).await.map(drop)
+}
+
+/// `recount` of the contract.
+pub async fn recount<T: Sql>(transaction: &T, id: &SessionId) -> Result<bool, T::Failure> {
+    let sql = "SELECT message_count, tool_call_count FROM sessions WHERE id = $1 FOR UPDATE";
+    let Some(row) = transaction.row(sql, values![id.as_str()]).await? else {
+        return Err(StoreError::no_session(id).into());
+    };
+    let told: (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    let right = counted(transaction, id).await?;
+    if told != right {
+        set_counters(transaction, id, right).await?;
+    }
+    Ok(told != right)
 }
 
 /// Tells a session's preview and times anew, from its messages.

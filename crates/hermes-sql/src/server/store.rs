@@ -428,6 +428,13 @@ macro_rules! server_store {
                     ))
                 }
 
+                async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "count messages anew", |transaction| messages::recount(
+                        transaction,
+                        id
+                    ))
+                }
+
                 async fn meta_page(
                     &self,
                     after: Option<&str>,

@@ -3,7 +3,8 @@
 use super::Mend;
 use crate::context::Context;
 use crate::error::CliError;
-use hermes_session::Optimizing;
+use crate::ui::checks::plural;
+use hermes_session::{ListRequest, MAX_PAGE, Optimizing, PageRequest, StoreError, View};
 use std::os::unix::fs::PermissionsExt as _;
 
 /// Does all of it; each in words, with why it did not work out if it did not.
@@ -31,6 +32,10 @@ pub(super) async fn all(context: &Context, mends: Vec<Mend>) -> Vec<(String, Opt
                 let outcome = upkeep(context, true).await;
                 ("made the search indexes anew".to_owned(), outcome.map_err(|error| error.text()))
             }
+            Mend::Recount => match recount(context).await {
+                Ok(sessions) => (format!("counted the messages of {} anew", plural(sessions, "sessions")), Ok(())),
+                Err(error) => ("count messages anew".to_owned(), Err(error.text())),
+            },
         };
         done.push((what, outcome.err()));
     }
@@ -51,4 +56,30 @@ async fn upkeep(context: &Context, rebuild: bool) -> Result<(), CliError> {
         bar.show("catching up", 0, 0);
     }
     Ok(())
+}
+
+/// Looks at every session; how many had counted otherwise.
+async fn recount(context: &Context) -> Result<u64, CliError> {
+    let store = context.open_existing().await?;
+    let bar = context.ui.progress();
+    let page = PageRequest::first(MAX_PAGE);
+    let mut request = ListRequest { view: View::Sessions, page, ..ListRequest::default() };
+    let (mut looked_at, mut corrected) = (0, 0);
+    loop {
+        let listing = store.list(&request).await?;
+        for row in &listing.rows {
+            looked_at += 1;
+            bar.show("counting messages", looked_at, looked_at);
+            match store.recount(&row.id).await {
+                Ok(was_wrong) => corrected += u64::from(was_wrong),
+                // It went meanwhile.
+                Err(StoreError::NotFound(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match listing.next {
+            Some(next) => request.after = Some(next),
+            None => return Ok(corrected),
+        }
+    }
 }

@@ -129,8 +129,8 @@ fn judged(check: &Check, url: &StoreUrl) -> Item {
             Item::new("schema", Degree::Warning, what).mended_by(Mend::Rebuild)
         }
         "side tables" => Item::new("side tables", Degree::Warning, what).mended_by(Mend::Upkeep),
-        "counters" => Item::new("counters", Degree::Warning, what)
-            .remedy("all messages are there; lists show another number of them"),
+        // All messages are there; lists show another number of them.
+        "counters" => Item::new("counters", Degree::Warning, what).mended_by(Mend::Recount),
         name => Item::new(name, Degree::Problem, what)
             .remedy("hermes sessions backup FILE keeps a copy; `hermes sessions verify` tells all of it"),
     }
