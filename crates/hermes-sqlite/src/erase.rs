@@ -68,7 +68,7 @@ pub struct Erased {
     pub needles: u64,
     /// How many words were looked for in the indexes.
     pub words: u64,
-    /// How many bytes were looked through.
+    /// How many bytes of the store's own files were looked through.
     pub scanned: u64,
     /// The store's own files that have some of it still.
     pub left: Vec<Left>,

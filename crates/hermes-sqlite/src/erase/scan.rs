@@ -34,8 +34,7 @@ pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreErr
     }
     for path in copies(store, &own) {
         // Whose bytes can't be read here is another's matter.
-        let Ok((bytes, found)) = look_through(&path, needles) else { continue };
-        scanned.bytes += bytes;
+        let Ok((_, found)) = look_through(&path, needles) else { continue };
         scanned.beside.extend(found.map(|at| Left { path, at }));
     }
     Ok(scanned)

@@ -188,6 +188,8 @@ async fn copies_beside_the_store_are_told() {
     assert!(erased.is_clean());
     let told: Vec<_> = erased.beside.iter().map(|left| left.path.clone()).collect();
     assert_eq!(told, std::slice::from_ref(&copy));
+    // That it is nowhere is told of the store's own files alone.
+    assert_eq!(erased.scanned, std::fs::metadata(file.path()).unwrap().len());
     assert!(copy.exists());
 }
 
