@@ -6,7 +6,7 @@ use crate::indexes::{self, Vocabulary, Written};
 use crate::row::{Row, bound};
 use crate::{import, marks, messages};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, StoreError, Timestamp};
-use hermes_sql::server::{Dialect, Failing as _, Lost, Mark, Marks, Remedy, Server, Sql, Value as Shared};
+use hermes_sql::server::{Dialect, Epoch, Failing as _, Lost, Mark, Marks, Remedy, Server, Sql, Value as Shared};
 use hermes_sql::values;
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Params, Value};
@@ -111,17 +111,14 @@ impl Database {
             return Err(StoreError::ReadOnly { op, location: self.location.clone() }.into());
         }
         if let Some(frame) = &self.frame {
-            return Ok(self.transaction(Arc::clone(&frame.connection), None, true));
+            return Ok(self.transaction(Arc::clone(&frame.connection), frame.epoch, None, true));
         }
         let mut object = self.pool.get().await?;
-        if Object::metrics(&object).recycle_count == 0 {
-            // A new connection may be to a server that forgot something when it failed.
-            self.vocabulary.forget_all();
-        }
+        let epoch = self.vocabulary.meet(Object::metrics(&object).created);
         match self.start(&mut object, purpose).await {
             Ok(mark) => {
                 let connection = Arc::new(Mutex::new(Some(object)));
-                Ok(self.transaction(connection, mark, false))
+                Ok(self.transaction(connection, epoch, mark, false))
             }
             Err(failure) => {
                 drop(Object::take(object));
@@ -134,9 +131,16 @@ impl Database {
         }
     }
 
-    fn transaction(&self, connection: Arc<Mutex<Option<Object>>>, mark: Option<Mark>, is_guest: bool) -> Transaction {
+    fn transaction(
+        &self,
+        connection: Arc<Mutex<Option<Object>>>,
+        epoch: Epoch,
+        mark: Option<Mark>,
+        is_guest: bool,
+    ) -> Transaction {
         Transaction {
             connection,
+            epoch,
             mark,
             has_written: AtomicBool::new(false),
             flavour: self.flavour,
@@ -187,7 +191,8 @@ impl Server for Database {
         transaction.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
-                self.vocabulary.remember(std::mem::take(&mut *transaction.learned.lock().await));
+                let learned = std::mem::take(&mut *transaction.learned.lock().await);
+                self.vocabulary.remember(transaction.epoch, learned);
                 self.marks.give_back(next);
                 Ok(())
             }
@@ -218,6 +223,7 @@ impl Server for Database {
 /// A transaction. One that is dropped, with whatever was waiting for it, never happened: its connection is closed.
 pub(crate) struct Transaction {
     connection: Arc<Mutex<Option<Object>>>,
+    epoch: Epoch,
     mark: Option<Mark>,
     has_written: AtomicBool,
     flavour: Flavour,
@@ -261,6 +267,11 @@ impl Transaction {
 
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
+    }
+
+    /// When its connection was met.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
     }
 
     /// Notes words that are in the vocabulary once this is committed.

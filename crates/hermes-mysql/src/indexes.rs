@@ -6,10 +6,10 @@ use crate::error::Failure;
 use crate::spelling::{self, Plain};
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::{Form, Indexed};
-use hermes_sql::server::{Fields as _, Sql as _, Words, among};
+use hermes_sql::server::{Epoch, Fields as _, Knowledge, Sql as _, Words, among};
 use hermes_sql::values;
 use std::collections::{BTreeSet, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// The greatest `innodb_ft_min_token_size` and the least `innodb_ft_max_token_size` with which the index has every word.
 pub(crate) const SHORTEST: u64 = spelling::SHORTEST as u64;
@@ -66,12 +66,12 @@ pub(crate) async fn add<'m>(
 
 /// Whether the server's index has all words that it is given: it drops those that are too short or too long for its settings.
 pub(crate) async fn fits(transaction: &Transaction) -> Result<bool, Failure> {
-    if let Some(fits) = transaction.vocabulary().0.lock().unwrap_or_else(PoisonError::into_inner).fits {
+    if let Some(fits) = transaction.vocabulary().0.read(|known| known.fits) {
         return Ok(fits);
     }
     let row = transaction.one("SELECT @@innodb_ft_min_token_size, @@innodb_ft_max_token_size", values![]).await?;
     let fits = row.try_get::<i64>(0)? <= SHORTEST.cast_signed() && row.try_get::<i64>(1)? >= LONGEST.cast_signed();
-    transaction.vocabulary().0.lock().unwrap_or_else(PoisonError::into_inner).fits = Some(fits);
+    transaction.vocabulary().0.note(transaction.epoch(), |known| known.fits = Some(fits));
     Ok(fits)
 }
 
@@ -102,7 +102,7 @@ async fn learn(transaction: &Transaction, mut new: BTreeSet<&str>) -> Result<(),
 
 /// What this process knows of the vocabulary and the index.
 #[derive(Debug, Default)]
-pub(crate) struct Vocabulary(Mutex<Known>);
+pub(crate) struct Vocabulary(Knowledge<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -118,34 +118,34 @@ struct Known {
 const MOST: usize = 200_000;
 
 impl Vocabulary {
-    /// Those of the words that may not be in the vocabulary, in order.
-    fn unknown<'t>(&self, terms: impl Iterator<Item = &'t String>) -> BTreeSet<&'t str> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        terms.map(String::as_str).filter(|term| !known.terms.contains(*term)).collect()
+    /// Meets a connection, see [`Knowledge`].
+    pub(crate) fn meet(&self, made: Instant) -> Epoch {
+        self.0.meet(made)
     }
 
-    /// Takes it that words are in the vocabulary, whatever happens from now on.
-    pub(crate) fn remember(&self, terms: Vec<Box<str>>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.terms.len() + terms.len() > MOST {
-            known.terms.clear();
-        }
-        known.terms.extend(terms);
+    /// Those of the words that may not be in the vocabulary, in order.
+    fn unknown<'t>(&self, terms: impl Iterator<Item = &'t String>) -> BTreeSet<&'t str> {
+        self.0.read(|known| terms.map(String::as_str).filter(|term| !known.terms.contains(*term)).collect())
+    }
+
+    /// Takes it that words are in the vocabulary: they were committed.
+    pub(crate) fn remember(&self, epoch: Epoch, terms: Vec<Box<str>>) {
+        self.0.note(epoch, |known| {
+            if known.terms.len() + terms.len() > MOST {
+                known.terms.clear();
+            }
+            known.terms.extend(terms);
+        });
     }
 
     /// Whether it is certain that the index has lost nothing.
     pub(crate) fn is_whole(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_whole
+        self.0.read(|known| known.is_whole)
     }
 
     /// Takes it that the index has lost nothing, until there is a new connection.
-    pub(crate) fn note_whole(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_whole = true;
-    }
-
-    /// Takes nothing for known: the server may be another one, or another state of it.
-    pub(crate) fn forget_all(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Known::default();
+    pub(crate) fn note_whole(&self, epoch: Epoch) {
+        self.0.note(epoch, |known| known.is_whole = true);
     }
 }
 
@@ -154,17 +154,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_remembered_is_known_until_it_is_forgotten() {
+    fn what_was_remembered_is_known_until_there_is_too_much() {
         let vocabulary = Vocabulary::default();
+        let epoch = vocabulary.meet(Instant::now());
         let terms: Vec<String> = ["b", "a", "b", "c"].map(String::from).to_vec();
         let unknown = || vocabulary.unknown(terms.iter()).into_iter().collect::<Vec<_>>();
         assert_eq!(unknown(), ["a", "b", "c"]);
-        vocabulary.remember(vec!["b".into(), "x".into()]);
+        vocabulary.remember(epoch, vec!["b".into(), "x".into()]);
         assert_eq!(unknown(), ["a", "c"]);
-        vocabulary.remember((0..MOST).map(|number| number.to_string().into()).collect());
+        vocabulary.remember(epoch, (0..MOST).map(|number| number.to_string().into()).collect());
         assert_eq!(unknown(), ["a", "b", "c"], "too many were known");
-        vocabulary.remember(vec!["a".into()]);
-        vocabulary.forget_all();
-        assert_eq!(unknown(), ["a", "b", "c"]);
     }
 }

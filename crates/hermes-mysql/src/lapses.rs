@@ -9,7 +9,7 @@ use crate::error::{Failure, code};
 use crate::spelling;
 use hermes_session::StoreError;
 use hermes_sql::search::lexemes;
-use hermes_sql::server::{Fields as _, Sql as _, among};
+use hermes_sql::server::{Epoch, Fields as _, Sql as _, among};
 use hermes_sql::{job, values};
 use mysql_async::Error;
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn are_mended(transaction: &Transaction) -> Result<bool, Failure> {
     }
     let is_noted = Start::read(transaction).await?.is_noted(transaction).await?;
     if is_noted {
-        transaction.vocabulary().note_whole();
+        transaction.vocabulary().note_whole(transaction.epoch());
     }
     Ok(is_noted)
 }
@@ -77,7 +77,7 @@ pub(crate) async fn lost(transaction: &Transaction) -> Result<Vec<i64>, Failure>
     }
     let lost = compared(transaction).await?;
     if lost.is_empty() {
-        transaction.vocabulary().note_whole();
+        transaction.vocabulary().note_whole(transaction.epoch());
     }
     // What is lost is looked for again by the next search: somebody may list it anew at any time.
     Ok(lost)
@@ -97,20 +97,20 @@ pub(crate) async fn look(database: &Database) {
     const OP: &str = "compare the index with the table";
     let are_mended: Result<bool, StoreError> = job!(database, Purpose::Read, OP, |transaction| are_mended(transaction));
     if matches!(are_mended, Ok(false)) {
-        let is_whole: Result<bool, StoreError> =
+        let mended: Result<Option<Epoch>, StoreError> =
             job!(database, Purpose::write_much(&[]), OP, |transaction| mend(transaction));
-        if matches!(is_whole, Ok(true)) {
-            database.vocabulary.note_whole();
+        if let Ok(Some(epoch)) = mended {
+            database.vocabulary.note_whole(epoch);
         }
     }
 }
 
-/// Lists anew what was lost, and notes that nothing is; whether that is certain. If it takes too long, each search does it for itself.
-async fn mend(transaction: &Transaction) -> Result<bool, Failure> {
+/// Lists anew what was lost, and notes that nothing is; since when that is certain, if it is. If it takes too long, each search does it for itself.
+async fn mend(transaction: &Transaction) -> Result<Option<Epoch>, Failure> {
     let start = Start::read(transaction).await?;
     transaction.batch(&transaction.flavour().statement_timeout(PATIENCE)).await?;
     let lost = match compared(transaction).await {
-        Err(Failure::Driver(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(false),
+        Err(Failure::Driver(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(None),
         other => other?,
     };
     for lot in lost.chunks(LOT) {
@@ -125,5 +125,5 @@ async fn mend(transaction: &Transaction) -> Result<bool, Failure> {
         let sql = "INSERT INTO hx_state (`key`, value) VALUES ($1, $2) ON DUPLICATE KEY UPDATE value = $2";
         transaction.run(sql, values![start.key, start.at.to_string()]).await?;
     }
-    Ok(true)
+    Ok(Some(transaction.epoch()))
 }

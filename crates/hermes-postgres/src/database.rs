@@ -2,7 +2,7 @@
 
 use crate::connection::quoted;
 use crate::error::Failure;
-use crate::indexes::{self, Vocabulary, Written};
+use crate::indexes::{self, Learned, Vocabulary, Written};
 use crate::row::Bound;
 use crate::{import, marks, messages};
 use deadpool_postgres::{ClientWrapper, Object, Pool};
@@ -114,15 +114,15 @@ impl Database {
             _ => &self.pool,
         };
         let client = pool.get().await?;
-        let mark = match purpose.words() {
+        let (learned, mark) = match purpose.words() {
             Some(words) => {
-                self.vocabulary.learn(&client, &self.schema, words).await?;
-                Some(marks::take(&self.marks, &client, &self.marks_table()).await?)
+                let learned = self.vocabulary.learn(&client, &self.schema, words).await?;
+                (Some(learned), Some(marks::take(&self.marks, &client, &self.marks_table()).await?))
             }
-            None => None,
+            None => (None, None),
         };
-        let transaction =
-            Transaction { client: Some(client), mark, has_written: AtomicBool::new(false), kin: self.lock_number() };
+        let has_written = AtomicBool::new(false);
+        let transaction = Transaction { client: Some(client), learned, mark, has_written, kin: self.lock_number() };
         transaction.batch_execute(&self.prelude(purpose)).await?;
         Ok(transaction)
     }
@@ -146,7 +146,7 @@ impl Server for Database {
     }
 
     async fn commit(&self, transaction: Transaction) -> Result<(), Lost<Failure>> {
-        transaction.commit(&self.marks).await
+        transaction.commit(&self.marks, &self.vocabulary).await
     }
 
     async fn roll_back(&self, transaction: Transaction) {
@@ -161,6 +161,7 @@ impl Server for Database {
 /// A transaction. One that is dropped, with whatever was waiting for it, never happened: its connection is closed.
 pub(crate) struct Transaction {
     client: Option<Object>,
+    learned: Option<Learned>,
     mark: Option<Mark>,
     has_written: AtomicBool,
     kin: i32,
@@ -202,8 +203,8 @@ impl Transaction {
     }
 
     /// Ends it as done.
-    async fn commit(mut self, marks: &Marks) -> Result<(), Lost<Failure>> {
-        let mark = self.mark.take();
+    async fn commit(mut self, marks: &Marks, vocabulary: &Vocabulary) -> Result<(), Lost<Failure>> {
+        let (mark, learned) = (self.mark.take(), self.learned.take());
         let next = mark.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Mark::next);
         let Some(next) = next else {
             // Nothing was changed: whether it ends well makes no difference.
@@ -216,6 +217,7 @@ impl Transaction {
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
+                learned.into_iter().for_each(|learned| vocabulary.remember(learned));
                 marks.give_back(next);
                 Ok(())
             }

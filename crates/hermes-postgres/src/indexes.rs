@@ -7,9 +7,8 @@ use crate::tsvector::TsVector;
 use deadpool_postgres::Object;
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::Indexed;
-use hermes_sql::server::Words;
+use hermes_sql::server::{Epoch, Knowledge, Words};
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 /// What a message is found by.
 #[derive(Debug, Clone)]
@@ -60,28 +59,31 @@ pub(crate) async fn add<'m>(
 
 /// The words that this process knows to be in the vocabulary. None is ever taken out of it.
 #[derive(Debug, Default)]
-pub(crate) struct Vocabulary(Mutex<HashSet<Box<str>>>);
+pub(crate) struct Vocabulary(Knowledge<HashSet<Box<str>>>);
 
 /// How many words are remembered; beyond that it starts anew.
 const MOST: usize = 200_000;
 
+/// Words that were put into the vocabulary, and stay there once something that came after them is on disk.
+#[derive(Debug)]
+pub(crate) struct Learned {
+    terms: Vec<Box<str>>,
+    epoch: Epoch,
+}
+
 impl Vocabulary {
     /// Sees that words are in the vocabulary, before any message that has them, on the connection that the message will be written on.
     ///
-    /// It need not wait for the disk: what comes later in the log is not there without it. So what a server forgot when it failed is noticed by its
-    /// connections: they are new ones, and with a new one everything is learned anew.
-    pub(crate) async fn learn(&self, client: &Object, schema: &str, words: &[Written]) -> Result<(), Failure> {
-        let is_new = Object::metrics(client).recycle_count == 0;
-        let mut new: Vec<&str> = {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if is_new {
-                known.clear();
-            }
+    /// It does not wait for the disk: what comes later in the log is not there without it. Until something is, a server that fails forgets them, so
+    /// they are told to be known with [`remember`](Self::remember), and not before.
+    pub(crate) async fn learn(&self, client: &Object, schema: &str, words: &[Written]) -> Result<Learned, Failure> {
+        let epoch = self.0.meet(Object::metrics(client).created);
+        let mut new: Vec<&str> = self.0.read(|known| {
             let terms = words.iter().flat_map(|words| &words.terms).map(String::as_str);
             terms.filter(|term| !known.contains(*term)).collect()
-        };
+        });
         if new.is_empty() {
-            return Ok(());
+            return Ok(Learned { terms: Vec::new(), epoch });
         }
         // In one order, so that two that learn the same words wait for each other and not both.
         new.sort_unstable();
@@ -93,11 +95,16 @@ impl Vocabulary {
         );
         let statement = client.prepare_cached(&sql).await?;
         client.execute(&statement, &[&new]).await?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() + new.len() > MOST {
-            known.clear();
-        }
-        known.extend(new.into_iter().map(Box::from));
-        Ok(())
+        Ok(Learned { terms: new.into_iter().map(Box::from).collect(), epoch })
+    }
+
+    /// Takes it that words are in the vocabulary: something was committed after them.
+    pub(crate) fn remember(&self, learned: Learned) {
+        self.0.note(learned.epoch, |known| {
+            if known.len() + learned.terms.len() > MOST {
+                known.clear();
+            }
+            known.extend(learned.terms);
+        });
     }
 }

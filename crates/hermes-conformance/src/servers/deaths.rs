@@ -104,6 +104,25 @@ pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()
     assert!(report.is_sound(), "{report:?}");
 }
 
+/// The server crashes after it refused a message, and somebody reads before anybody writes: what was learned from what was refused may be forgotten.
+///
+/// # Panics
+///
+/// If the same words are not found when they are said afterwards.
+pub async fn killed_after_a_refusal(store: &dyn Store, crash: impl FnOnce()) {
+    store.create(&new_session("w0"), &request(0)).await.expect("made");
+    let refused = append(store, 1, "zetaqx", &request(0)).await;
+    assert!(matches!(refused, Err(StoreError::NotFound(_))), "{refused:?}");
+    tokio::task::block_in_place(crash);
+    store.session(&id("w0")).await.expect("read").expect("it is there");
+    append(store, 0, "zetaqx", &request(0)).await.expect("said");
+    for asked in ["zetaqx", "etaqx"] {
+        let request = SearchRequest { relax: false, ..SearchRequest::new(Query::parse(asked)) };
+        let answer = store.search(&request).await.expect("searched");
+        assert!(answer.hits.len() == 1, "{asked}: {answer:?}");
+    }
+}
+
 async fn append(store: &dyn Store, writer: usize, text: &str, request: &Request) -> Result<(), StoreError> {
     store.append(&id(&format!("w{writer}")), &[user(text)], request).await.map(drop)
 }

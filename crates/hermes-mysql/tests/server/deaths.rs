@@ -16,6 +16,13 @@ async fn killed_again_and_again_under_writers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_after_a_refusal() {
+    let Some(mut server) = server(&["innodb_flush_log_at_trx_commit=1"]) else { return };
+    let store = MysqlStore::open(&server.url(), &options()).await.expect("it opens");
+    deaths::killed_after_a_refusal(&store, || server.crash()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cut_off_in_every_phase() {
     let Some(server) = server(&[]) else { return };
     let store = MysqlStore::open(&server.url(), &options()).await.expect("it opens");

@@ -16,6 +16,14 @@ async fn killed_again_and_again_under_writers() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_after_a_refusal() {
+    // What nobody waits for is not on disk for a while.
+    let Some(mut server) = server(&["fsync=on", "synchronous_commit=on", "wal_writer_delay=10s"]) else { return };
+    let store = PostgresStore::open(&server.url(), &options("refusal")).await.expect("it opens");
+    deaths::killed_after_a_refusal(&store, || server.crash()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cut_off_in_every_phase() {
     let Some(server) = server(&[]) else { return };
     let store = PostgresStore::open(&server.url(), &options("cut")).await.expect("it opens");
