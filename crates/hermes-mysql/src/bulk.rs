@@ -1,7 +1,7 @@
 //! Many rows at once, in statements of a bounded size.
 
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use mysql_async::Value;
 
 /// The most bytes of values in one statement, but for a row that has more by itself. A server takes 16 MB or more at once, unless somebody set it lower.

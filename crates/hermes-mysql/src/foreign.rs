@@ -1,8 +1,8 @@
 //! What somebody added to our tables, and that no call tells of.
 
 use crate::connection::quoted;
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use hermes_session::Foreign;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::values;

@@ -1,9 +1,9 @@
 //! Messages from outside.
 
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::indexes::{self, Written};
 use crate::messages::Rows;
+use crate::transaction::Transaction;
 use hermes_session::import::MAX_KEPT_ID;
 use hermes_session::{Message, MessageId, SessionId};
 use hermes_sql::server::{Fields as _, LIST, Sql as _, among};

@@ -1,9 +1,9 @@
 //! What a message is found by, and the vocabulary.
 
 use crate::bulk::Bulk;
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::spelling::{self, Plain};
+use crate::transaction::Transaction;
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::{Form, Indexed};
 use hermes_sql::server::{Epoch, Fields as _, Knowledge, Sql as _, Words, among};

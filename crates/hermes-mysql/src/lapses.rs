@@ -4,9 +4,10 @@
 //! those beyond the last number that was written are read again. A row that was inserted before that moment and committed after it has a smaller number:
 //! it is in the table and no longer in the index. So each start of a server is noted once the index was compared with the table.
 
-use crate::database::{Database, Purpose, Transaction};
+use crate::database::{Database, Purpose};
 use crate::error::{Failure, code};
 use crate::spelling;
+use crate::transaction::Transaction;
 use hermes_session::StoreError;
 use hermes_sql::search::lexemes;
 use hermes_sql::server::{Epoch, Fields as _, Sql as _, among};

@@ -27,6 +27,7 @@ mod spelling;
 mod statistics;
 mod store;
 mod tls;
+mod transaction;
 
 pub use options::MysqlOptions;
 pub use store::MysqlStore;

@@ -1,9 +1,9 @@
 //! Adding messages.
 
 use crate::bulk::Bulk;
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::indexes::Written;
+use crate::transaction::Transaction;
 use hermes_session::{Json, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, preview};
 use hermes_sql::server::{Fields as _, Sql as _, messages};
 use hermes_sql::{stored, values};

@@ -8,8 +8,8 @@ mod filter;
 mod index;
 mod question;
 
-use crate::database::Transaction;
 use crate::error::{Failure, code};
+use crate::transaction::Transaction;
 use crate::{indexes, lapses};
 use candidates::{Found, Unlisted};
 use filter::Admitted;

@@ -1,7 +1,7 @@
 //! Where the room of the store goes.
 
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use hermes_session::Room;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::values;

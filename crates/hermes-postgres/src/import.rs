@@ -1,9 +1,9 @@
 //! Messages from outside.
 
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::indexes::{self, Written};
 use crate::messages;
+use crate::transaction::Transaction;
 use futures_util::pin_mut;
 use hermes_session::import::MAX_KEPT_ID;
 use hermes_session::{Json, Message, MessageId, SessionId};

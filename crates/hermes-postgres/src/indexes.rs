@@ -1,8 +1,8 @@
 //! What a message is found by, and the vocabulary.
 
 use crate::connection::quoted;
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use crate::tsvector::TsVector;
 use deadpool_postgres::Object;
 use hermes_session::{MessageBody, MessageId, SessionId};

@@ -23,6 +23,7 @@ mod search;
 mod statistics;
 mod store;
 mod tls;
+mod transaction;
 mod tsvector;
 
 pub use options::PostgresOptions;

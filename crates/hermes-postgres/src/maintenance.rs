@@ -1,8 +1,9 @@
 //! What the store says of itself.
 
-use crate::database::{Database, Transaction};
+use crate::database::Database;
 use crate::error::Failure;
 use crate::schema::AGENT_VERSION;
+use crate::transaction::Transaction;
 use hermes_session::{PoolStatus, StoreStatus};
 use hermes_sql::server::{Fields as _, Sql as _, maintenance};
 use hermes_sql::values;

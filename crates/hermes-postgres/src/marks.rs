@@ -1,7 +1,7 @@
 //! The rows of marks on this server, see [`hermes_sql::server::Marks`].
 
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use deadpool_postgres::Object;
 use futures_util::future::join;
 use hermes_sql::server::{Mark, Marks};

@@ -1,8 +1,8 @@
 //! Adding messages.
 
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::indexes::Written;
+use crate::transaction::Transaction;
 use futures_util::future::{try_join, try_join3};
 use hermes_session::{Json, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, preview};
 use hermes_sql::server::row::kept;

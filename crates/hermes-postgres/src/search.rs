@@ -7,8 +7,8 @@ mod filter;
 mod question;
 mod tsquery;
 
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use filter::Admitted;
 use hermes_session::search::{Hit, SearchAnswer, SearchRequest};
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Postings, Ranking, Said, Totals};

@@ -1,5 +1,8 @@
 //! The store: each call of the contract is one job on one of the threads.
 
+mod gateway;
+mod maintenance;
+
 use crate::budget::Budget;
 use crate::chores::Background;
 use crate::database::Database;
@@ -8,24 +11,17 @@ use crate::notice::Notice;
 use crate::worker::Workers;
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, backup, connection, deletion, foreign, handoffs, import, indexes, insights, lineage, listing,
-    maintenance, messages, meta, optimize, recount, row, search, sessions, statistics, titles, topics, usage, verify,
+    SqliteOptions, connection, deletion, lineage, listing, messages, meta, row, search, sessions, titles, usage,
 };
 use async_trait::async_trait;
-use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
-use hermes_session::import::{ImportPiece, Imported, checked_link};
-use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage, ListRequest,
-    Listing, Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Optimizing, Relation,
-    Report, Request, Room, Session, SessionFilter, SessionId, SessionPatch, SessionStore, Statistics, StoreError,
-    StoreStatus, Timestamp, Title, Titled, TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate,
-    change, checked_meta_key, checked_prefix,
+    Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, MessageRequest, NewChild,
+    NewMessage, NewSession, Request, Session, SessionFilter, SessionId, SessionPatch, SessionStore, StoreError, Title,
+    Titled, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Up to so many rows a read counts as short.
 const SHORT: u32 = 1_000;
@@ -49,7 +45,7 @@ impl SqliteStore {
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
-            background: if options.background { maintenance::BACKGROUND } else { Background::NONE },
+            background: if options.background { crate::maintenance::BACKGROUND } else { Background::NONE },
             sync: std::fs::File::sync_data,
         };
         let workers = Workers::start(opened.writer, path, opened.queue, settings).map_err(|error| {
@@ -292,185 +288,5 @@ impl SearchStore for SqliteStore {
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
         let request = request.clone();
         self.workers.read("search messages", move |database| search::search(database, &request)).await
-    }
-}
-
-#[async_trait]
-impl GatewayStore for SqliteStore {
-    async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError> {
-        let (id, platform, request) = (id.clone(), platform.to_owned(), request.clone());
-        let work = move |database: &Database| handoffs::request(database, &id, &platform, &request);
-        self.workers.write("ask for a handoff", work).await
-    }
-
-    async fn claim_handoff(
-        &self,
-        id: &SessionId,
-        lease: Duration,
-        request: &Request,
-    ) -> Result<Option<Claim>, StoreError> {
-        let (id, request) = (id.clone(), request.clone());
-        let work = move |database: &Database| handoffs::claim(database, &id, lease, &request);
-        self.workers.write("take a handoff", work).await
-    }
-
-    async fn end_handoff(
-        &self,
-        id: &SessionId,
-        claim: Option<Claim>,
-        end: &HandoffEnd,
-        request: &Request,
-    ) -> Result<bool, StoreError> {
-        let (id, end, request) = (id.clone(), end.clone(), request.clone());
-        let work = move |database: &Database| handoffs::end(database, &id, claim, &end, &request);
-        self.workers.write("end a handoff", work).await
-    }
-
-    async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
-        let id = id.clone();
-        self.workers.read_short("read a handoff", move |database| handoffs::read(database, &id)).await
-    }
-
-    async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
-        self.workers.read("look for handoffs", move |database| handoffs::waiting(database, now)).await
-    }
-
-    async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
-        change.check()?;
-        let change = change.clone();
-        self.workers.write("change topics", move |database| topics::change(database, &change, at)).await
-    }
-
-    async fn topic_mode(&self, chat_id: &str) -> Result<Option<TopicMode>, StoreError> {
-        let chat_id = chat_id.to_owned();
-        self.workers.read_short("read topics", move |database| topics::mode_of(database, &chat_id)).await
-    }
-
-    async fn topic(&self, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, StoreError> {
-        let (chat_id, thread_id) = (chat_id.to_owned(), thread_id.to_owned());
-        let work = move |database: &Database| topics::binding_at(database, &chat_id, &thread_id);
-        self.workers.read_short("read topics", work).await
-    }
-
-    async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
-        let session = session.clone();
-        self.workers.read_short("read topics", move |database| topics::binding_of(database, &session)).await
-    }
-}
-
-#[async_trait]
-impl Maintenance for SqliteStore {
-    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        self.delete(id, Lineage::conversation, change::delete_conversation(id), request).await
-    }
-
-    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        self.delete(id, Lineage::chain, change::delete_chain(id), request).await
-    }
-
-    async fn prune(
-        &self,
-        conversations: &[SessionId],
-        policy: &RetentionPolicy,
-        now: Timestamp,
-    ) -> Result<Pruned, StoreError> {
-        let (conversations, policy) = (conversations.to_vec(), policy.clone());
-        let work = move |database: &Database| deletion::prune(database, &conversations, &policy, now);
-        let (pruned, is_over) = self.workers.write("prune conversations", work).await?;
-        if !is_over {
-            self.finish_deletions().await;
-        }
-        Ok(pruned)
-    }
-
-    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
-        let pieces = pieces.to_vec();
-        self.workers.write("import sessions", move |database| import::take(database, &pieces)).await
-    }
-
-    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
-        let (child, parent) = checked_link(child, parent, relation)?;
-        self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
-    }
-
-    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
-        // Most are right, and reading a long one keeps nobody waiting.
-        let asked = id.clone();
-        let is_wrong = self.workers.read("count messages", move |database| recount::wrong(database, &asked)).await?;
-        if is_wrong.is_none() {
-            return Ok(false);
-        }
-        let id = id.clone();
-        self.workers.write("count messages anew", move |database| recount::recount(database, &id)).await
-    }
-
-    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
-        let after = after.map(str::to_owned);
-        self.workers.read("read values", move |database| meta::page(database, after.as_deref(), limit)).await
-    }
-
-    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {
-        let key = checked_meta_key(key)?;
-        let (expected, value) = (expected.map(str::to_owned), value.map(str::to_owned));
-        let work = move |database: &Database| meta::swap(database, &key, expected.as_deref(), value.as_deref());
-        self.workers.write("swap a value", work).await
-    }
-
-    async fn topics(&self) -> Result<Topics, StoreError> {
-        self.workers.read("read topics", topics::read).await
-    }
-
-    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
-        let topics = topics.clone();
-        self.workers.write("import topics", move |database| topics::import(database, &topics)).await
-    }
-
-    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
-        self.workers.read("look for what is not ours", foreign::read).await
-    }
-
-    async fn upkeep(&self) -> Result<bool, StoreError> {
-        self.workers.write("keep the store in order", maintenance::upkeep).await
-    }
-
-    async fn optimize(&self) -> Result<Optimizing, StoreError> {
-        self.workers.write("optimize the store", optimize::step).await
-    }
-
-    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-        self.workers.write("begin to make the indexes anew", indexes::start_rebuild).await
-    }
-
-    async fn verify(&self) -> Result<Report, StoreError> {
-        let path = self.path.clone();
-        self.workers.read("verify the store", move |database| verify::run(database, &path)).await
-    }
-
-    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
-        let (path, target) = (self.path.clone(), target.to_owned());
-        self.workers.read("back up the store", move |database| backup::run(database, &path, &target)).await
-    }
-
-    fn notices(&self) -> Vec<String> {
-        self.notices.clone()
-    }
-
-    async fn statistics(&self) -> Result<Statistics, StoreError> {
-        self.workers.read("count what there is", statistics::statistics).await
-    }
-
-    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
-        let request = request.clone();
-        self.workers.read("tell how it was used", move |database| insights::insights(database, &request)).await
-    }
-
-    async fn room(&self) -> Result<Room, StoreError> {
-        let path = self.path.clone();
-        self.workers.read("see where the room goes", move |database| statistics::room(database, &path)).await
-    }
-
-    async fn status(&self) -> Result<StoreStatus, StoreError> {
-        let path = self.path.clone();
-        self.workers.read("look at the store", move |database| maintenance::status(database, &path)).await
     }
 }

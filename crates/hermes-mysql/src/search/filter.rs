@@ -1,9 +1,9 @@
 //! Which messages are searched, as conditions of a statement.
 
 use super::question::Values;
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::row::Row;
+use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
 use hermes_sql::server::Fields as _;

@@ -8,9 +8,9 @@
 
 use super::candidates::numbers;
 use super::question::Values;
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::spelling;
+use crate::transaction::Transaction;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::values;
 use std::collections::HashMap;

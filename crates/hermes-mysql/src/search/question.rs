@@ -1,8 +1,8 @@
 //! A statement that is put together, with its values.
 
-use crate::database::Transaction;
 use crate::error::Failure;
 use crate::row::Row;
+use crate::transaction::Transaction;
 use hermes_sql::server::{Sql as _, Value};
 
 /// Values that stand at numbered places. The text of the statement is made of constants and these numbers alone.

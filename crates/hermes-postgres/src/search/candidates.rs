@@ -3,8 +3,8 @@
 use super::filter::Admitted;
 use super::question::Values;
 use super::tsquery::{TsQuery, printed};
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use hermes_sql::after_prefix;
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Ranking, Totals};
 use hermes_sql::search::wanted::Wanted;

@@ -1,8 +1,8 @@
 //! Which messages are searched, as conditions of a statement.
 
 use super::question::Values;
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
 use hermes_sql::{scope, stored};

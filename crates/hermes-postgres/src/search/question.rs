@@ -1,7 +1,7 @@
 //! A statement that is put together, with its values.
 
-use crate::database::Transaction;
 use crate::error::Failure;
+use crate::transaction::Transaction;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 

@@ -1,35 +1,30 @@
 //! The calls of the contract, for a provider of a server: each is one transaction.
 
+mod gateway;
+mod maintenance;
+
 /// Implements the contract for a store that has a `database` and `notices`, in a crate that has a `database`, `indexes`, `search`, `backup` and the like:
 /// each call is a job of the function that is called as it is.
 #[macro_export]
 #[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
 macro_rules! server_store {
     ($store:ty) => {
+        $crate::server_gateway!($store);
+        $crate::server_maintenance!($store);
         $crate::server_trash!($store);
         const _: () = {
             use crate::database::Purpose;
             use crate::indexes::Written;
-            use crate::{backup, foreign, search};
+            use crate::search;
             use async_trait::async_trait;
-            use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
-            use hermes_session::import::{ImportPiece, Imported, checked_link};
-            use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
             use hermes_session::{
-                BackupReport, Counts, Deleted, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage,
-                ListRequest, Listing, Maintenance, Message, MessageId, MessageRequest, NewChild, NewMessage,
-                NewSession, Optimizing, Relation, Report, Request, Room, Session, SessionFilter, SessionId,
-                SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title, Titled,
-                TopicBinding, TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, checked_meta_key,
-                checked_prefix,
+                Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, MessageRequest,
+                NewChild, NewMessage, NewSession, Request, Session, SessionFilter, SessionId, SessionPatch,
+                SessionStore, StoreError, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
             };
-            use std::path::Path;
             use $crate::job;
-            use $crate::server::{
-                Words as _, deletion, handoffs, import, insights, lineage, listing, maintenance, messages, meta, row,
-                sessions, statistics, titles, topics, usage, verify,
-            };
+            use $crate::server::{Words as _, lineage, listing, messages, meta, row, sessions, titles, usage};
 
             $crate::server_marks!($store);
 
@@ -276,268 +271,6 @@ macro_rules! server_store {
                         transaction,
                         request,
                         self.database.statement_timeout
-                    ))
-                }
-            }
-
-            #[async_trait]
-            impl GatewayStore for $store {
-                async fn request_handoff(
-                    &self,
-                    id: &SessionId,
-                    platform: &str,
-                    request: &Request,
-                ) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "ask for a handoff", |transaction| handoffs::request(
-                        transaction,
-                        id,
-                        platform,
-                        request
-                    ))
-                }
-
-                async fn claim_handoff(
-                    &self,
-                    id: &SessionId,
-                    lease: std::time::Duration,
-                    request: &Request,
-                ) -> Result<Option<Claim>, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "take a handoff", |transaction| handoffs::claim(
-                        transaction,
-                        id,
-                        lease,
-                        request
-                    ))
-                }
-
-                async fn end_handoff(
-                    &self,
-                    id: &SessionId,
-                    claim: Option<Claim>,
-                    end: &HandoffEnd,
-                    request: &Request,
-                ) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "end a handoff", |transaction| handoffs::end(
-                        transaction,
-                        id,
-                        claim,
-                        end,
-                        request
-                    ))
-                }
-
-                async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
-                    job!(&self.database, Purpose::Read, "read a handoff", |transaction| handoffs::read(transaction, id))
-                }
-
-                async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
-                    job!(&self.database, Purpose::Read, "look for handoffs", |transaction| handoffs::waiting(
-                        transaction,
-                        now
-                    ))
-                }
-
-                async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
-                    change.check()?;
-                    job!(&self.database, Purpose::write(&[]), "change topics", |transaction| topics::change(
-                        transaction,
-                        change,
-                        at
-                    ))
-                }
-
-                async fn topic_mode(&self, chat_id: &str) -> Result<Option<TopicMode>, StoreError> {
-                    if chat_id.contains('\0') {
-                        return Ok(None);
-                    }
-                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::mode_of(
-                        transaction,
-                        chat_id
-                    ))
-                }
-
-                async fn topic(&self, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, StoreError> {
-                    if chat_id.contains('\0') || thread_id.contains('\0') {
-                        return Ok(None);
-                    }
-                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::binding_at(
-                        transaction,
-                        chat_id,
-                        thread_id
-                    ))
-                }
-
-                async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
-                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::binding_of(
-                        transaction,
-                        session
-                    ))
-                }
-            }
-
-            #[async_trait]
-            impl Maintenance for $store {
-                async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-                    job!(&self.database, Purpose::write_much(&[]), "delete a conversation", |transaction| {
-                        deletion::delete_conversation(transaction, id, request)
-                    })
-                }
-
-                async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-                    job!(&self.database, Purpose::write_much(&[]), "delete a session", |transaction| {
-                        deletion::delete_chain(transaction, id, request)
-                    })
-                }
-
-                async fn prune(
-                    &self,
-                    conversations: &[SessionId],
-                    policy: &RetentionPolicy,
-                    now: Timestamp,
-                ) -> Result<Pruned, StoreError> {
-                    job!(
-                        &self.database,
-                        Purpose::write_much(&[]),
-                        "prune conversations",
-                        |transaction| deletion::prune(transaction, conversations, policy, now)
-                    )
-                }
-
-                async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
-                    let messages = pieces.iter().flat_map(|piece| &piece.messages);
-                    let words: Vec<Written> = messages.map(|message| Written::of(&message.body)).collect();
-                    job!(&self.database, Purpose::write_much(&words), "import sessions", |transaction| import::take(
-                        transaction,
-                        pieces,
-                        &words
-                    ))
-                }
-
-                async fn link(
-                    &self,
-                    child: &SessionId,
-                    parent: &SessionId,
-                    relation: Relation,
-                ) -> Result<bool, StoreError> {
-                    let (child, parent) = checked_link(child, parent, relation)?;
-                    job!(&self.database, Purpose::write_much(&[]), "link sessions", |transaction| import::link(
-                        transaction,
-                        &child,
-                        &parent,
-                        relation
-                    ))
-                }
-
-                async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "count messages anew", |transaction| messages::recount(
-                        transaction,
-                        id
-                    ))
-                }
-
-                async fn meta_page(
-                    &self,
-                    after: Option<&str>,
-                    limit: u32,
-                ) -> Result<Vec<(String, String)>, StoreError> {
-                    job!(&self.database, Purpose::Read, "read values", |transaction| meta::page(
-                        transaction,
-                        after,
-                        limit
-                    ))
-                }
-
-                async fn swap_meta(
-                    &self,
-                    key: &str,
-                    expected: Option<&str>,
-                    value: Option<&str>,
-                ) -> Result<bool, StoreError> {
-                    let key = checked_meta_key(key)?;
-                    job!(&self.database, Purpose::write(&[]), "swap a value", |transaction| meta::swap(
-                        transaction,
-                        &key,
-                        expected,
-                        value
-                    ))
-                }
-
-                async fn topics(&self) -> Result<Topics, StoreError> {
-                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::read(transaction))
-                }
-
-                async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "import topics", |transaction| topics::import(
-                        transaction,
-                        topics
-                    ))
-                }
-
-                async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
-                    job!(&self.database, Purpose::Read, "look for what is foreign", |transaction| foreign::read(
-                        transaction
-                    ))
-                }
-
-                async fn upkeep(&self) -> Result<bool, StoreError> {
-                    Ok(self.optimize().await? != Optimizing::Done)
-                }
-
-                async fn optimize(&self) -> Result<Optimizing, StoreError> {
-                    const OP: &str = "read messages again";
-                    let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
-                    let Some(next) = next else { return Ok(Optimizing::Done) };
-                    job!(&self.database, Purpose::write_much(&next.words), OP, |transaction| maintenance::rebuild_step(
-                        transaction,
-                        &next
-                    ))
-                }
-
-                async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-                    job!(
-                        &self.database,
-                        Purpose::write(&[]),
-                        "begin to index anew",
-                        |transaction| maintenance::rebuild(transaction)
-                    )
-                }
-
-                async fn verify(&self) -> Result<Report, StoreError> {
-                    job!(&self.database, Purpose::ReadAll, "look through the store", |transaction| verify::verify(
-                        transaction
-                    ))
-                }
-
-                async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
-                    backup::write(self, target).await
-                }
-
-                fn notices(&self) -> Vec<String> {
-                    self.notices.clone()
-                }
-
-                async fn statistics(&self) -> Result<Statistics, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "count what there is", |transaction| {
-                        statistics::statistics(transaction)
-                    })
-                }
-
-                async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "tell how it was used", |transaction| {
-                        insights::insights(transaction, request)
-                    })
-                }
-
-                async fn room(&self) -> Result<Room, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "measure the store", |transaction| {
-                        crate::statistics::room(transaction)
-                    })
-                }
-
-                async fn status(&self) -> Result<StoreStatus, StoreError> {
-                    job!(&self.database, Purpose::Read, "look at the store", |transaction| crate::maintenance::status(
-                        transaction,
-                        &self.database
                     ))
                 }
             }

@@ -1,0 +1,186 @@
+//! One transaction on a server.
+
+use crate::error::Failure;
+use crate::indexes::{self, Learned, Vocabulary, Written};
+use crate::row::Bound;
+use crate::{import, marks, messages};
+use deadpool_postgres::{ClientWrapper, Object};
+use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
+use hermes_sql::server::{Dialect, Lost, Mark, Marks, Sql, Value};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+/// Values of a statement.
+pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// A transaction. One that is dropped, with whatever was waiting for it, never happened: its connection is closed.
+pub(crate) struct Transaction {
+    client: Option<Object>,
+    learned: Option<Learned>,
+    mark: Option<Mark>,
+    has_written: AtomicBool,
+    kin: i32,
+}
+
+impl Deref for Transaction {
+    type Target = ClientWrapper;
+    fn deref(&self) -> &ClientWrapper {
+        self.client.as_deref().expect("it is taken only when the transaction ends")
+    }
+}
+
+impl Transaction {
+    /// One that is to begin on a connection. The number stands for the store in the names of locks.
+    pub(crate) fn new(client: Object, learned: Option<Learned>, mark: Option<Mark>, kin: i32) -> Self {
+        Self { client: Some(client), learned, mark, has_written: AtomicBool::new(false), kin }
+    }
+
+    /// Every row of a statement, with values of the driver's own types.
+    pub(crate) async fn query_rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
+        let statement = self.prepare_cached(sql).await?;
+        Ok(self.query(&statement, values).await?)
+    }
+
+    /// The only row of a statement, with values of the driver's own types.
+    pub(crate) async fn single(&self, sql: &str, values: Values<'_>) -> Result<Row, Failure> {
+        let statement = self.prepare_cached(sql).await?;
+        Ok(self.query_one(&statement, values).await?)
+    }
+
+    /// Changes rows, with values of the driver's own types; how many.
+    pub(crate) async fn change(&self, sql: &str, values: Values<'_>) -> Result<u64, Failure> {
+        let statement = self.prepare_cached(sql).await?;
+        let changed = self.execute(&statement, values).await?;
+        if changed > 0 {
+            self.has_written();
+        }
+        Ok(changed)
+    }
+
+    /// Notes that something was changed, so that it matters whether it is committed.
+    pub(crate) fn has_written(&self) {
+        self.has_written.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends it as done.
+    pub(crate) async fn commit(mut self, marks: &Marks, vocabulary: &Vocabulary) -> Result<(), Lost<Failure>> {
+        let (mark, learned) = (self.mark.take(), self.learned.take());
+        let next = mark.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Mark::next);
+        let Some(next) = next else {
+            // Nothing was changed: whether it ends well makes no difference.
+            let is_over = self.batch_execute("COMMIT").await.is_ok();
+            self.give_back(is_over);
+            mark.into_iter().for_each(|mark| marks.give_back(mark));
+            return Ok(());
+        };
+        let committed = marks::commit(&next, &self).await;
+        self.give_back(committed.is_ok());
+        match committed {
+            Ok(()) => {
+                learned.into_iter().for_each(|learned| vocabulary.remember(learned));
+                marks.give_back(next);
+                Ok(())
+            }
+            Err(failure) => Err(Lost { failure, mark: next }),
+        }
+    }
+
+    /// Ends it as if it had not been.
+    pub(crate) async fn roll_back(mut self, marks: &Marks) {
+        let is_over = !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
+        self.give_back(is_over);
+        // Nothing was sent that would have counted on.
+        self.mark.take().into_iter().for_each(|mark| marks.give_back(mark));
+    }
+
+    /// Gives the connection back, unless it is of no use any more.
+    fn give_back(&mut self, is_clean: bool) {
+        if let Some(client) = self.client.take()
+            && !is_clean
+        {
+            drop(Object::take(client));
+        }
+    }
+}
+
+impl Sql for Transaction {
+    type Row = crate::row::Row;
+    type Failure = Failure;
+    type Written = Written;
+
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    async fn rows(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Self::Row>, Failure> {
+        let values: Vec<Bound> = values.into_iter().map(Bound).collect();
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        let rows = Self::query_rows(self, sql, &values).await?;
+        Ok(rows.into_iter().map(crate::row::Row).collect())
+    }
+
+    async fn run(&self, sql: &str, values: Vec<Value>) -> Result<u64, Failure> {
+        let values: Vec<Bound> = values.into_iter().map(Bound).collect();
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        self.change(sql, &values).await
+    }
+
+    async fn lock_kin(&self) -> Result<(), Failure> {
+        self.query_rows("SELECT pg_advisory_xact_lock($1, $2)", &[&KIN, &self.kin]).await.map(drop)
+    }
+
+    async fn lock_import(&self) -> Result<(), Failure> {
+        self.query_rows("SELECT pg_advisory_xact_lock($1, $2)", &[&IMPORT, &self.kin]).await.map(drop)
+    }
+
+    async fn add(
+        &self,
+        session: &SessionId,
+        messages: &[NewMessage],
+        words: &[Written],
+        now: Timestamp,
+    ) -> Result<Vec<MessageId>, Failure> {
+        messages::add(self, session, messages, words, now).await
+    }
+
+    async fn bring(
+        &self,
+        session: &SessionId,
+        messages: &[Message],
+        words: &[Written],
+        last: MessageId,
+    ) -> Result<MessageId, Failure> {
+        import::bring(self, session, messages, words, last).await
+    }
+
+    async fn index(&self, messages: &[(SessionId, MessageId, &Written)]) -> Result<(), Failure> {
+        indexes::add(self, messages.iter().map(|(session, id, words)| (session, *id, *words))).await
+    }
+}
+
+static DIALECT: Dialect = Dialect {
+    lock: " FOR NO KEY UPDATE",
+    share: " FOR KEY SHARE",
+    is_root: "h.root = h.session_id",
+    // It takes one reference to what was found so far, and no more.
+    family: "WITH RECURSIVE family(id) AS (SELECT $1::text COLLATE \"C\" UNION SELECT k.id FROM family f CROSS JOIN LATERAL ( \
+        SELECT s.parent_session_id AS id FROM sessions s WHERE s.id = f.id AND s.parent_session_id IS NOT NULL \
+        UNION ALL SELECT s.id FROM sessions s WHERE s.parent_session_id = f.id) k) \
+        SELECT s.id, s.parent_session_id, h.relation, s.started_at \
+        FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id",
+    exact: ToOwned::to_owned,
+    upsert: |key| format!("ON CONFLICT ({key}) DO UPDATE SET"),
+    words_of_copy: "w.words",
+};
+
+/// What the locks of lineages and of imports are called beside those of others.
+const KIN: i32 = 0x4845_524d;
+const IMPORT: i32 = 0x4845_524f;
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.give_back(false);
+    }
+}

@@ -1,0 +1,112 @@
+//! The calls of the contract for a gateway, for a provider of a server.
+
+/// Implements them for a store that has a `database`, as [`server_store!`](crate::server_store) does the others.
+#[macro_export]
+#[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
+macro_rules! server_gateway {
+    ($store:ty) => {
+        const _: () = {
+            use crate::database::Purpose;
+            use async_trait::async_trait;
+            use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
+            use hermes_session::{Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode};
+            use $crate::job;
+            use $crate::server::{handoffs, topics};
+
+            #[async_trait]
+            impl GatewayStore for $store {
+                async fn request_handoff(
+                    &self,
+                    id: &SessionId,
+                    platform: &str,
+                    request: &Request,
+                ) -> Result<bool, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "ask for a handoff", |transaction| handoffs::request(
+                        transaction,
+                        id,
+                        platform,
+                        request
+                    ))
+                }
+
+                async fn claim_handoff(
+                    &self,
+                    id: &SessionId,
+                    lease: std::time::Duration,
+                    request: &Request,
+                ) -> Result<Option<Claim>, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "take a handoff", |transaction| handoffs::claim(
+                        transaction,
+                        id,
+                        lease,
+                        request
+                    ))
+                }
+
+                async fn end_handoff(
+                    &self,
+                    id: &SessionId,
+                    claim: Option<Claim>,
+                    end: &HandoffEnd,
+                    request: &Request,
+                ) -> Result<bool, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "end a handoff", |transaction| handoffs::end(
+                        transaction,
+                        id,
+                        claim,
+                        end,
+                        request
+                    ))
+                }
+
+                async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
+                    job!(&self.database, Purpose::Read, "read a handoff", |transaction| handoffs::read(transaction, id))
+                }
+
+                async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
+                    job!(&self.database, Purpose::Read, "look for handoffs", |transaction| handoffs::waiting(
+                        transaction,
+                        now
+                    ))
+                }
+
+                async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
+                    change.check()?;
+                    job!(&self.database, Purpose::write(&[]), "change topics", |transaction| topics::change(
+                        transaction,
+                        change,
+                        at
+                    ))
+                }
+
+                async fn topic_mode(&self, chat_id: &str) -> Result<Option<TopicMode>, StoreError> {
+                    if chat_id.contains('\0') {
+                        return Ok(None);
+                    }
+                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::mode_of(
+                        transaction,
+                        chat_id
+                    ))
+                }
+
+                async fn topic(&self, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, StoreError> {
+                    if chat_id.contains('\0') || thread_id.contains('\0') {
+                        return Ok(None);
+                    }
+                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::binding_at(
+                        transaction,
+                        chat_id,
+                        thread_id
+                    ))
+                }
+
+                async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
+                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::binding_of(
+                        transaction,
+                        session
+                    ))
+                }
+            }
+        };
+    };
+}

@@ -1,0 +1,134 @@
+//! The calls that keep a store in order.
+
+use super::SqliteStore;
+use crate::database::Database;
+use crate::{
+    backup, deletion, foreign, import, indexes, insights, maintenance, meta, optimize, recount, statistics, topics,
+    verify,
+};
+use async_trait::async_trait;
+use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::{
+    BackupReport, Deleted, Foreign, Insights, InsightsRequest, Lineage, Maintenance, Optimizing, Relation, Report,
+    Request, Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp, Topics, TopicsImported, change,
+    checked_meta_key,
+};
+use std::path::Path;
+
+#[async_trait]
+impl Maintenance for SqliteStore {
+    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.delete(id, Lineage::conversation, change::delete_conversation(id), request).await
+    }
+
+    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.delete(id, Lineage::chain, change::delete_chain(id), request).await
+    }
+
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        let (conversations, policy) = (conversations.to_vec(), policy.clone());
+        let work = move |database: &Database| deletion::prune(database, &conversations, &policy, now);
+        let (pruned, is_over) = self.workers.write("prune conversations", work).await?;
+        if !is_over {
+            self.finish_deletions().await;
+        }
+        Ok(pruned)
+    }
+
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
+        let pieces = pieces.to_vec();
+        self.workers.write("import sessions", move |database| import::take(database, &pieces)).await
+    }
+
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
+        let (child, parent) = checked_link(child, parent, relation)?;
+        self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
+    }
+
+    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+        // Most are right, and reading a long one keeps nobody waiting.
+        let asked = id.clone();
+        let is_wrong = self.workers.read("count messages", move |database| recount::wrong(database, &asked)).await?;
+        if is_wrong.is_none() {
+            return Ok(false);
+        }
+        let id = id.clone();
+        self.workers.write("count messages anew", move |database| recount::recount(database, &id)).await
+    }
+
+    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        let after = after.map(str::to_owned);
+        self.workers.read("read values", move |database| meta::page(database, after.as_deref(), limit)).await
+    }
+
+    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {
+        let key = checked_meta_key(key)?;
+        let (expected, value) = (expected.map(str::to_owned), value.map(str::to_owned));
+        let work = move |database: &Database| meta::swap(database, &key, expected.as_deref(), value.as_deref());
+        self.workers.write("swap a value", work).await
+    }
+
+    async fn topics(&self) -> Result<Topics, StoreError> {
+        self.workers.read("read topics", topics::read).await
+    }
+
+    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
+        let topics = topics.clone();
+        self.workers.write("import topics", move |database| topics::import(database, &topics)).await
+    }
+
+    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
+        self.workers.read("look for what is not ours", foreign::read).await
+    }
+
+    async fn upkeep(&self) -> Result<bool, StoreError> {
+        self.workers.write("keep the store in order", maintenance::upkeep).await
+    }
+
+    async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        self.workers.write("optimize the store", optimize::step).await
+    }
+
+    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        self.workers.write("begin to make the indexes anew", indexes::start_rebuild).await
+    }
+
+    async fn verify(&self) -> Result<Report, StoreError> {
+        let path = self.path.clone();
+        self.workers.read("verify the store", move |database| verify::run(database, &path)).await
+    }
+
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+        let (path, target) = (self.path.clone(), target.to_owned());
+        self.workers.read("back up the store", move |database| backup::run(database, &path, &target)).await
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.clone()
+    }
+
+    async fn statistics(&self) -> Result<Statistics, StoreError> {
+        self.workers.read("count what there is", statistics::statistics).await
+    }
+
+    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+        let request = request.clone();
+        self.workers.read("tell how it was used", move |database| insights::insights(database, &request)).await
+    }
+
+    async fn room(&self) -> Result<Room, StoreError> {
+        let path = self.path.clone();
+        self.workers.read("see where the room goes", move |database| statistics::room(database, &path)).await
+    }
+
+    async fn status(&self) -> Result<StoreStatus, StoreError> {
+        let path = self.path.clone();
+        self.workers.read("look at the store", move |database| maintenance::status(database, &path)).await
+    }
+}
