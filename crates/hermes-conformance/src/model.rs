@@ -19,23 +19,18 @@ mod trash;
 mod upkeep;
 
 use async_trait::async_trait;
-use hermes_session::gateway::{Beside, Claim, GatewayStore, Handoff, HandoffEnd};
-use hermes_session::import::{ImportPiece, Imported, checked_link};
-use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::gateway::Beside;
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    BackupReport, Conflict, Counts, Deleted, EndReason, Ensured, Foreign, IndexHealth, Insights, InsightsRequest,
-    Lineage, ListRequest, Listing, Maintenance, Marks, Message, MessageId, MessageRequest, NewChild, NewMessage,
-    NewSession, Optimizing, Relation, Report, Request, RequestKey, Room, Session, SessionFilter, SessionId,
-    SessionPatch, SessionStore, Statistics, StoreError, StoreStatus, Timestamp, Title, Titled, TopicBinding,
-    TopicChange, TopicMode, Topics, TopicsImported, UsageUpdate, change, checked_meta_key, checked_prefix,
+    Conflict, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Marks, Message, MessageId, MessageRequest,
+    NewChild, NewMessage, NewSession, Request, RequestKey, Session, SessionFilter, SessionId, SessionPatch,
+    SessionStore, StoreError, Title, Titled, TopicBinding, TopicMode, UsageUpdate, change, checked_meta_key,
+    checked_prefix,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// A store in memory. A clone is another handle on the same data.
 #[derive(Debug, Clone, Default)]
@@ -305,178 +300,5 @@ impl SessionStore for ModelStore {
 impl SearchStore for ModelStore {
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
         Ok(self.state().search(request))
-    }
-}
-
-#[async_trait]
-impl GatewayStore for ModelStore {
-    async fn request_handoff(&self, id: &SessionId, platform: &str, request: &Request) -> Result<bool, StoreError> {
-        self.once(request, change::request_handoff(id, platform), id, |state| {
-            Ok(state.step(id, |handoff| handoff.requested(platform, request.at))?.is_some())
-        })
-    }
-
-    async fn claim_handoff(
-        &self,
-        id: &SessionId,
-        lease: Duration,
-        request: &Request,
-    ) -> Result<Option<Claim>, StoreError> {
-        self.once(request, change::claim_handoff(id), id, |state| {
-            let taken = state.step(id, |handoff| handoff.claimed(lease, request.at))?;
-            Ok(taken.map(|taken| Claim(taken.claims)))
-        })
-    }
-
-    async fn end_handoff(
-        &self,
-        id: &SessionId,
-        claim: Option<Claim>,
-        end: &HandoffEnd,
-        request: &Request,
-    ) -> Result<bool, StoreError> {
-        self.once(request, change::end_handoff(id, claim, end), id, |state| {
-            Ok(state.step(id, |handoff| handoff.ended(claim, end))?.is_some())
-        })
-    }
-
-    async fn handoff(&self, id: &SessionId) -> Result<Option<Handoff>, StoreError> {
-        Ok(self.state().handoff(id))
-    }
-
-    async fn waiting_handoffs(&self, now: Timestamp) -> Result<Vec<Handoff>, StoreError> {
-        Ok(self.state().waiting_handoffs(now))
-    }
-
-    async fn change_topics(&self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
-        change.check()?;
-        self.state().change_topics(change, at)
-    }
-
-    async fn topic_mode(&self, chat_id: &str) -> Result<Option<TopicMode>, StoreError> {
-        Ok(self.state().modes.get(chat_id).cloned())
-    }
-
-    async fn topic(&self, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, StoreError> {
-        Ok(self.state().bindings.get(&(chat_id.to_owned(), thread_id.to_owned())).cloned())
-    }
-
-    async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
-        Ok(self.state().topic_of(session))
-    }
-}
-
-#[async_trait]
-impl Maintenance for ModelStore {
-    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        self.once(request, change::delete_conversation(id), id, |state| state.delete_conversation(id))
-    }
-
-    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        self.once(request, change::delete_chain(id), id, |state| state.delete_chain(id))
-    }
-
-    async fn prune(
-        &self,
-        conversations: &[SessionId],
-        policy: &RetentionPolicy,
-        now: Timestamp,
-    ) -> Result<Pruned, StoreError> {
-        self.state().prune(conversations, policy, now)
-    }
-
-    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
-        let mut state = self.state();
-        Ok(pieces.iter().map(|piece| state.import(piece)).collect())
-    }
-
-    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
-        let (child, parent) = checked_link(child, parent, relation)?;
-        self.state().link(&child, &parent, relation)
-    }
-
-    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
-        self.state().recount(id)
-    }
-
-    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
-        let state = self.state();
-        let behind = state.meta.iter().filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));
-        Ok(behind.take(limit as usize).map(|(key, value)| (key.clone(), value.clone())).collect())
-    }
-
-    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {
-        let key = checked_meta_key(key)?;
-        let mut state = self.state();
-        if state.meta.get(&key).map(String::as_str) != expected {
-            return Ok(false);
-        }
-        match value {
-            Some(value) => _ = state.meta.insert(key, value.to_owned()),
-            None => _ = state.meta.remove(&key),
-        }
-        Ok(true)
-    }
-
-    async fn topics(&self) -> Result<Topics, StoreError> {
-        Ok(self.state().topics())
-    }
-
-    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
-        Ok(self.state().import_topics(topics))
-    }
-
-    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    async fn upkeep(&self) -> Result<bool, StoreError> {
-        Ok(false)
-    }
-
-    async fn verify(&self) -> Result<Report, StoreError> {
-        Ok(self.state().verify())
-    }
-
-    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
-        self.export_to(target).await
-    }
-
-    fn notices(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    async fn optimize(&self) -> Result<Optimizing, StoreError> {
-        Ok(Optimizing::Done)
-    }
-
-    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    async fn statistics(&self) -> Result<Statistics, StoreError> {
-        Ok(self.state().statistics())
-    }
-
-    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
-        Ok(self.state().insights(request))
-    }
-
-    async fn room(&self) -> Result<Room, StoreError> {
-        Ok(Room::default())
-    }
-
-    async fn status(&self) -> Result<StoreStatus, StoreError> {
-        Ok(StoreStatus {
-            provider: "model",
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            location: "memory".to_owned(),
-            schema_version: 11,
-            schema: None,
-            bytes: 0,
-            free_bytes: 0,
-            indexes: IndexHealth::Whole,
-            pool: None,
-        })
     }
 }

@@ -1,13 +1,135 @@
-//! Looking through the maps, and writing them to a file.
+//! What keeps a store in order: looking through the maps, writing them to a file.
 
 use super::{ModelStore, State};
+use async_trait::async_trait;
 use hermes_session::export::Exporter;
-use hermes_session::{BackupReport, Check, Report, SessionFilter, SessionId, StoreError};
+use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::{
+    BackupReport, Check, Deleted, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Optimizing, Relation,
+    Report, Request, Room, SessionFilter, SessionId, Statistics, StoreError, StoreStatus, Timestamp, Topics,
+    TopicsImported, change, checked_meta_key,
+};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+
+#[async_trait]
+impl Maintenance for ModelStore {
+    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.once(request, change::delete_conversation(id), id, |state| state.delete_conversation(id))
+    }
+
+    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.once(request, change::delete_chain(id), id, |state| state.delete_chain(id))
+    }
+
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        self.state().prune(conversations, policy, now)
+    }
+
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
+        let mut state = self.state();
+        Ok(pieces.iter().map(|piece| state.import(piece)).collect())
+    }
+
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
+        let (child, parent) = checked_link(child, parent, relation)?;
+        self.state().link(&child, &parent, relation)
+    }
+
+    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+        self.state().recount(id)
+    }
+
+    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        let state = self.state();
+        let behind = state.meta.iter().filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));
+        Ok(behind.take(limit as usize).map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {
+        let key = checked_meta_key(key)?;
+        let mut state = self.state();
+        if state.meta.get(&key).map(String::as_str) != expected {
+            return Ok(false);
+        }
+        match value {
+            Some(value) => _ = state.meta.insert(key, value.to_owned()),
+            None => _ = state.meta.remove(&key),
+        }
+        Ok(true)
+    }
+
+    async fn topics(&self) -> Result<Topics, StoreError> {
+        Ok(self.state().topics())
+    }
+
+    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
+        Ok(self.state().import_topics(topics))
+    }
+
+    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn upkeep(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    async fn verify(&self) -> Result<Report, StoreError> {
+        Ok(self.state().verify())
+    }
+
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+        self.export_to(target).await
+    }
+
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        Ok(Optimizing::Done)
+    }
+
+    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn statistics(&self) -> Result<Statistics, StoreError> {
+        Ok(self.state().statistics())
+    }
+
+    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+        Ok(self.state().insights(request))
+    }
+
+    async fn room(&self) -> Result<Room, StoreError> {
+        Ok(Room::default())
+    }
+
+    async fn status(&self) -> Result<StoreStatus, StoreError> {
+        Ok(StoreStatus {
+            provider: "model",
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            location: "memory".to_owned(),
+            schema_version: 11,
+            schema: None,
+            bytes: 0,
+            free_bytes: 0,
+            indexes: IndexHealth::Whole,
+            pool: None,
+        })
+    }
+}
 
 impl State {
     pub(super) fn verify(&self) -> Report {
