@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 #![expect(clippy::unwrap_used, reason = "a case that panics is a case that fails")]
 
+pub mod agent;
 mod fixture;
 mod list;
 pub mod model;

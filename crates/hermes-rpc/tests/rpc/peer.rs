@@ -1,6 +1,6 @@
 //! The table of methods beside the agent's own source.
 
-use std::path::PathBuf;
+use hermes_conformance::agent;
 use std::process::Command;
 
 /// Prints the signature of each public method, `**kwargs` written out as what they are handed on to.
@@ -31,18 +31,13 @@ for name, node in methods.items():
     print(f"{name}({', '.join(spelled(plain) + (['*'] if named else []) + spelled(named))})")
 "#;
 
-fn source() -> Option<PathBuf> {
-    let beside_the_build = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers");
-    let peers = std::env::var_os("HERMES_PEERS").map_or_else(|| beside_the_build.into(), PathBuf::from);
-    Some(peers.join("0.14.0/hermes_state.py")).filter(|file| file.exists())
-}
-
 #[test]
 fn every_method_of_the_agent_is_in_the_table_with_its_parameters_and_defaults() {
-    let Some(source) = source() else {
-        println!("skipped: there is no hermes-agent 0.14.0 in target/peers; scripts/peers fetches it");
-        return;
+    let release = match agent::release(agent::PEER) {
+        Ok(release) => release,
+        Err(why) => return println!("skipped: {why}"),
     };
+    let source = release.join("hermes_state.py");
     let output = Command::new("python3").args(["-c", READ]).arg(source).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).unwrap();

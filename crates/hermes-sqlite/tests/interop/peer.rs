@@ -3,10 +3,10 @@
 use crate::fixture::{File, report};
 use crate::ledger::SHARED;
 use crate::process::{Acknowledged, Process};
+use hermes_conformance::agent::{self, Absent};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::Command;
 
 /// A release that `scripts/peers` has fetched.
 pub(crate) struct Release {
@@ -17,20 +17,14 @@ pub(crate) struct Release {
 impl Release {
     /// The release, or nothing if the person asked to go without.
     pub(crate) fn find(version: &'static str) -> Option<Self> {
-        if std::env::var("HERMES_TEST_SKIP").is_ok_and(|skip| skip.contains("peers")) {
-            report(&format!("skipped beside hermes-agent {version}, because HERMES_TEST_SKIP names peers"));
-            return None;
+        match agent::release(version) {
+            Ok(folder) => Some(Self { version, folder }),
+            Err(why @ Absent::Unwanted) => {
+                report(&format!("skipped beside hermes-agent {version}, because {why}"));
+                None
+            }
+            Err(why @ Absent::Missing(_)) => panic!("{why}"),
         }
-        let beside_the_build = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers");
-        let peers = std::env::var_os("HERMES_PEERS").map_or_else(|| beside_the_build.into(), PathBuf::from);
-        let folder = peers.join(version);
-        let folder = folder.canonicalize().unwrap_or(folder);
-        assert!(
-            folder.join("hermes_state.py").is_file(),
-            "{} holds no hermes-agent {version}: run scripts/peers (scripts/test does), or set HERMES_TEST_SKIP=peers",
-            folder.display()
-        );
-        Some(Self { version, folder })
     }
 
     /// Whether its schema is newer than ours, so that we are guests on its files.
@@ -41,11 +35,8 @@ impl Release {
     /// Starts a process of this release that has the file open. Makes the file if it is not there.
     pub(crate) fn open(&self, file: &File) -> Peer {
         std::fs::create_dir_all(file.home()).unwrap();
-        let mut command = Command::new("python3");
-        command
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/peer.py"))
-            .env("PYTHONPATH", &self.folder)
-            .env("HERMES_HOME", file.home());
+        let mut command = agent::python(&self.folder, agent::SCRIPT);
+        command.env("HERMES_HOME", file.home());
         let mut peer = Peer { process: Process::start(command) };
         let opened = peer.ask(&json!({"do": "open", "path": file.path()})).unwrap();
         let loaded = PathBuf::from(opened["file"].as_str().unwrap());

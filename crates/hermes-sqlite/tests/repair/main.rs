@@ -1,7 +1,6 @@
 //! Salvaging damaged files: every kind of page, cut files, torn logs; what is saved, beside what others get of the same files.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-#![expect(clippy::print_stdout, reason = "figures are printed beside the outcome")]
 #![expect(clippy::disallowed_methods, reason = "damage is done, and looked at, past the store")]
 
 mod beside;
