@@ -4,6 +4,7 @@
 //! It comes after the output, in short steps, and ends when its time is up; the next command goes on. What it does is told, never an error.
 
 use crate::commands::prune::carry_out;
+use crate::commands::trash;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::transcripts::Transcripts;
@@ -11,8 +12,8 @@ use crate::ui::changes;
 use hermes_config::{Sessions, Settings};
 use hermes_session::retention::{Pruned, RetentionPolicy, plan};
 use hermes_session::{
-    Emptying, EndReason, ListRequest, Maintenance, Order, PageRequest, Relation, Request, SessionFilter,
-    SessionSummary, Source, StoreError, Timestamp, View,
+    EndReason, ListRequest, Maintenance, Order, PageRequest, Relation, Request, SessionFilter, SessionSummary, Source,
+    StoreError, Timestamp, View,
 };
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -45,14 +46,9 @@ async fn empty_trash(context: &Context, settings: &Settings) -> Result<(), CliEr
     let url = context.configured_url(settings)?;
     let store = context.reopen(&url).await?;
     // Reading waits for nobody, and as a rule nothing is over.
-    if store.trash(None, u32::MAX).await?.iter().all(|entry| entry.until > context.now.at) {
-        return Ok(());
-    }
-    let gone = store.empty_trash(&Emptying::Over(context.now.at)).await?;
-    if let Some(transcripts) = Transcripts::of(settings, &url) {
-        gone.iter().for_each(|entry| _ = transcripts.forget(entry));
-    }
-    Ok(())
+    let mut over = trash::all(&*store).await?;
+    over.retain(|entry| entry.until <= context.now.at);
+    trash::carry_out(&*store, over, Transcripts::of(settings, &url).as_ref()).await.map(drop)
 }
 
 /// What was done.

@@ -137,9 +137,7 @@ impl Transcripts {
     pub(crate) fn erase(&self, ids: &[SessionId]) -> Removed {
         let mut removed = Removed::default();
         for folder in self.folders() {
-            let Removed { files, left } = folder.remove(ids);
-            removed.files += files;
-            removed.left.extend(left);
+            removed.add(folder.remove(ids));
             if folder.folder != self.folder {
                 // Others may have files in it.
                 _ = std::fs::remove_dir(&folder.folder);
@@ -161,6 +159,12 @@ impl Transcripts {
 }
 
 impl Removed {
+    /// Counts others in.
+    pub(crate) fn add(&mut self, others: Self) {
+        self.files += others.files;
+        self.left.extend(others.left);
+    }
+
     /// Moves a file into a folder, unless one of its name is there.
     fn take(&mut self, file: PathBuf, folder: &Path) {
         let Some(name) = file.file_name() else { return };

@@ -261,4 +261,5 @@ pub const CASES: &[Case] = cases![
     trash::the_newest_comes_first,
     trash::what_is_over_goes_for_good,
     trash::one_can_be_taken_out,
+    trash::nothing_goes_but_what_was_seen,
 ];

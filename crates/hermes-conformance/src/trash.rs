@@ -379,6 +379,29 @@ pub async fn what_is_over_goes_for_good(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// Somebody deletes, restores and deletes again between the look at the trash and the emptying: what was not seen so stays.
+pub async fn nothing_goes_but_what_was_seen(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    for name in ["goes", "comes back", "later"] {
+        made(&*store, name, 0).await;
+        store.append(&id(name), &[user(name)], &request(1)).await?;
+    }
+    for name in ["goes", "comes back"] {
+        store.trash_chain(&id(name), at(100), &request(2)).await?;
+    }
+    let seen = store.trash(None, 9).await?;
+    store.restore(&id("comes back"), &request(3)).await?;
+    store.trash_chain(&id("later"), at(100), &request(4)).await?;
+    store.trash_chain(&id("comes back"), at(100), &request(5)).await?;
+    let gone = store.empty_trash(&Emptying::These(seen.clone())).await?;
+    assert_eq!(gone, [seen[1].clone()]);
+    for name in ["comes back", "later"] {
+        assert_eq!(store.restore(&id(name), &request(6)).await?.messages, 1, "{name}");
+    }
+    assert_eq!(store.empty_trash(&Emptying::These(seen)).await?, []);
+    Ok(())
+}
+
 /// One entry can be taken out for good, whatever else is there.
 pub async fn one_can_be_taken_out(setup: Setup) -> CaseResult {
     let store = setup.store().await;

@@ -45,15 +45,17 @@ pub trait TrashStore: SessionStore {
     async fn restore(&self, id: &SessionId, request: &Request) -> Result<Restored, StoreError>;
 
     /// Deletes what is in the trash for good, and answers what went. From then on it can't come back; its rows may follow in short steps.
-    //  Cases: trash::what_is_over_goes_for_good, trash::one_can_be_taken_out
+    //  Cases: trash::what_is_over_goes_for_good, trash::one_can_be_taken_out, trash::nothing_goes_but_what_was_seen
     async fn empty_trash(&self, which: &Emptying) -> Result<Vec<Trashed>, StoreError>;
 }
 
 /// Which part of the trash goes for good.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Emptying {
     /// Everything.
     All,
+    /// These, as far as they are there as they were seen: somebody may have brought one back since, or deleted another.
+    These(Vec<Trashed>),
     /// What could come back up to a time that is not after this one.
     Over(Timestamp),
     /// What [`TrashStore::trashed`] names by this session.

@@ -157,6 +157,9 @@ pub(crate) fn empty(database: &Database, which: &Emptying) -> Result<Vec<Trashed
             None => return Err(StoreError::no_session(id).into()),
         },
         Emptying::All => list(database, None, u32::MAX)?,
+        Emptying::These(seen) => {
+            list(database, None, u32::MAX)?.into_iter().filter(|entry| seen.contains(entry)).collect()
+        }
         Emptying::Over(now) => {
             list(database, None, u32::MAX)?.into_iter().filter(|entry| entry.until <= *now).collect()
         }

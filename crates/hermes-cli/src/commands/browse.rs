@@ -89,6 +89,7 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
     let mut screen = Screen::open()?;
     let mut inputs = inputs();
     let mut state = State::new(screen.size()?);
+    state.deletes_for_good = desk.trash_days == 0;
     let mut painter = Painter::new(has_color);
     let mut work = Work::new(desk, sender);
     work.list(most);

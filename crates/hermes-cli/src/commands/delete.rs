@@ -55,9 +55,10 @@ pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliEr
     let transcripts = Transcripts::of(&settings, &url);
     let mut doomed = look(&*store, &found.asked).await?;
     doomed.files = transcripts.as_ref().map_or(0, |transcripts| transcripts.files(&doomed.members).len() as u64);
-    let question = if doomed.sent_from.is_some() { "Delete this delegate?" } else { "Delete this conversation?" };
-    context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), question)?;
     let days = if args.permanent { 0 } else { settings.sessions.trash_days.value };
+    let what = if doomed.sent_from.is_some() { "delegate" } else { "conversation" };
+    let question = if days == 0 { format!("Delete this {what} for good?") } else { format!("Delete this {what}?") };
+    context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), &question)?;
     let now = context.now.at;
     let (gone, removed) = carry_out(&*store, &found.asked, &doomed, days, transcripts.as_ref(), now).await?;
     warn_left(context, &removed);

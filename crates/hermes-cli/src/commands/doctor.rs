@@ -121,11 +121,36 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<(), CliEr
     } else {
         context.ui.print(doctor::lines(&diagnosis, context.ui.width()))?;
     }
-    outcome(&diagnosis)
+    outcome(&diagnosis, &context.place())
 }
 
 /// Looks at everything, from the outside in. What can't be reached is told, and what lies behind it is not looked at.
 async fn diagnose(context: &Context) -> Vec<Item> {
+    let mut items = look(context).await;
+    leave_damaged_alone(&mut items);
+    let place = context.place();
+    for item in &mut items {
+        if let (Some(remedy), Some(Mend::Upkeep | Mend::Rebuild | Mend::Recount)) = (&mut item.remedy, &item.mend) {
+            remedy.push_str(&place);
+        }
+    }
+    items
+}
+
+/// Takes back what would write to a file that is damaged: whatever is written to it may take the place of what can still be saved.
+fn leave_damaged_alone(items: &mut [Item]) {
+    let is_damage = |item: &Item| item.degree == Degree::Problem && matches!(item.name, "file" | "store");
+    if !items.iter().any(is_damage) {
+        return;
+    }
+    for item in items {
+        if matches!(item.mend, Some(Mend::Upkeep | Mend::Rebuild | Mend::Recount)) {
+            (item.mend, item.remedy) = (None, Some("mend the store first, see there".to_owned()));
+        }
+    }
+}
+
+async fn look(context: &Context) -> Vec<Item> {
     let home = match hermes_config::home(&context.flags, &context.environment) {
         Ok(home) => home.value,
         Err(error) => return vec![Item::new("home", Degree::Problem, error.to_string()).remedy(error.hint())],
@@ -182,7 +207,7 @@ fn config(looked: &Looked, is_there: bool) -> Vec<Item> {
 }
 
 /// The exit code. What is only a warning is no failure.
-fn outcome(diagnosis: &Diagnosis) -> Result<(), CliError> {
+fn outcome(diagnosis: &Diagnosis, place: &str) -> Result<(), CliError> {
     let problems = diagnosis.count(Degree::Problem);
     if problems == 0 {
         return Ok(());
@@ -191,8 +216,12 @@ fn outcome(diagnosis: &Diagnosis) -> Result<(), CliError> {
     let is_mine = diagnosis.items.iter().filter(|item| item.degree == Degree::Problem).all(|item| is_outside(&item));
     let kind = if is_mine { Kind::User } else { Kind::Store };
     let hint = match diagnosis.items.iter().any(|item| item.mend.is_some()) {
-        true => "`hermes doctor --fix` mends what is marked with ⚒; the lines above tell what mends the rest",
-        false => "the lines above tell what mends it",
+        true => {
+            format!(
+                "`hermes doctor --fix{place}` mends what is marked with ⚒; the lines above tell what mends the rest"
+            )
+        }
+        false => "the lines above tell what mends it".to_owned(),
     };
     let verb = if problems == 1 { "needs" } else { "need" };
     Err(CliError::new(kind, format!("{} {verb} your attention", checks::plural(problems, "problems")), hint))

@@ -22,9 +22,17 @@ pub(crate) async fn run(context: &Context, args: RestoreArgs) -> Result<(), CliE
     let settings = context.settings()?;
     let (store, url) = context.open_configured(&settings).await?;
     let (entry, members) = find(context, &*store, &args.session).await?;
-    let restored = store.restore(&entry.id, &Request::at(context.now.at)).await?;
-    let moved = Transcripts::of(&settings, &url)
-        .map_or_else(Removed::default, |transcripts| transcripts.bring_back(&members, &entry));
+    let transcripts = Transcripts::of(&settings, &url);
+    // First, because whoever is interrupted asks again, and would not find in the trash what is back already.
+    let moved =
+        transcripts.as_ref().map_or_else(Removed::default, |transcripts| transcripts.bring_back(&members, &entry));
+    let restored = match store.restore(&entry.id, &Request::at(context.now.at)).await {
+        Ok(restored) => restored,
+        Err(error) => {
+            transcripts.iter().for_each(|transcripts| _ = transcripts.put_away(&members, &entry));
+            return Err(error.into());
+        }
+    };
     for (file, error) in &moved.left {
         let text = format!("could not bring back {}: {error}", file.display());
         context.ui.warn(&text, "the conversation is there; move the file to where it was by hand");

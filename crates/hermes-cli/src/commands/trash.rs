@@ -4,7 +4,8 @@ use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{Line, json, trash};
-use hermes_session::{Emptying, Maintenance, SessionId, StoreError, Trashed};
+use hermes_session::{Emptying, Maintenance, SessionId, StoreError, Title, Trashed};
+use std::collections::BTreeSet;
 
 /// How much of the trash is read at once.
 const PAGE: u32 = 500;
@@ -57,27 +58,15 @@ async fn list(context: &Context, args: &ListArgs) -> Result<(), CliError> {
 async fn empty(context: &Context, args: EmptyArgs) -> Result<(), CliError> {
     let settings = context.settings()?;
     let (store, url) = context.open_configured(&settings).await?;
-    let (which, about) = match &args.session {
-        Some(text) => {
-            let (entry, _) = find(context, &*store, text).await?;
-            (Emptying::One(entry.id.clone()), vec![entry])
-        }
-        None => (Emptying::All, all(&*store).await?),
+    let about = match &args.session {
+        Some(text) => vec![find(context, &*store, text).await?.0],
+        None => all(&*store).await?,
     };
-    let mut gone = Vec::new();
     if !about.is_empty() {
         let lines = trash::list(&about, &context.now, context.ui.width());
         context.ui.consent(args.yes, lines, "Delete this for good?")?;
-        gone = store.empty_trash(&which).await?;
     }
-    let mut removed = Removed::default();
-    if let Some(transcripts) = Transcripts::of(&settings, &url) {
-        for entry in &gone {
-            let Removed { files, left } = transcripts.forget(entry);
-            removed.files += files;
-            removed.left.extend(left);
-        }
-    }
+    let (gone, removed) = carry_out(&*store, about, Transcripts::of(&settings, &url).as_ref()).await?;
     crate::commands::delete::warn_left(context, &removed);
     if args.json {
         context.ui.json(&json::trash::emptied(&gone, removed.files))
@@ -86,8 +75,38 @@ async fn empty(context: &Context, args: EmptyArgs) -> Result<(), CliError> {
     }
 }
 
+/// Deletes these for good, as far as they are there as they were seen, with their transcripts; what went. Nobody is asked.
+///
+/// Somebody who was interrupted while they deleted has left transcripts where they were: those of sessions that are nowhere any more go as well.
+pub(crate) async fn carry_out(
+    store: &dyn Maintenance,
+    seen: Vec<Trashed>,
+    transcripts: Option<&Transcripts>,
+) -> Result<(Vec<Trashed>, Removed), CliError> {
+    let mut removed = Removed::default();
+    if seen.is_empty() {
+        return Ok((seen, removed));
+    }
+    let mut members: Vec<SessionId> = Vec::new();
+    for entry in &seen {
+        members.extend(store.trashed(&entry.id).await?.into_iter().flat_map(|(_, members)| members));
+    }
+    let gone = store.empty_trash(&Emptying::These(seen)).await?;
+    let Some(transcripts) = transcripts else { return Ok((gone, removed)) };
+    gone.iter().for_each(|entry| removed.add(transcripts.forget(entry)));
+    let mut nowhere: Vec<SessionId> = Vec::new();
+    for member in members {
+        let is_gone = matches!(store.session(&member).await, Ok(None));
+        if is_gone && matches!(store.trashed(&member).await, Ok(None)) {
+            nowhere.push(member);
+        }
+    }
+    removed.add(transcripts.remove(&nowhere));
+    Ok((gone, removed))
+}
+
 /// All that is in the trash, the newest first.
-async fn all(store: &dyn Maintenance) -> Result<Vec<Trashed>, StoreError> {
+pub(crate) async fn all(store: &dyn Maintenance) -> Result<Vec<Trashed>, StoreError> {
     let mut entries: Vec<Trashed> = Vec::new();
     loop {
         let page = store.trash(entries.last(), PAGE).await?;
@@ -113,10 +132,20 @@ pub(crate) async fn find(
         return Ok(found);
     }
     let entries = all(store).await?;
-    let mut candidates: Vec<&Trashed> = entries.iter().filter(|entry| entry.title.as_deref() == Some(text)).collect();
+    let having = |has: &dyn Fn(&str) -> bool| -> Vec<&Trashed> {
+        entries.iter().filter(|entry| entry.title.as_deref().is_some_and(has)).collect()
+    };
+    let mut candidates = having(&|title| title == text);
+    if candidates.is_empty() {
+        // It may have been deleted by the title of an earlier session: those that go on are numbered.
+        candidates = having(&|title| Title::parse(title).is_ok_and(|title| title.base() == text));
+    }
     if candidates.is_empty() && !text.is_empty() {
         candidates = entries.iter().filter(|entry| entry.id.as_str().starts_with(text)).collect();
     }
+    // Of what was deleted twice the newest is meant, as by its id.
+    let mut seen = BTreeSet::new();
+    candidates.retain(|entry| seen.insert(entry.id.as_str()));
     match candidates[..] {
         [entry] => {
             let found = store.trashed(&entry.id).await?;

@@ -115,6 +115,13 @@ fn files_and_places() {
     mode(&home.database(), 0o644);
     finds(&home, "permissions warning", "is open to others (mode 644) -> chmod 600 ");
     mends(&home);
+    // 6, too: what was said stands in the log as well.
+    let writer = home.foreign();
+    writer.execute("UPDATE sessions SET title = title", []).unwrap();
+    mode(&home.path().join("state.db-wal"), 0o640);
+    finds(&home, "permissions warning", "state.db-wal is open to others (mode 640) -> chmod 600 ");
+    mends(&home);
+    drop(writer);
     // 7: a copy that was not finished.
     std::fs::write(home.path().join("state.db.backup-v11.part-4294967294"), "x").unwrap();
     finds(&home, "leftovers note", "of a copy that was not finished -> rm -r ");
@@ -171,4 +178,38 @@ fn what_is_inside() {
     bytes[(page - 1) * 4096..page * 4096].fill(0xa5);
     std::fs::write(home.database(), bytes).unwrap();
     finds(&home, "file problem", "stop every agent, then: hermes sessions repair ");
+}
+
+/// Whatever is written to a damaged file may take the place of what could be saved.
+#[test]
+fn a_damaged_file_is_not_written_to() {
+    let home = sound();
+    home.damage("UPDATE sessions SET message_count = 40; DELETE FROM messages_fts_docsize");
+    let page: u32 = {
+        let sql = "SELECT pageno FROM dbstat WHERE name = 'messages' LIMIT 1";
+        home.foreign().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    bytes[(page as usize - 1) * 4096..page as usize * 4096].fill(0xa5);
+    std::fs::write(home.database(), &bytes).unwrap();
+    mode(&home.database(), 0o644);
+    let json = look(&home, &["doctor", "--fix", "--json"]);
+    let mended: Vec<&str> = json["mended"].as_array().unwrap().iter().filter_map(|did| did["what"].as_str()).collect();
+    assert!(!mended.is_empty() && mended.iter().all(|did| did.ends_with("from others (mode 600)")), "{json}");
+    assert!(found(&json).iter().any(|(name, _)| name == "file problem"), "{json}");
+    assert_eq!(std::fs::read(home.database()).unwrap(), bytes);
+    assert!(!home.see(&["doctor"]).contains('⚒'), "{}", home.see(&["doctor"]));
+}
+
+/// What is proposed is about the store that was looked at.
+#[test]
+fn remedies_name_the_place() {
+    let home = sound();
+    home.damage("UPDATE sessions SET message_count = 40; DROP TABLE messages_fts");
+    let place = home.path().display().to_string();
+    let json = look(&home, &["doctor", "--json", "--home", &place]);
+    for remedy in ["hermes doctor --fix", "hermes sessions optimize --rebuild"] {
+        let told = found(&json);
+        assert!(told.iter().any(|(_, said)| said.ends_with(&format!("{remedy} --home {place}"))), "{remedy}: {told:?}");
+    }
 }

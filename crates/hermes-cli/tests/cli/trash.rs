@@ -157,6 +157,47 @@ fn the_trash_is_emptied_only_with_consent() {
     assert!(sessions(&home, &["verify"]).contains("The store is sound."));
 }
 
+/// Somebody who is interrupted leaves a transcript where it was, or where it was to be: it comes and goes with its conversation all the same.
+#[test]
+fn transcripts_that_were_left_behind_follow() {
+    let home = several();
+    sessions(&home, &["delete", "tool_1", "--yes"]);
+    transcript(&home, "tool_1.json");
+    transcript(&home, "cron_job1.json");
+    assert_eq!(told(&home, &["trash", "empty", "--yes", "--json"])["files"], json!(1));
+    assert_eq!(files(&home), ["cron_job1.json"], "of a session that is there");
+
+    sessions(&home, &["delete", "cron_job1", "--yes"]);
+    home.talk("cron_job1", "cron", None, LONG_AGO, &[(Role::User, "again")]);
+    assert!(sessions(&home, &["restore", "cron_job1"]).contains("there is a session cron_job1 already"));
+    assert_eq!(files(&home), [".trash"], "what could not come back keeps its transcript");
+    transcript(&home, "cron_job1.json");
+    assert_eq!(told(&home, &["trash", "empty", "--yes", "--json"])["files"], json!(1));
+    assert_eq!(files(&home), ["cron_job1.json"], "another has that id by now");
+}
+
+#[test]
+fn a_title_of_any_of_its_sessions_leads_there_and_the_newest_is_meant() {
+    let home = compressed();
+    sessions(&home, &["delete", "long work", "--yes"]);
+    assert!(sessions(&home, &["restore", "long work"]).starts_with("Restored long work #2 (2 sessions"));
+    let home = several();
+    for _ in 0..2 {
+        home.talk("twice", "cli", Some("the same"), LONG_AGO, &[(Role::User, "hello")]);
+        sessions(&home, &["delete", "twice", "--yes"]);
+    }
+    assert!(sessions(&home, &["restore", "the same"]).starts_with("Restored the same (1 session"));
+}
+
+#[test]
+fn who_deletes_for_good_is_asked_so() {
+    let home = several();
+    let asked = sessions(&home, &["delete", "tool_1", "--permanent"]);
+    assert!(asked.contains("Delete this conversation for good?"), "{asked}");
+    home.config("sessions:\n  trash_days: 0\n");
+    assert_eq!(sessions(&home, &["delete", "tool_1"]), asked);
+}
+
 /// Once it can't come back any more it goes by itself, after any everyday command.
 #[test]
 fn what_is_over_goes_by_itself() {

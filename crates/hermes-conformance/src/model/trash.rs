@@ -50,6 +50,7 @@ impl TrashStore for ModelStore {
         }
         let goes = |kept: &Kept| match which {
             Emptying::Over(now) => kept.entry.until <= *now,
+            Emptying::These(seen) => seen.contains(&kept.entry),
             Emptying::All | Emptying::One(_) => true,
         };
         let (gone, stays): (Vec<Kept>, Vec<Kept>) = state.trash.drain(..).partition(goes);

@@ -246,6 +246,9 @@ pub async fn empty<T: Sql>(transaction: &T, which: &Emptying) -> Result<Vec<Tras
             None => return Err(StoreError::no_session(id).into()),
         },
         Emptying::All => list(transaction, None, u32::MAX).await?,
+        Emptying::These(seen) => {
+            list(transaction, None, u32::MAX).await?.into_iter().filter(|entry| seen.contains(entry)).collect()
+        }
         Emptying::Over(now) => {
             list(transaction, None, u32::MAX).await?.into_iter().filter(|entry| entry.until <= *now).collect()
         }

@@ -39,6 +39,8 @@ pub(super) struct State {
     /// The place of the first row on the screen.
     pub(super) top: usize,
     marked: Vec<SessionId>,
+    /// What is deleted can't come back.
+    pub(super) deletes_for_good: bool,
     pub(super) mode: Mode,
     pub(super) notice: Option<Notice>,
     previews: VecDeque<(Wanted, Preview)>,
@@ -101,6 +103,7 @@ impl State {
             cursor: 0,
             top: 0,
             marked: Vec::new(),
+            deletes_for_good: false,
             mode: Mode::List,
             notice: None,
             previews: VecDeque::new(),

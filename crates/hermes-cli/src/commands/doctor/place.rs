@@ -62,6 +62,7 @@ pub(super) fn secrets(home: &Path, settings: &Settings) -> Option<Item> {
 pub(super) fn file(path: &Path, facts: &FileFacts) -> Vec<Item> {
     vec![permissions(path, facts), journal(facts), log(facts), disk(facts)]
         .into_iter()
+        .chain(beside(path))
         .chain(facts.leftovers.iter().map(|left| {
             Item::new("leftovers", Degree::Note, format!("{} is of a copy that was not finished", left.display()))
                 .mended_by(Mend::Remove(left.clone()))
@@ -87,6 +88,19 @@ fn permissions(path: &Path, facts: &FileFacts) -> Item {
         .remedy("run as its owner, or make the file and its folder writable for you");
     }
     Item::fine("permissions", format!("its owner's alone (mode {:o})", facts.mode))
+}
+
+/// The files beside it that others can read: what was said stands in its log as well.
+fn beside(path: &Path) -> Vec<Item> {
+    let open = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        let mode = std::fs::symlink_metadata(&name).ok()?.permissions().mode() & 0o7777;
+        let what = format!("{} is open to others (mode {mode:o})", Path::new(&name).display());
+        (mode & 0o077 != 0)
+            .then(|| Item::new("permissions", Degree::Warning, what).mended_by(Mend::Mode(name.into(), 0o600)))
+    };
+    ["-wal", "-shm", "-journal", ".queue"].into_iter().filter_map(open).collect()
 }
 
 fn journal(facts: &FileFacts) -> Item {

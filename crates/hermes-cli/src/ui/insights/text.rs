@@ -13,6 +13,8 @@ const MOST_MODELS: usize = 15;
 const MOST_TOOLS: usize = 15;
 const MOST_SKILLS: usize = 10;
 const PEAKS: usize = 5;
+/// The span that is proposed where a shorter one has nothing.
+const YEAR: u32 = 365;
 /// How high the bars of hours are.
 const HEIGHT: usize = 4;
 /// From this width on, facts stand in two columns.
@@ -22,9 +24,10 @@ const NAME: usize = 18;
 /// The lines of a report, in at most `columns`.
 pub(crate) fn lines(report: &Report<'_>, columns: usize) -> Vec<Line> {
     if report.is_empty() {
-        let hint = "A longer span may have some: `hermes insights --days 365`.";
-        let texts = [report.nothing(), hint.to_owned()];
-        return texts.into_iter().flat_map(|text| wrapped(text, columns, Style::new())).collect();
+        let longer =
+            (report.days < YEAR).then(|| format!("A longer span may have some: `hermes insights --days {YEAR}`."));
+        let texts = [report.nothing()].into_iter().chain(longer);
+        return texts.flat_map(|text| wrapped(text, columns, Style::new())).collect();
     }
     let mut lines = wrapped(format!("Insights: {}", report.span()), columns, Style::new().bold());
     lines.extend(wrapped(report.period(), columns, Style::new().dimmed()));

@@ -75,10 +75,13 @@ impl Painter {
 
     fn question(&self, state: &State, question: &Question, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         let text = match question {
-            Question::Delete(ids) => match ids.as_slice() {
-                [id] => format!("Delete {}?", state.known(id).map_or(id.as_str(), |row| row.name())),
-                ids => format!("Delete {}?", plural(ids.len() as u64, "conversations")),
-            },
+            Question::Delete(ids) => {
+                let what = match ids.as_slice() {
+                    [id] => state.known(id).map_or(id.as_str(), |row| row.name()).to_owned(),
+                    ids => plural(ids.len() as u64, "conversations"),
+                };
+                format!("Delete {what}{}?", if state.deletes_for_good { " for good" } else { "" })
+            }
             Question::Overwrite { file, .. } => format!("Overwrite {}? It is there already.", file.display()),
         };
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));

@@ -204,6 +204,8 @@ fn questions_and_news_are_on_the_last_line() {
     assert_eq!(last(&state), "Delete 大别山徒步计划和一个很长… [y/N]");
     press(&mut state, [Input::Escape, Input::Mark, Input::Mark, Input::Delete]);
     assert_eq!(last(&state), "Delete 2 conversations? [y/N]");
+    state.deletes_for_good = true;
+    assert_eq!(last(&state), "Delete 2 conversations for good? [y/N]");
     press(&mut state, [Input::Escape, Input::Export]);
     assert_eq!(last(&state), "Export to: conversations.jsonl");
     state.update(Event::Exists { ids: vec![], file: "x.jsonl".into() });
