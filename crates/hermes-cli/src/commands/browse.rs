@@ -21,9 +21,10 @@ use crate::transcripts::Transcripts;
 use crate::ui::Line;
 use crate::ui::screen::{self, Screen};
 use event::{Effect, Event, Input};
-use hermes_session::SessionId;
+use hermes_session::{SessionId, StoreError};
 use state::State;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, channel, unbounded_channel};
@@ -60,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliEr
     let (store, url) = context.open_configured(&settings).await?;
     let desk = Desk {
         context: context.with_flags(context.flags.clone()),
-        store,
+        store: Arc::clone(&store),
         transcripts: Transcripts::of(&settings, &url),
         trash_days: settings.sessions.trash_days.value,
         url,
@@ -74,10 +75,16 @@ pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliEr
     } else {
         plain::pick(&desk, args.limit).await?
     };
-    match chosen {
-        None => Ok(()),
-        Some(id) if args.run => resume::run(context, &id),
-        Some(id) => context.ui.print([Line::plain_text(resume::command(context, &id)?)]),
+    let Some(id) = chosen else { return Ok(()) };
+    // Somebody may have deleted it since it was listed.
+    if store.session(&id).await?.is_none() {
+        return Err(StoreError::no_session(&id).into());
+    }
+    drop(store);
+    if args.run {
+        resume::run(context, &id)
+    } else {
+        context.ui.print([Line::plain_text(resume::command(context, &id)?)])
     }
 }
 

@@ -207,6 +207,44 @@ fn what_is_changed_there_is_changed_in_the_store() {
 }
 
 #[test]
+fn what_somebody_else_deletes_is_told() {
+    let home = several();
+    let mut sitting = sit(&home, &["--source", "cli", "--source", "cron"]);
+    sitting.see("2 conversations");
+    for id in ["20250305_091523_a1b2c3", "cron_job1"] {
+        home.see(&["sessions", "delete", id, "--yes"]);
+    }
+    sitting
+        .press("\u{1b}[B\u{1b}[3~")
+        .see("? [y/N]")
+        .press("y")
+        .see("there is no session")
+        .see("1 conversation")
+        .press("\r");
+    let (sent, code) = sitting.end();
+    assert!(sent.contains("there is no session") && !sent.contains("--resume"), "{sent:?}");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn many_go_at_once() {
+    let home = several();
+    for number in 0..45 {
+        home.talk(&format!("s{number}"), "cli", None, LONG_AGO, &[(Role::User, "hello")]);
+    }
+    let mut sitting = sit(&home, &["--source", "cli"]);
+    sitting
+        .see("46 conversations")
+        .press(&"\t".repeat(46))
+        .press("\u{1b}[3~")
+        .see("Delete 46 conversations?")
+        .press("y");
+    sitting.see("Deleted 20 of 46").see("Deleted 46 conversations.").press("\u{3}");
+    assert_eq!(sitting.end().1, 0);
+    assert_eq!(home.see(&["sessions", "trash", "list"]).matches("just now").count(), 46);
+}
+
+#[test]
 fn what_was_begun_is_done_before_it_ends() {
     let home = several();
     let mut sitting = sit(&home, &[]);

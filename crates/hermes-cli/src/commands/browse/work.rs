@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::transcripts::Transcripts;
 use crate::ui::changes;
-use crate::ui::checks::plural;
+use crate::ui::checks::{number, plural};
 use hermes_session::search::{Query, SearchFilter, SearchRequest, matching::Matcher};
 use hermes_session::{
     Content, ListRequest, Message, MessageId, MessageRequest, PageRequest, SessionFilter, SessionId, Store, StoreError,
@@ -37,6 +37,8 @@ const PLACES: u32 = 200;
 /// How many messages a preview has before the place that is meant, and from there on or at the end.
 const BEFORE: u32 = 4;
 const SHOWN: u32 = 16;
+/// After how many that are deleted it is told how far it is.
+const SOME: usize = 20;
 /// How much of a message a preview shows, in bytes.
 const MOST: usize = 4_000;
 
@@ -108,7 +110,10 @@ impl Work {
                 self.preview = Some(work.abort_handle());
             }
             Effect::Rename { id, title } => self.change(async move |desk| renamed(desk, id, title).await),
-            Effect::Delete(ids) => self.change(async move |desk| deleted(desk, ids).await),
+            Effect::Delete(ids) => {
+                let events = self.events.clone();
+                self.change(async move |desk| deleted(desk, ids, &events).await);
+            }
             Effect::Export { ids, file, is_overwriting } => {
                 self.change(async move |desk| exported(desk, ids, file, is_overwriting).await);
             }
@@ -234,23 +239,33 @@ async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
     }
 }
 
-/// Deletes one conversation after another. What is gone when something fails is told as gone.
-async fn deleted(desk: &Desk, ids: Vec<SessionId>) -> Event {
+/// Deletes one conversation after another, and tells how far it is. What is gone when something fails is told as gone, and so is what somebody
+/// else deleted meanwhile.
+async fn deleted(desk: &Desk, ids: Vec<SessionId>, events: &Sender<Event>) -> Event {
+    let (all, mut count) = (ids.len(), 0);
     let (mut gone, mut told) = (Vec::new(), None);
     for id in ids {
         match delete_one(desk, &id).await {
             Ok(line) => {
+                (count, told) = (count + 1, Some(line));
                 gone.push(id);
-                told = Some(line);
+            }
+            Err(error) if matches!(error.of_store(), Some(StoreError::NotFound(_))) => {
+                told = Some(refused(&error));
+                gone.push(id);
             }
             Err(error) => {
                 return Event::Deleted { ids: gone, told: refused(&error) };
             }
         }
+        if gone.len() == SOME {
+            let told = Notice::of(format!("Deleted {} of {}…", number(count), number(all as u64)));
+            send(events, Event::Deleted { ids: std::mem::take(&mut gone), told }).await;
+        }
     }
-    let told = match (gone.len(), told) {
+    let told = match (all, told) {
         (1, Some(told)) => told,
-        (count, _) => Notice::of(format!("Deleted {}.", plural(count as u64, "conversations"))),
+        _ => Notice::of(format!("Deleted {}.", plural(count, "conversations"))),
     };
     Event::Deleted { ids: gone, told }
 }
