@@ -27,7 +27,7 @@ fn without_anybody_to_ask_nothing_goes() {
     let home = several();
     assert_snapshot!(delete(&home, &["refactoring auth"]), @r#"
     --- stderr
-    error: Delete this conversation? Nobody is here to answer that
+    error: Delete this conversation for good? Nobody is here to answer that
     hint: give --yes to do it without being asked
     --- exit 1
     "#);
@@ -90,7 +90,7 @@ fn a_delegate_goes_alone_and_it_is_said_what_stays() {
     let home = delegating();
     assert_snapshot!(delete(&home, &["helper_on"]), @r#"
     --- stderr
-    error: Delete this delegate? Nobody is here to answer that
+    error: Delete this delegate for good? Nobody is here to answer that
     hint: give --yes to do it without being asked
     --- exit 1
     "#);
