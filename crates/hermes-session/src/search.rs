@@ -4,6 +4,7 @@
 //! accents. [`query`] is the language, [`fold`] and [`tokens`] say what is the same and what is a word, [`matching`] decides about one message
 //! (every store agrees with it), [`snippet`] shows the place, [`rank`] and [`relax`] order what was found.
 
+mod cursor;
 pub mod fold;
 pub mod matching;
 pub mod query;
@@ -12,6 +13,7 @@ pub mod relax;
 pub mod snippet;
 pub mod tokens;
 
+pub use cursor::SearchCursor;
 pub use query::Query;
 
 use crate::{
@@ -151,26 +153,6 @@ impl SearchFilter {
             && self.since.is_none_or(|since| said_at >= since)
             && self.before.is_none_or(|before| said_at < before)
     }
-}
-
-/// The place of a hit in an answer; the next page starts after it.
-///
-/// It carries what the order of the first page rested on, so that pages neither skip nor repeat a message while others write: messages
-/// that came since are left out.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchCursor {
-    /// The newest message when the first page was made.
-    pub newest: MessageId,
-    /// Whether hits are those of the relaxed query.
-    pub is_relaxed: bool,
-    /// How the last hit matched.
-    pub tier: matching::Tier,
-    /// Its score.
-    pub score: f64,
-    /// Its message.
-    pub message: MessageId,
-    /// What each term weighed, and how long a message was on average.
-    pub weights: Vec<f64>,
 }
 
 /// What was found.

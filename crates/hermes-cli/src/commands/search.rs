@@ -12,7 +12,7 @@ use crate::ui::marked::Marks;
 use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use crate::when;
-use hermes_session::search::{Query, SearchAnswer, SearchFilter, SearchOrder, SearchRequest, Served};
+use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
 use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
 use std::time::Duration;
 
@@ -72,6 +72,9 @@ pub(crate) struct SearchArgs {
     /// How many hits to pass over first
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     offset: i64,
+    /// Goes on where a page ended: what `next` says with --json. Pages neither skip nor repeat a hit that way, while others write
+    #[arg(long, value_name = "NEXT", conflicts_with = "offset")]
+    after: Option<String>,
     /// Shows the messages before and after each hit
     #[arg(long)]
     context: bool,
@@ -95,13 +98,15 @@ impl SearchArgs {
         if query.is_empty() {
             return Err(Invalid::new("QUERY", "is blank", "give a word, several words, or a \"phrase\" in quotes"));
         }
-        Ok(SearchRequest {
+        let mut request = SearchRequest {
             filter: self.filter(now)?,
             order: if self.newest { SearchOrder::Newest } else { SearchOrder::Best },
             page: PageRequest::new(self.limit, self.offset)?,
             relax: !self.exact,
             ..SearchRequest::new(query)
-        })
+        };
+        request.after = self.after.as_deref().map(|place| SearchCursor::parse(place, &request)).transpose()?;
+        Ok(request)
     }
 
     fn filter(&self, now: &Now) -> Result<SearchFilter, Invalid> {
@@ -125,8 +130,8 @@ impl SearchArgs {
         })
     }
 
-    /// The command for the page that begins behind so many hits.
-    fn command(&self, offset: u64, place: &str) -> String {
+    /// The command for the page that an option names.
+    fn command(&self, (page, value): (&str, String), place: &str) -> String {
         let mut words: Vec<String> = Vec::new();
         let mut option = |name: &str, value: &str| words.extend([name.to_owned(), shell_word(value)]);
         self.source.iter().for_each(|source| option("--source", source));
@@ -148,7 +153,7 @@ impl SearchArgs {
         if self.limit != i64::from(PageRequest::default().limit()) {
             option("--limit", &self.limit.to_string());
         }
-        option("--offset", &offset.to_string());
+        option(page, &value);
         let flags = [("--newest", self.newest), ("--exact", self.exact), ("--context", self.context)];
         words.extend(flags.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| (*name).to_owned()));
         words.extend(self.query.iter().any(|word| word.starts_with('-')).then(|| "--".to_owned()));
@@ -195,7 +200,8 @@ pub(crate) async fn search(
     request.snippet = marks.style(length);
     let answer = store.search(&request).await?;
     if args.json {
-        context.ui.json(&json::search(&args.text(), &answer, next_offset(&request, &answer), &marks))?;
+        let next = json::Next { offset: next_offset(&request, &answer), place: next_place(&request, &answer) };
+        context.ui.json(&json::search(&args.text(), &answer, &next, &marks))?;
         return Ok(answer);
     }
     let look = Look { with_context: args.context, is_styled: context.ui.is_styled(), columns };
@@ -207,8 +213,13 @@ pub(crate) async fn search(
     for note in notes(&answer.served, request.timeout) {
         context.ui.note(&note);
     }
-    if let Some(offset) = next_offset(&request, &answer) {
-        context.ui.note(&format!("there are more: {}", args.command(offset, &context.place())));
+    // A number is what people like to type; who came here by a place goes on by places.
+    let next = match next_offset(&request, &answer) {
+        Some(offset) => Some(("--offset", offset.to_string())),
+        None => next_place(&request, &answer).map(|place| ("--after", place)),
+    };
+    if let Some(next) = next {
+        context.ui.note(&format!("there are more: {}", args.command(next, &context.place())));
     }
     Ok(answer)
 }
@@ -229,8 +240,15 @@ async fn conversation(context: &Context, store: &dyn SessionStore, text: &str) -
     Ok(store.lineage(&found.asked).await?.conversation(&found.asked))
 }
 
+/// Where the next page starts, for `--after`.
+fn next_place(request: &SearchRequest, answer: &SearchAnswer) -> Option<String> {
+    answer.next.as_ref().map(|next| next.to_text(request))
+}
+
+/// How many hits come before the next page; who came here by a place has not counted them.
 fn next_offset(request: &SearchRequest, answer: &SearchAnswer) -> Option<u64> {
-    answer.next.as_ref().map(|_| request.page.offset() + answer.hits.len() as u64)
+    answer.next.as_ref().filter(|_| request.after.is_none())?;
+    Some(request.page.offset() + answer.hits.len() as u64)
 }
 
 /// How an answer came about, as far as that matters to who asked.
@@ -259,6 +277,9 @@ fn nothing(args: &SearchArgs, request: &SearchRequest, served: &Served) -> CliEr
         let hint = "narrow the search with --since or --source, or raise search.timeout_ms in config.yaml";
         // Nobody knows whether there is something.
         return CliError::new(Kind::Store, text, hint);
+    }
+    if request.after.is_some() {
+        return CliError::new(Kind::User, format!("nothing more matches {text:?}"), "without --after it begins anew");
     }
     if request.page.offset() > 0 {
         let text = format!("nothing more matches {text:?} behind the first {}", number(request.page.offset()));

@@ -200,8 +200,15 @@ pub(crate) fn optimized(optimized: &Optimized) -> String {
     object.finish()
 }
 
+/// Where the next page of a search starts: behind so many hits, and at which place.
+#[derive(Debug, Default)]
+pub(crate) struct Next {
+    pub(crate) offset: Option<u64>,
+    pub(crate) place: Option<String>,
+}
+
 /// What a search found.
-pub(crate) fn search(query: &str, answer: &SearchAnswer, next_offset: Option<u64>, marks: &Marks) -> String {
+pub(crate) fn search(query: &str, answer: &SearchAnswer, next: &Next, marks: &Marks) -> String {
     let way = match answer.served.way {
         Way::Index => "index",
         Way::Scan => "scan",
@@ -218,7 +225,8 @@ pub(crate) fn search(query: &str, answer: &SearchAnswer, next_offset: Option<u64
         .text("query", Some(query))
         .raw("served", &served.finish())
         .raw("hits", &array(answer.hits.iter().map(|found| hit(found, marks))))
-        .raw("next_offset", &next_offset.map_or_else(|| "null".into(), |offset| offset.to_string()));
+        .raw("next_offset", &next.offset.map_or_else(|| "null".into(), |offset| offset.to_string()))
+        .text("next", next.place.as_deref());
     object.finish()
 }
 

@@ -297,6 +297,47 @@ fn more_hits_come_with_the_command_that_shows_them() {
 }
 
 #[test]
+fn pages_by_their_places_neither_skip_nor_repeat_while_others_write() {
+    let home = Home::empty();
+    let said: Vec<String> = (0..7).map(|number| format!("needle {}", "hay ".repeat(number))).collect();
+    let said: Vec<(Role, &str)> = said.iter().map(|text| (Role::User, text.as_str())).collect();
+    home.talk("s1", "cli", None, LONG_AGO, &said);
+    let search = ["sessions", "search", "needle", "--json", "--limit", "2"];
+    let (mut ids, mut place) = (Vec::new(), None::<String>);
+    for number in 0.. {
+        let after: Vec<&str> = place.iter().flat_map(|place| ["--after", place]).collect();
+        let json: Value = serde_json::from_str(&home.hermes(&[&search[..], &after].concat()).stdout()).unwrap();
+        ids.extend(json["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()));
+        place = json["next"].as_str().map(str::to_owned);
+        assert_eq!(json["next_offset"].is_u64(), number == 0, "{json}");
+        if place.is_none() {
+            break;
+        }
+        // The best of all comes in between.
+        home.talk(&format!("n{number}"), "cli", None, LONG_AGO, &[(Role::User, "needle")]);
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7]);
+
+    let json: Value = serde_json::from_str(&home.hermes(&search).stdout()).unwrap();
+    let place = json["next"].as_str().unwrap();
+    let told = home.see(&["sessions", "search", "needle", "--limit", "2", "--after", place]);
+    assert!(told.contains("there are more: hermes sessions search --limit 2 --after 1ew."), "{told}");
+    assert_snapshot!(home.see(&["sessions", "search", "hay", "--after", place]), @r#"
+    --- stderr
+    error: the place belongs to another search
+    hint: give the same words and order as before
+    --- exit 2
+    "#);
+    assert_snapshot!(home.see(&["sessions", "search", "needle", "--after", "7"]), @r#"
+    --- stderr
+    error: the place is none that a search told
+    hint: take `next` of the page before as it is
+    --- exit 2
+    "#);
+}
+
+#[test]
 fn nothing_found_is_told_by_the_exit_code_as_well() {
     let home = talks();
     assert_snapshot!(home.see(&["sessions", "search", "umbrella"]), @r#"
@@ -418,7 +459,7 @@ fn json_has_the_columns_of_the_table() {
     let unindexed = json["served"]["unindexed"].take();
     assert!(score.as_f64().is_some_and(f64::is_finite) && unindexed.is_u64(), "{output}");
     assert_snapshot!(json.to_string(), @r#"
-    {"schema":1,"query":"login","served":{"way":"index","relaxed":false,"partial":false,"unindexed":null},"hits":[{"id":2,"session_id":"s1","conversation_id":"s1","role":"assistant","timestamp":1741166124.25,"tool_name":null,"source":"cli","model":"model-x","title":"a \"title\"","started_at":1741166123.25,"tier":"words","score":null,"snippet":"the 大 login >>>x<<<","marks":[[6,11]],"before":{"role":"user","text":"before"},"after":{"role":"user","text":"after"}}],"next_offset":null}
+    {"schema":1,"query":"login","served":{"way":"index","relaxed":false,"partial":false,"unindexed":null},"hits":[{"id":2,"session_id":"s1","conversation_id":"s1","role":"assistant","timestamp":1741166124.25,"tool_name":null,"source":"cli","model":"model-x","title":"a \"title\"","started_at":1741166123.25,"tier":"words","score":null,"snippet":"the 大 login >>>x<<<","marks":[[6,11]],"before":{"role":"user","text":"before"},"after":{"role":"user","text":"after"}}],"next_offset":null,"next":null}
     "#);
     let characters: Vec<char> = json["hits"][0]["snippet"].as_str().unwrap().chars().collect();
     let mark = json["hits"][0]["marks"][0].as_array().unwrap().iter().map(|at| at.as_u64().unwrap() as usize);
