@@ -87,7 +87,7 @@ fn set_emptying(database: &Database, state: &str) -> Result<(), Failure> {
 /// Empties them a bit more; whether there is more to do.
 fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
     while let Some(state) = emptying(database)? {
-        while private::clear_step(database)? {
+        while private::clear_step(database).map_err(health::elsewhere)? {
             if start.elapsed() > STEP {
                 return Ok(true);
             }
@@ -95,7 +95,7 @@ fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
         if state == SET_ASIDE {
             database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([EMPTYING])?;
         } else {
-            private::set_aside(database)?;
+            private::set_aside(database).map_err(health::elsewhere)?;
             set_emptying(database, SET_ASIDE)?;
         }
     }

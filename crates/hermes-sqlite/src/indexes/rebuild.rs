@@ -237,12 +237,18 @@ fn clear(database: &Database, start: Instant) -> Result<Progress, Failure> {
             _ => "id",
         };
         let delete = format!("DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} LIMIT 50)");
-        while database.prepare_cached(&delete)?.execute([])? > 0 {
-            if start.elapsed() > STEP {
-                return Ok(Progress::Clearing);
+        let is_over = private::or_leave(database, &table, || {
+            while database.prepare_cached(&delete)?.execute([])? > 0 {
+                if start.elapsed() > STEP {
+                    return Ok(false);
+                }
             }
+            database.execute_batch(&format!("DROP TABLE {table}"))?;
+            Ok(true)
+        })?;
+        if is_over == Some(false) {
+            return Ok(Progress::Clearing);
         }
-        database.execute_batch(&format!("DROP TABLE {table}"))?;
     }
     Ok(Progress::Done)
 }
