@@ -287,6 +287,11 @@ impl SessionStore for SqliteStore {
 impl SearchStore for SqliteStore {
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
         let request = request.clone();
-        self.workers.read("search messages", move |database| search::search(database, &request)).await
+        let answer = self.workers.read("search messages", move |database| search::search(database, &request)).await?;
+        if answer.served.unindexed > 0 {
+            // The agent may be the only one that writes here, and fills no index of ours: whoever searches has them filled.
+            self.workers.nudge();
+        }
+        Ok(answer)
     }
 }

@@ -150,6 +150,38 @@ async fn an_answer_says_that_it_scanned() {
     assert_eq!(served(&store, "fox").await, expect(Way::Scan, 12));
 }
 
+/// The agent fills no index of ours. If nobody but it writes, those who search do.
+#[tokio::test]
+async fn what_the_agent_wrote_is_indexed_by_those_who_search() {
+    let file = agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
+    // Whatever there is to do is done by then.
+    let store = file.open_idle();
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    let foreign = file.foreign();
+    let say = || {
+        let sql =
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'the quick fox', 2.0)";
+        foreign.execute(sql, []).unwrap();
+    };
+    let store = file.open();
+    for _ in 0..2 {
+        say();
+        let start = std::time::Instant::now();
+        while served(&store, "fox").await.unindexed > 0 {
+            assert!(start.elapsed().as_secs() < 60, "nobody indexes it");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    drop(store);
+    // A command that asks once leaves it done.
+    say();
+    let command = file.open();
+    assert_eq!(served(&command, "fox").await.unindexed, 1);
+    drop(command);
+    assert_eq!(served(&file.open_idle(), "fox").await.unindexed, 0);
+}
+
 /// What was not looked at may match: an answer that came too late is partial, and never a relaxed one.
 #[tokio::test]
 async fn no_time_is_no_relaxation() {
