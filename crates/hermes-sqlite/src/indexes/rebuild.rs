@@ -57,8 +57,14 @@ pub(super) fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
     Ok(value.map(|text| text.parse().unwrap_or(i64::MIN)))
 }
 
-/// Begins to build new indexes, unless that is under way.
+/// Begins to make all indexes anew, our own as well: one of them may be wrong.
 pub(crate) fn start(database: &Database) -> Result<(), Failure> {
+    convert(database)?;
+    own::restart(database)
+}
+
+/// Begins to build new indexes, unless that is under way. Our own are the same in either layout, and stay.
+pub(crate) fn convert(database: &Database) -> Result<(), Failure> {
     if watermark(database)?.is_some() {
         return Ok(());
     }
@@ -67,7 +73,6 @@ pub(crate) fn start(database: &Database) -> Result<(), Failure> {
         compact::create_table(database, index, built(index))?;
     }
     set_watermark(database, i64::MIN)?;
-    own::restart(database)?;
     Ok(database.execute_batch(&sync_triggers())?)
 }
 

@@ -236,7 +236,9 @@ async fn the_agents_own_file() {
     {
         assert_eq!(found(text).await, count, "{text}");
     }
-    while store.optimize().await.unwrap() != Optimizing::Done {}
+    while store.optimize().await.unwrap() != Optimizing::Done {
+        assert_eq!(served(&store, "fox").await.unindexed, 0, "the indexes in use stay whole");
+    }
     while store.upkeep().await.unwrap() {}
     check(&store, "optimized").await;
 }
