@@ -179,7 +179,8 @@ fn swap(database: &Database) -> Result<(), Failure> {
     for index in INDEXES {
         super::drop_triggers(database, index)?;
         put_aside(database, index, index.table())?;
-        database.execute_batch(&format!("ALTER TABLE {} RENAME TO {}", built(index), index.table()))?;
+        let rename = format!("ALTER TABLE {} RENAME TO {}", built(index), index.table());
+        private::renaming(database, || Ok(database.execute_batch(&rename)?))?;
         compact::create_triggers(database, index)?;
     }
     database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
