@@ -243,6 +243,35 @@ async fn the_agents_own_file() {
     check(&store, "optimized").await;
 }
 
+/// What comes while a trigger is missing is indexed all the same, also if the trigger is back before anybody looks.
+#[tokio::test]
+async fn a_trigger_that_was_away_for_a_while_hides_nothing() {
+    const TRIGGER: &str = "SELECT sql FROM sqlite_schema WHERE name = 'messages_fts_insert'";
+    for is_back in [false, true] {
+        let file = agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
+        let store = file.open_idle();
+        let foreign = file.foreign();
+        let say = |text: &str| {
+            let sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 2.0)";
+            foreign.execute(sql, [text]).unwrap();
+        };
+        while store.upkeep().await.unwrap() {}
+        let trigger: String = foreign.query_row(TRIGGER, [], |row| row.get(0)).unwrap();
+        foreign.execute_batch("DROP TRIGGER messages_fts_insert").unwrap();
+        say("the quick fox");
+        if is_back {
+            foreign.execute_batch(&trigger).unwrap();
+        }
+        while store.upkeep().await.unwrap() {}
+        let again: String = foreign.query_row(TRIGGER, [], |row| row.get(0)).unwrap();
+        assert_eq!(again, trigger, "it was made again");
+        say("a lazy fox");
+        while store.upkeep().await.unwrap() {}
+        let answer = store.search(&question("fox")).await.unwrap();
+        assert_eq!((answer.hits.len(), answer.served.way, answer.served.unindexed), (2, Way::Index, 0), "{is_back}");
+    }
+}
+
 #[tokio::test]
 async fn files_of_old_schemas() {
     for version in 1..=10 {
