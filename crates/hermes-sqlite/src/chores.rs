@@ -41,9 +41,6 @@ pub(crate) enum Work {
 }
 
 impl Background {
-    /// Nothing is ever left.
-    pub(crate) const NONE: Self = Self { step: |_| Ok(false), pressing: |_| Ok(false) };
-
     pub(crate) fn of(&self, work: Work) -> Step {
         match work {
             Work::All => self.step,

@@ -4,7 +4,6 @@ mod gateway;
 mod maintenance;
 
 use crate::budget::Budget;
-use crate::chores::Background;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::notice::Notice;
@@ -45,7 +44,7 @@ impl SqliteStore {
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
-            background: if options.background { crate::maintenance::BACKGROUND } else { Background::NONE },
+            background: options.background.then_some(crate::maintenance::BACKGROUND),
             sync: std::fs::File::sync_data,
         };
         let workers = Workers::start(opened.writer, path, opened.queue, settings).map_err(|error| {

@@ -55,7 +55,8 @@ pub(crate) struct Settings {
     /// How long a job waits for others.
     pub(crate) wait: Duration,
     pub(crate) synchronous: Synchronous,
-    pub(crate) background: Background,
+    /// What is done unasked, if anything.
+    pub(crate) background: Option<Background>,
     pub(crate) sync: Sync,
 }
 
@@ -327,9 +328,10 @@ impl Writer {
     }
 
     fn attempt(&mut self, deadline: Instant, work: Work) -> Result<bool, Failure> {
+        let Some(background) = self.settings.background else { return Ok(false) };
         let start = self.begin(deadline).inspect_err(|_| self.database.blame(Blame::default()))?;
         let database = &self.database;
-        let outcome = indexes::despite_indexes(database, || (self.settings.background.of(work))(database))
+        let outcome = indexes::despite_indexes(database, || (background.of(work))(database))
             .and_then(|more| self.commit(start).map(|()| more).map_err(Failure::from));
         roll_back(&self.database);
         outcome

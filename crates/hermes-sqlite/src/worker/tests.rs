@@ -40,7 +40,7 @@ fn settings(step: fn(&Database) -> Result<bool, Failure>) -> Settings {
     Settings {
         wait: Duration::from_secs(60),
         synchronous: Synchronous::Full,
-        background: Background { step, pressing: step },
+        background: Some(Background { step, pressing: step }),
         sync: File::sync_data,
     }
 }
@@ -151,7 +151,7 @@ async fn a_nudge_has_it_done_soon() {
 async fn unbroken_writing_does_not_keep_it_off() {
     let place = Place::new();
     let workers =
-        place.start(Settings { background: Background { step: nothing, pressing: count }, ..settings(nothing) });
+        place.start(Settings { background: Some(Background { step: nothing, pressing: count }), ..settings(nothing) });
     let jobs = (0..2_500).map(|_| write(&workers));
     // All are waiting before the first is done, so that there is no pause between them.
     let (_, seen) = tokio::join!(all(jobs), async { workers.write("look", steps).await.unwrap() });

@@ -147,7 +147,9 @@ async fn an_answer_says_that_it_scanned() {
     assert_eq!(served(&store, "fox").await, expect(Way::Index, 0));
     assert_eq!(served(&store, "🚀").await, expect(Way::Scan, 0));
     file.foreign().execute_batch("DROP TABLE messages_fts").unwrap();
-    assert_eq!(served(&store, "fox").await, expect(Way::Scan, 12));
+    for _ in 0..3 {
+        assert_eq!(served(&store, "fox").await, expect(Way::Scan, 12), "this store does nothing unasked");
+    }
 }
 
 /// The agent fills no index of ours. If nobody but it writes, those who search do.
