@@ -41,9 +41,6 @@ pub(crate) enum Work {
 }
 
 impl Background {
-    /// Nothing is ever left.
-    pub(crate) const NONE: Self = Self { step: |_| Ok(false), pressing: |_| Ok(false) };
-
     pub(crate) fn of(&self, work: Work) -> Step {
         match work {
             Work::All => self.step,
@@ -68,8 +65,8 @@ pub(crate) struct Chores {
     more: bool,
     /// Whether somebody asked for it.
     nudged: bool,
-    /// Whether anything was written that a step may be needed for, since all was done.
-    wrote: bool,
+    /// Whether anything was written that a step may be needed for, or somebody asked for it, since all was done.
+    owed: bool,
     /// Since when steps were about what is pressing alone.
     put_aside: Option<Instant>,
     failures: u32,
@@ -79,7 +76,7 @@ pub(crate) struct Chores {
 
 impl Chores {
     pub(crate) fn nudge(&mut self) {
-        self.nudged = true;
+        (self.nudged, self.owed) = (true, true);
     }
 
     /// Takes in that so many jobs were written.
@@ -87,7 +84,7 @@ impl Chores {
         self.writes += jobs;
         self.first.get_or_insert(now);
         self.last = Some(now);
-        self.wrote = true;
+        self.owed = true;
     }
 
     /// What a step is about that is done now.
@@ -108,7 +105,7 @@ impl Chores {
                     self.put_aside.get_or_insert(now);
                 } else {
                     (self.nudged, self.put_aside) = (false, None);
-                    self.wrote &= more;
+                    self.owed &= more;
                 }
             }
             Err(()) => {
@@ -126,7 +123,7 @@ impl Chores {
 
     /// When a step is due if nothing else is asked for; nothing if nothing is left.
     pub(crate) fn next(&self, now: Instant) -> Option<Instant> {
-        if !self.more && !self.nudged && !self.wrote {
+        if !self.more && !self.owed {
             return None;
         }
         let quiet = match self.last {
@@ -145,9 +142,9 @@ impl Chores {
         (self.writes >= writes || late) && self.not_before.is_none_or(|earliest| now >= earliest)
     }
 
-    /// Whether a step is worth it before the store is closed: one that only read leaves nothing of its own.
+    /// Whether a step is worth it before the store is closed: not for one that only read and found nothing to do.
     pub(crate) fn is_left_at_the_end(&self, now: Instant) -> bool {
-        self.wrote && self.not_before.is_none_or(|earliest| now >= earliest)
+        self.owed && self.not_before.is_none_or(|earliest| now >= earliest)
     }
 }
 
@@ -216,13 +213,19 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_gets_it_soon_and_not_at_the_end() {
+    fn whoever_asks_gets_it_soon_and_at_the_latest_at_the_end() {
         let (mut chores, start) = (Chores::default(), Instant::now());
+        assert!(!chores.is_left_at_the_end(start), "nobody asked");
         chores.nudge();
         assert_eq!(chores.next(start), Some(start));
-        assert!(!chores.is_left_at_the_end(start), "a store that only read");
+        assert!(chores.is_left_at_the_end(start));
         chores.put_off(start);
         assert_eq!(chores.next(start), Some(start + ms(300)));
+        assert!(!chores.is_left_at_the_end(start), "others are in the way");
+        chores.stepped(Work::All, Ok(true), start);
+        assert!(chores.is_left_at_the_end(start), "more is left");
+        chores.stepped(Work::All, Ok(false), start);
+        assert!(!chores.is_left_at_the_end(start));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::indexes::Layout;
 use crate::shape::Shape;
 use rusqlite::Connection;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
 /// A connection, and what the tables behind it are like.
@@ -13,8 +13,19 @@ pub(crate) struct Database {
     layout: Cell<Layout>,
     /// SQLite's own count of changes to the schema, as of when the shape was looked at.
     cookie: Cell<Option<i64>>,
-    /// Whether a write failed in an index.
-    blamed: Cell<bool>,
+    /// What the last write failed in; it is tried again without that.
+    blamed: RefCell<Blame>,
+    /// What this one does without.
+    given_up: RefCell<Blame>,
+}
+
+/// What a write failed in and can do without.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Blame {
+    /// The indexes in use, which are made anew.
+    pub(crate) indexes: bool,
+    /// Tables that were to be cleared away, and are left.
+    pub(crate) leftovers: Vec<String>,
 }
 
 impl Database {
@@ -24,7 +35,8 @@ impl Database {
             shape: Cell::default(),
             layout: Cell::default(),
             cookie: Cell::new(None),
-            blamed: Cell::new(false),
+            blamed: RefCell::default(),
+            given_up: RefCell::default(),
         }
     }
 
@@ -38,14 +50,26 @@ impl Database {
         self.layout.get()
     }
 
-    /// Notes that a write failed in an index, so that the next one begins by making them anew; or that this was done.
-    pub(crate) fn blame_indexes(&self, are_to_blame: bool) {
-        self.blamed.set(are_to_blame);
+    /// Notes what a write failed in, so that the next one begins without it.
+    pub(crate) fn blame(&self, blame: Blame) {
+        self.blamed.replace(blame);
     }
 
-    /// Whether the last write failed in an index.
-    pub(crate) fn are_indexes_blamed(&self) -> bool {
-        self.blamed.get()
+    /// Whether the last write failed in something that it can do without.
+    pub(crate) fn has_blame(&self) -> bool {
+        *self.blamed.borrow() != Blame::default()
+    }
+
+    /// Begins a write without what the last one failed in; what that is.
+    pub(crate) fn give_up(&self) -> Blame {
+        let blame = self.blamed.take();
+        self.given_up.replace(blame.clone());
+        blame
+    }
+
+    /// Whether a table that was to be cleared away is left.
+    pub(crate) fn is_given_up(&self, table: &str) -> bool {
+        self.given_up.borrow().leftovers.iter().any(|left| left == table)
     }
 
     /// Looks at the tables again if they changed: a newer agent may upgrade the file while we have it open.

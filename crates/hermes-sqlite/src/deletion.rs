@@ -233,7 +233,7 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
 
 /// Tells anew what the step has marked, as far as its time goes; the rest is for upkeep.
 pub(crate) fn settle(database: &Database, budget: &Budget) -> Result<(), Failure> {
-    while mend::step(database)? > 0 && !budget.is_spent() {}
+    while mend::step(database).map_err(indexes::elsewhere)? > 0 && !budget.is_spent() {}
     Ok(())
 }
 

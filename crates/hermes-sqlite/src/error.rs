@@ -11,6 +11,11 @@ pub(crate) enum Failure {
     Sqlite(rusqlite::Error),
     /// The same, where no index in use can be to blame.
     Elsewhere(rusqlite::Error),
+    /// The same, in a table that was put aside to be cleared away.
+    Leftover {
+        table: String,
+        error: rusqlite::Error,
+    },
     /// Something stored can't be read as what it should be.
     Damaged(String),
     /// The deadline passed before it was our turn; who held the store, as far as that can be told.
@@ -67,8 +72,10 @@ pub(crate) struct Circumstances<'a> {
 impl Failure {
     /// Whether somebody else is in the way, so that trying again may help.
     pub(crate) fn is_passing(&self) -> bool {
-        let code =
-            if let Self::Sqlite(error) | Self::Elsewhere(error) = self { error.sqlite_error_code() } else { None };
+        let code = match self {
+            Self::Sqlite(error) | Self::Elsewhere(error) | Self::Leftover { error, .. } => error.sqlite_error_code(),
+            _ => None,
+        };
         matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
@@ -88,7 +95,9 @@ impl Failure {
                 StoreError::Backend { location, op, source }
             }
             Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },
-            Self::Sqlite(error) | Self::Elsewhere(error) => store_error(circumstances, error),
+            Self::Sqlite(error) | Self::Elsewhere(error) | Self::Leftover { error, .. } => {
+                store_error(circumstances, error)
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use nul::{plain, settle};
 pub(crate) use own::{backlog as own_backlog, lacking, unindexed};
 pub(crate) use pending::{backlog, holds as is_pending, is_behind, note, reserve};
 pub(crate) use rebuild::{
-    Progress, heal, is_needed as needs_rebuild, start as start_rebuild, step as rebuild_step,
+    Progress, convert, heal, is_needed as needs_rebuild, start as start_rebuild, step as rebuild_step,
     wants_start as wants_rebuild,
 };
 pub(crate) use step::fill;

@@ -19,11 +19,11 @@ pub(crate) const BACKGROUND: Background = Background { step: upkeep, pressing };
 /// A short piece of what is outstanding; whether more is left.
 pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
     if schema::lacks_card(database)? {
-        schema::add_card(database)?;
+        schema::add_card(database).map_err(indexes::elsewhere)?;
     }
     Ok(!deletion::step(database)?
-        || trash::sweep(database)?
-        || mend::step(database)? > 0
+        || trash::sweep(database).map_err(indexes::elsewhere)?
+        || mend::step(database).map_err(indexes::elsewhere)? > 0
         || indexes::fill(database)?
         || indexes::heal(database)?
         || vacuum::step(database).map_err(indexes::elsewhere)?)
@@ -31,7 +31,7 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
 
 /// The same for what should not wait for a pause between writes: what others left, and indexing. The rest is in nobody's way.
 fn pressing(database: &Database) -> Result<bool, Failure> {
-    Ok(mend::step(database)? > 0 || indexes::fill(database)?)
+    Ok(mend::step(database).map_err(indexes::elsewhere)? > 0 || indexes::fill(database)?)
 }
 
 pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {
@@ -50,4 +50,22 @@ pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Fa
         indexes: optimize::health(database)?,
         pool: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteOptions;
+
+    #[test]
+    fn what_fails_beside_the_indexes_is_not_put_down_to_them() {
+        for step in [BACKGROUND.step, BACKGROUND.pressing] {
+            let folder = tempfile::tempdir().unwrap();
+            let opened = connection::open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap();
+            let database = opened.writer.unwrap();
+            database.execute_batch("DROP TABLE hx_session; BEGIN").unwrap();
+            indexes::despite_indexes(&database, || step(&database)).unwrap_err();
+            assert!(!database.has_blame());
+        }
+    }
 }

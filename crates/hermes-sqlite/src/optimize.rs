@@ -11,7 +11,7 @@ pub(crate) fn step(database: &Database) -> Result<Optimizing, Failure> {
         return Ok(Optimizing::Done);
     }
     if indexes::wants_rebuild(database)? {
-        indexes::start_rebuild(database)?;
+        indexes::convert(database)?;
     }
     Ok(match indexes::rebuild_step(database)? {
         Progress::Built { up_to } => {

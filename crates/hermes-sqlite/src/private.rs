@@ -12,7 +12,7 @@ mod terms;
 mod words;
 
 pub(crate) use cjk::Pairs;
-pub(crate) use clear::{INDEXES, clear_step, renaming, set_aside};
+pub(crate) use clear::{INDEXES, clear_step, or_leave, renaming, set_aside};
 pub(crate) use lengths::{Lengths, MAX_LENGTH};
 pub(crate) use terms::{terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
 

@@ -31,7 +31,10 @@ use newest::Told;
 use plan::Plan;
 use rows::Rows;
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// So long it may take at least to show what was found.
+const SHOWING: Duration = Duration::from_millis(100);
 
 /// Answers a question.
 pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
@@ -153,6 +156,11 @@ impl<'d> Search<'d> {
         is_late
     }
 
+    /// Leaves time to show what was found, however late it is.
+    fn leave_time(&mut self) {
+        self.end = self.end.max(Instant::now()) + self.request.timeout.max(SHOWING);
+    }
+
     /// The messages that match as the query says.
     fn exact(&mut self, page: &mut Page<'_>) -> Result<(), Failure> {
         if self.is_by_time() {
@@ -233,3 +241,6 @@ impl<'d> Search<'d> {
         weight * rank::brevity(length, self.average)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,6 @@ mod gateway;
 mod maintenance;
 
 use crate::budget::Budget;
-use crate::chores::Background;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::notice::Notice;
@@ -45,7 +44,7 @@ impl SqliteStore {
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
-            background: if options.background { crate::maintenance::BACKGROUND } else { Background::NONE },
+            background: options.background.then_some(crate::maintenance::BACKGROUND),
             sync: std::fs::File::sync_data,
         };
         let workers = Workers::start(opened.writer, path, opened.queue, settings).map_err(|error| {
@@ -287,6 +286,11 @@ impl SessionStore for SqliteStore {
 impl SearchStore for SqliteStore {
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
         let request = request.clone();
-        self.workers.read("search messages", move |database| search::search(database, &request)).await
+        let answer = self.workers.read("search messages", move |database| search::search(database, &request)).await?;
+        if answer.served.unindexed > 0 {
+            // The agent may be the only one that writes here, and fills no index of ours: whoever searches has them filled.
+            self.workers.nudge();
+        }
+        Ok(answer)
     }
 }

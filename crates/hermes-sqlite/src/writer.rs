@@ -6,7 +6,7 @@
 use crate::checkpoint::Folder;
 use crate::chores::{Background, Chores, LAST, Work};
 use crate::connection;
-use crate::database::Database;
+use crate::database::{Blame, Database};
 use crate::error::Failure;
 use crate::indexes;
 use crate::log::{Durability, Sync};
@@ -55,7 +55,8 @@ pub(crate) struct Settings {
     /// How long a job waits for others.
     pub(crate) wait: Duration,
     pub(crate) synchronous: Synchronous,
-    pub(crate) background: Background,
+    /// What is done unasked, if anything.
+    pub(crate) background: Option<Background>,
     pub(crate) sync: Sync,
 }
 
@@ -136,7 +137,7 @@ impl Writer {
         }
     }
 
-    /// Commits as many jobs as fit the time of a group and returns the others.
+    /// Commits as many jobs as fit the time of a group and returns the others, which are to be tried again.
     fn turn(&mut self, mut jobs: Jobs, orders: Option<&Receiver<Order>>) -> Jobs {
         if let Some(why) = &self.broken {
             jobs.into_iter().for_each(|job| job.refuse(Failure::Broken(why.clone())));
@@ -182,17 +183,22 @@ impl Writer {
                 break;
             }
         }
-        let rest = jobs.split_off(tried);
+        let mut rest = jobs.split_off(tried);
         match lost.map_or_else(|| self.commit(start), Err) {
             Ok(()) => self.end(jobs, locked.elapsed() <= SHORT),
             Err(error) => {
                 roll_back(&self.database);
                 self.queue.leave();
-                if tried == 1 && !self.database.are_indexes_blamed() {
-                    jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
-                } else {
-                    // One of them, or an index, spoilt it for all: each gets a transaction of its own.
+                if tried > 1 {
+                    // One of them, or an index, spoilt it for all: each gets a transaction of its own, and new indexes only if it fails by itself.
+                    self.database.blame(Blame::default());
                     jobs.into_iter().for_each(|job| self.alone(job));
+                } else if self.database.has_blame() {
+                    // Once more, without what it failed in. Nothing is blamed twice.
+                    jobs.append(&mut rest);
+                    return jobs;
+                } else {
+                    jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
                 }
             }
         }
@@ -309,24 +315,26 @@ impl Writer {
 
     /// Does a piece of background work in a transaction of its own; whether it could be done. It is not brought to disk: what is lost is told anew.
     fn step(&mut self, deadline: Instant, work: Work) -> bool {
-        let start = match self.begin(deadline) {
-            Ok(start) => start,
-            Err(error) if is_busy(&error) => {
-                self.chores.put_off(Instant::now());
-                return false;
-            }
-            Err(_) => {
-                self.chores.stepped(work, Err(()), Instant::now());
-                return false;
-            }
-        };
+        let mut outcome = self.attempt(deadline, work);
+        while outcome.is_err() && self.database.has_blame() {
+            // Once more, with new indexes. They stay only if that helps, so no other write may begin with them.
+            outcome = self.attempt(deadline, work);
+        }
+        match &outcome {
+            Err(failure) if failure.is_passing() => self.chores.put_off(Instant::now()),
+            _ => self.chores.stepped(work, outcome.as_ref().copied().map_err(drop), Instant::now()),
+        }
+        outcome.is_ok()
+    }
+
+    fn attempt(&mut self, deadline: Instant, work: Work) -> Result<bool, Failure> {
+        let Some(background) = self.settings.background else { return Ok(false) };
+        let start = self.begin(deadline).inspect_err(|_| self.database.blame(Blame::default()))?;
         let database = &self.database;
-        // If it fails in an index it is tried once more, and begins with new ones.
-        let outcome = indexes::despite_indexes(database, || (self.settings.background.of(work))(database))
+        let outcome = indexes::despite_indexes(database, || (background.of(work))(database))
             .and_then(|more| self.commit(start).map(|()| more).map_err(Failure::from));
         roll_back(&self.database);
-        self.chores.stepped(work, outcome.as_ref().copied().map_err(drop), Instant::now());
-        outcome.is_ok()
+        outcome
     }
 }
 
@@ -351,7 +359,9 @@ fn repeatable(error: &rusqlite::Error) -> Failure {
 /// # Errors
 /// If the whole transaction is lost: some errors (a full disk, say) make SQLite roll back everything.
 fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusqlite::Error> {
-    database.prepare_cached("SAVEPOINT job")?.execute([])?;
+    let opened = database.prepare_cached("SAVEPOINT job").and_then(|mut statement| statement.execute([]));
+    // Whatever was blamed before, it is not what fails here.
+    opened.inspect_err(|_| database.blame(Blame::default()))?;
     if !has_succeeded(database, job)? {
         database.execute_batch("ROLLBACK TO job")?;
     }

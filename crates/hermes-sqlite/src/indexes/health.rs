@@ -13,14 +13,18 @@ pub(super) const TABLE: &str =
 
 /// Does `work` in the transaction that is open. What is missing of the indexes is made first.
 ///
-/// If it fails in an index, the transaction is given up as a whole and the indexes are [blamed](Database::blame_indexes): whoever calls this
-/// again, in another one, gets new indexes first. FTS5 would go on failing in the same: it keeps in hand what it could not put on disk. If
-/// it fails again the indexes were not to blame, and that is the caller's to tell.
+/// If it fails in an index, the transaction is given up as a whole and the indexes are [blamed](Database::blame): whoever calls this
+/// again, in another one, gets new indexes first. FTS5 would go on failing in the same: it keeps in hand what it could not put on disk. The same
+/// goes for what was put aside and can't be cleared away: once SQLite has met damage, it writes nothing more in that transaction. If it fails
+/// again in the same, or new indexes can't be made, that is the caller's to tell.
 pub(crate) fn despite_indexes<T>(
     database: &Database,
     mut work: impl FnMut() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let is_renewed = database.are_indexes_blamed() && renew(database)?;
+    let mut blame = database.give_up();
+    if blame.indexes {
+        renew(database)?;
+    }
     if database.layout().is_torn() && is_ours(database)? {
         super::mend(database, true)?;
     }
@@ -31,9 +35,14 @@ pub(crate) fn despite_indexes<T>(
         Err(failure) => (failure, false),
     };
     let is_to_blame = is_to_blame && is_unspecific(&failure) || is_to_blame_for(&failure);
-    if is_to_blame && !is_renewed && !database.is_autocommit() && is_ours(database)? {
+    match &failure {
+        Failure::Leftover { table, .. } if !blame.leftovers.contains(table) => blame.leftovers.push(table.clone()),
+        _ if is_to_blame && !blame.indexes && is_ours(database)? => blame.indexes = true,
+        _ => return Err(failure),
+    }
+    if !database.is_autocommit() {
         database.execute_batch("ROLLBACK")?;
-        database.blame_indexes(true);
+        database.blame(blame);
     }
     Err(failure)
 }
@@ -72,23 +81,22 @@ pub(crate) fn elsewhere(failure: Failure) -> Failure {
 }
 
 /// Puts empty indexes in the place of those that there are, whatever state they are in, and notes every message to be indexed. From then on
-/// everybody goes on as ever, and finds what is indexed by then. What was there is cleared away bit by bit. Not so where the indexes are
-/// not ours to change, or that fails, which is told: much can be written without them.
-fn renew(database: &Database) -> Result<bool, Failure> {
-    database.blame_indexes(false);
+/// everybody goes on as ever, and finds what is indexed by then. What was there is cleared away bit by bit. Where the indexes are not ours
+/// to change, or that fails, they stay as they are: much can be written without them.
+fn renew(database: &Database) -> Result<(), Failure> {
     if !is_ours(database)? {
-        return Ok(false);
+        return Ok(());
     }
     database.execute_batch("SAVEPOINT renew")?;
-    let is_renewed = put_new(database).is_ok();
-    if !is_renewed && !database.is_autocommit() {
+    if put_new(database).is_err() {
         database.execute_batch("ROLLBACK TO renew")?;
     }
-    database.execute_batch("RELEASE renew")?;
-    Ok(is_renewed)
+    Ok(database.execute_batch("RELEASE renew")?)
 }
 
 fn put_new(database: &Database) -> Result<(), Failure> {
+    // How far new ones are is kept there.
+    database.execute_batch(TABLE)?;
     let has_triggers = !Layout::of(database)?.has_no_triggers();
     // Which of them it was is not told: all that a write goes through is made anew.
     INDEXES.into_iter().try_for_each(|index| drop_triggers(database, index))?;
@@ -148,10 +156,10 @@ mod tests {
             database.refresh().unwrap();
             let delete = || Ok(database.execute("DELETE FROM messages WHERE id = 1", [])?);
             despite_indexes(&database, delete).expect_err(damage);
-            assert!(database.is_autocommit() && database.are_indexes_blamed(), "{damage}");
+            assert!(database.is_autocommit() && database.has_blame(), "{damage}");
             database.execute_batch("BEGIN").unwrap();
             assert_eq!(despite_indexes(&database, delete).unwrap(), 1, "{damage}");
-            assert!(!database.is_autocommit() && !database.are_indexes_blamed(), "{damage}");
+            assert!(!database.is_autocommit() && !database.has_blame(), "{damage}");
             let found = |table: &str, text: &str| {
                 let sql = format!("SELECT count(*) FROM {table} WHERE {table} MATCH ?");
                 database

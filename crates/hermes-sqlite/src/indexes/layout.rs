@@ -85,7 +85,8 @@ impl Layout {
         looks.into_iter().any(|look| match look.kind {
             Kind::Missing => true,
             Kind::Compact => !self.views || look.has_gap(),
-            Kind::Inline => false,
+            // With the others gone it may hold rows that are no more, which whoever searches sees.
+            Kind::Inline => look.hooks[0] == Hook::Missing && self.is_made_by_us(),
         })
     }
 

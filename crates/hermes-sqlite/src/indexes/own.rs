@@ -87,7 +87,7 @@ fn set_emptying(database: &Database, state: &str) -> Result<(), Failure> {
 /// Empties them a bit more; whether there is more to do.
 fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
     while let Some(state) = emptying(database)? {
-        while private::clear_step(database)? {
+        while private::clear_step(database).map_err(health::elsewhere)? {
             if start.elapsed() > STEP {
                 return Ok(true);
             }
@@ -95,7 +95,7 @@ fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
         if state == SET_ASIDE {
             database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([EMPTYING])?;
         } else {
-            private::set_aside(database)?;
+            private::set_aside(database).map_err(health::elsewhere)?;
             set_emptying(database, SET_ASIDE)?;
         }
     }
@@ -124,8 +124,8 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
     // What is noted for messages that are gone.
     database.prepare_cached("DELETE FROM hx_again")?.execute([])?;
     let mut edge = watermark(database)?.unwrap_or(i64::MIN);
-    // Nobody else has indexed what others wrote then.
-    let has_no_triggers = database.layout().has_no_triggers();
+    // What came while a trigger was missing nobody else has indexed, and the trigger may be back since.
+    let is_seen_to = database.layout().has_no_triggers() || health::is_ours(database)?;
     loop {
         if start.elapsed() > BEGIN {
             return Ok(true);
@@ -136,7 +136,7 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
             merging.hold()?;
         }
         edge = last.id;
-        if has_no_triggers {
+        if is_seen_to {
             for message in &next {
                 step::add_everywhere(database, &step::Text::of(message.id, message.whole.clone()))?;
             }

@@ -57,8 +57,14 @@ pub(super) fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
     Ok(value.map(|text| text.parse().unwrap_or(i64::MIN)))
 }
 
-/// Begins to build new indexes, unless that is under way.
+/// Begins to make all indexes anew, our own as well: one of them may be wrong.
 pub(crate) fn start(database: &Database) -> Result<(), Failure> {
+    convert(database)?;
+    own::restart(database)
+}
+
+/// Begins to build new indexes, unless that is under way. Our own are the same in either layout, and stay.
+pub(crate) fn convert(database: &Database) -> Result<(), Failure> {
     if watermark(database)?.is_some() {
         return Ok(());
     }
@@ -67,7 +73,6 @@ pub(crate) fn start(database: &Database) -> Result<(), Failure> {
         compact::create_table(database, index, built(index))?;
     }
     set_watermark(database, i64::MIN)?;
-    own::restart(database)?;
     Ok(database.execute_batch(&sync_triggers())?)
 }
 
@@ -174,7 +179,8 @@ fn swap(database: &Database) -> Result<(), Failure> {
     for index in INDEXES {
         super::drop_triggers(database, index)?;
         put_aside(database, index, index.table())?;
-        database.execute_batch(&format!("ALTER TABLE {} RENAME TO {}", built(index), index.table()))?;
+        let rename = format!("ALTER TABLE {} RENAME TO {}", built(index), index.table());
+        private::renaming(database, || Ok(database.execute_batch(&rename)?))?;
         compact::create_triggers(database, index)?;
     }
     database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
@@ -237,12 +243,18 @@ fn clear(database: &Database, start: Instant) -> Result<Progress, Failure> {
             _ => "id",
         };
         let delete = format!("DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} LIMIT 50)");
-        while database.prepare_cached(&delete)?.execute([])? > 0 {
-            if start.elapsed() > STEP {
-                return Ok(Progress::Clearing);
+        let is_over = private::or_leave(database, &table, || {
+            while database.prepare_cached(&delete)?.execute([])? > 0 {
+                if start.elapsed() > STEP {
+                    return Ok(false);
+                }
             }
+            database.execute_batch(&format!("DROP TABLE {table}"))?;
+            Ok(true)
+        })?;
+        if is_over == Some(false) {
+            return Ok(Progress::Clearing);
         }
-        database.execute_batch(&format!("DROP TABLE {table}"))?;
     }
     Ok(Progress::Done)
 }

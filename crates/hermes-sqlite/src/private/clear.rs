@@ -4,9 +4,10 @@
 //! whole, only empty. What moved is then taken away in pieces that are short for those who wait for the lock.
 
 use super::TABLES;
+use crate::database::Database;
 use crate::error::Failure;
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode};
 
 /// How many rows go in one step; a row of an index is up to a page.
 const ROWS: i64 = 1_000;
@@ -20,23 +21,52 @@ const PARTS: [(&str, &str); 6] = [
     ("hx_term_unlisted", "message_id"),
     ("hx_doclen", "block"),
 ];
+/// What the names of tables begin with that could not be taken away.
+const LEFT: &str = "hx_damaged";
 /// Those that are indexes of FTS5.
 pub(crate) const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
 
 /// Takes away some more of what was set aside; whether there may be more. To be called until there is none, in a transaction each time.
-pub(crate) fn clear_step(connection: &Connection) -> Result<bool, Failure> {
+pub(crate) fn clear_step(database: &Database) -> Result<bool, Failure> {
     for (table, key) in PARTS {
         let old = format!("{table}_old");
-        if !exists(connection, &old)? {
+        if !exists(database, &old)? {
             continue;
         }
         let some = format!("DELETE FROM {old} WHERE {key} IN (SELECT {key} FROM {old} LIMIT ?)");
-        if connection.execute(&some, [ROWS])? == 0 {
-            connection.execute_batch(&format!("DROP TABLE {old}"))?;
-        }
+        or_leave(database, &old, || {
+            if database.execute(&some, [ROWS])? == 0 {
+                database.execute_batch(&format!("DROP TABLE {old}"))?;
+            }
+            Ok(())
+        })?;
         return Ok(true);
     }
     Ok(false)
+}
+
+/// Does `work`, which takes some of a table away. If a page of it can't be read that is told, and the next attempt leaves the table as it is,
+/// under a name by which nobody looks for it: to try again would fail again, and keep from everything that comes after.
+pub(crate) fn or_leave<T>(
+    database: &Database,
+    table: &str,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<Option<T>, Failure> {
+    if database.is_given_up(table) {
+        let mut number = 1;
+        while exists(database, &format!("{LEFT}_{number}"))? {
+            number += 1;
+        }
+        let sql = format!("ALTER TABLE {table} RENAME TO {LEFT}_{number}");
+        renaming(database, || Ok(database.execute_batch(&sql)?))?;
+        return Ok(None);
+    }
+    match work() {
+        Err(Failure::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+            Err(Failure::Leftover { table: table.to_owned(), error })
+        }
+        outcome => outcome.map(Some),
+    }
 }
 
 fn exists(connection: &Connection, table: &str) -> Result<bool, Failure> {

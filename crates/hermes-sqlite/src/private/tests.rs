@@ -359,7 +359,7 @@ fn nothing_of_a_batch_is_left_when_it_is_rolled_back() {
 
 #[test]
 fn clearing_goes_in_steps_that_leave_whole_indexes() {
-    let connection = connection();
+    let connection = crate::database::Database::new(connection());
     // A foreign view that is broken must not be in the way.
     connection.execute_batch("CREATE VIEW broken AS SELECT * FROM nowhere").unwrap();
     assert!(!clear_step(&connection).unwrap());

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 impl Search<'_> {
-    /// Fills a page with whole words, best first; breaks if it is full.
+    /// Fills a page with whole words, best first; breaks if it is full, or time has run out.
     pub(super) fn best_first(
         &mut self,
         page: &mut Page<'_>,
@@ -66,7 +66,12 @@ impl Search<'_> {
                 }
             }
         }
-        self.take(page, pool.into(), told)
+        let is_late = self.is_late();
+        if is_late {
+            self.leave_time();
+        }
+        let flow = self.take(page, pool.into(), told)?;
+        Ok(if is_late { ControlFlow::Break(()) } else { flow })
     }
 
     /// Looks at messages in order, and takes those that match in whole words.
@@ -122,8 +127,7 @@ impl Search<'_> {
             Ok(ControlFlow::Continue(()))
         })?;
         self.served.is_partial |= is_late;
-        // What was found is shown, however late it is.
-        self.end += self.request.timeout;
+        self.leave_time();
         let after = self.request.after.as_ref();
         let scored = words.iter().map(|(id, length)| Scored { score: self.score(*id, Some(*length), 1.0), id: *id });
         let pool: BinaryHeap<Scored> = scored.filter(|scored| scored.is_after(after)).collect();

@@ -40,7 +40,7 @@ fn settings(step: fn(&Database) -> Result<bool, Failure>) -> Settings {
     Settings {
         wait: Duration::from_secs(60),
         synchronous: Synchronous::Full,
-        background: Background { step, pressing: step },
+        background: Some(Background { step, pressing: step }),
         sync: File::sync_data,
     }
 }
@@ -90,7 +90,7 @@ async fn background_work_follows_a_write_until_nothing_is_left() {
 }
 
 #[tokio::test]
-async fn background_work_is_done_when_the_store_is_closed_unless_it_only_read() {
+async fn background_work_is_done_when_the_store_is_closed_unless_it_read_and_nobody_asked() {
     let place = Place::new();
     let workers = place.start(settings(count));
     workers.read("look", steps).await.unwrap();
@@ -100,6 +100,33 @@ async fn background_work_is_done_when_the_store_is_closed_unless_it_only_read() 
     write(&workers).await.unwrap();
     drop(workers);
     assert_eq!(place.steps(), 3);
+    let place = Place::new();
+    let workers = place.start(settings(count));
+    workers.nudge();
+    drop(workers);
+    assert_eq!(place.steps(), 3);
+}
+
+/// What is damaged may be something else. New indexes that do not help would be put aside for newer ones, again and again.
+#[tokio::test]
+async fn what_fails_in_the_background_gets_no_new_indexes_from_a_write() {
+    static BEGUN: Once = Once::new();
+    static SENT: Once = Once::new();
+    let place = Place::new();
+    let workers = place.start(settings(|_| {
+        BEGUN.call_once(|| {});
+        SENT.wait();
+        Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), None).into())
+    }));
+    workers.nudge();
+    tokio::task::spawn_blocking(|| BEGUN.wait()).await.unwrap();
+    let (written, ()) = tokio::join!(write(&workers), async { SENT.call_once(|| {}) });
+    written.unwrap();
+    let replaced = |database: &Database| {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'hx_replaced*'";
+        Ok(database.query_row(sql, [], |row| row.get::<_, i64>(0))?)
+    };
+    assert_eq!(workers.read("look", replaced).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -124,7 +151,7 @@ async fn a_nudge_has_it_done_soon() {
 async fn unbroken_writing_does_not_keep_it_off() {
     let place = Place::new();
     let workers =
-        place.start(Settings { background: Background { step: nothing, pressing: count }, ..settings(nothing) });
+        place.start(Settings { background: Some(Background { step: nothing, pressing: count }), ..settings(nothing) });
     let jobs = (0..2_500).map(|_| write(&workers));
     // All are waiting before the first is done, so that there is no pause between them.
     let (_, seen) = tokio::join!(all(jobs), async { workers.write("look", steps).await.unwrap() });

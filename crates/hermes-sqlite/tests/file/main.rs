@@ -24,6 +24,7 @@ mod modes;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
+mod pages;
 mod processes;
 mod queue;
 mod read_only;

@@ -91,6 +91,20 @@ async fn everybody_writes_between_its_steps() {
     settled(&file, messages).await;
 }
 
+/// SQLite reads every view before it renames a table, unless it is told not to.
+#[tokio::test]
+async fn a_foreign_view_that_is_broken_is_not_in_its_way() {
+    let file = agents_file(
+        "INSERT INTO sessions (id, source, started_at, message_count) VALUES ('a', 'cli', 1.0, 1);
+         INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'message 大别山项目', 1.0);
+         CREATE VIEW theirs AS SELECT gone FROM sessions;",
+    );
+    let store = file.open_idle();
+    while store.optimize().await.unwrap() != Optimizing::Done {}
+    drop(store);
+    settled(&file, 1).await;
+}
+
 /// Killed again and again, it comes to the same end.
 #[tokio::test]
 async fn it_survives_any_number_of_deaths() {

@@ -147,7 +147,41 @@ async fn an_answer_says_that_it_scanned() {
     assert_eq!(served(&store, "fox").await, expect(Way::Index, 0));
     assert_eq!(served(&store, "🚀").await, expect(Way::Scan, 0));
     file.foreign().execute_batch("DROP TABLE messages_fts").unwrap();
-    assert_eq!(served(&store, "fox").await, expect(Way::Scan, 12));
+    for _ in 0..3 {
+        assert_eq!(served(&store, "fox").await, expect(Way::Scan, 12), "this store does nothing unasked");
+    }
+}
+
+/// The agent fills no index of ours. If nobody but it writes, those who search do.
+#[tokio::test]
+async fn what_the_agent_wrote_is_indexed_by_those_who_search() {
+    let file = agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
+    // Whatever there is to do is done by then.
+    let store = file.open_idle();
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    let foreign = file.foreign();
+    let say = || {
+        let sql =
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'the quick fox', 2.0)";
+        foreign.execute(sql, []).unwrap();
+    };
+    let store = file.open();
+    for _ in 0..2 {
+        say();
+        let start = std::time::Instant::now();
+        while served(&store, "fox").await.unindexed > 0 {
+            assert!(start.elapsed().as_secs() < 60, "nobody indexes it");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    drop(store);
+    // A command that asks once leaves it done.
+    say();
+    let command = file.open();
+    assert_eq!(served(&command, "fox").await.unindexed, 1);
+    drop(command);
+    assert_eq!(served(&file.open_idle(), "fox").await.unindexed, 0);
 }
 
 /// What was not looked at may match: an answer that came too late is partial, and never a relaxed one.
@@ -204,9 +238,40 @@ async fn the_agents_own_file() {
     {
         assert_eq!(found(text).await, count, "{text}");
     }
-    while store.optimize().await.unwrap() != Optimizing::Done {}
+    while store.optimize().await.unwrap() != Optimizing::Done {
+        assert_eq!(served(&store, "fox").await.unindexed, 0, "the indexes in use stay whole");
+    }
     while store.upkeep().await.unwrap() {}
     check(&store, "optimized").await;
+}
+
+/// What comes while a trigger is missing is indexed all the same, also if the trigger is back before anybody looks.
+#[tokio::test]
+async fn a_trigger_that_was_away_for_a_while_hides_nothing() {
+    const TRIGGER: &str = "SELECT sql FROM sqlite_schema WHERE name = 'messages_fts_insert'";
+    for is_back in [false, true] {
+        let file = agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
+        let store = file.open_idle();
+        let foreign = file.foreign();
+        let say = |text: &str| {
+            let sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 2.0)";
+            foreign.execute(sql, [text]).unwrap();
+        };
+        while store.upkeep().await.unwrap() {}
+        let trigger: String = foreign.query_row(TRIGGER, [], |row| row.get(0)).unwrap();
+        foreign.execute_batch("DROP TRIGGER messages_fts_insert").unwrap();
+        say("the quick fox");
+        if is_back {
+            foreign.execute_batch(&trigger).unwrap();
+        }
+        while store.upkeep().await.unwrap() {}
+        let again: String = foreign.query_row(TRIGGER, [], |row| row.get(0)).unwrap();
+        assert_eq!(again, trigger, "it was made again");
+        say("a lazy fox");
+        while store.upkeep().await.unwrap() {}
+        let answer = store.search(&question("fox")).await.unwrap();
+        assert_eq!((answer.hits.len(), answer.served.way, answer.served.unindexed), (2, Way::Index, 0), "{is_back}");
+    }
 }
 
 #[tokio::test]
