@@ -2,7 +2,8 @@
 
 use crate::conversation::Conversation;
 use hermes_session::{
-    Message, MessageId, MessageRequest, SessionId, SessionStore, SessionSummary, StoreError, Window as Stretch, replay,
+    Message, MessageId, MessageRequest, SessionId, SessionStore, SessionSummary, StoreError, Window as Stretch,
+    replay::{self, Joined},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,18 +129,11 @@ fn chained(read: BTreeMap<usize, Read>, found: &BTreeSet<MessageId>) -> Vec<Said
         before = Some((place, to_end));
     }
     for run in runs {
+        let Joined { messages, copies } = replay::without_repeats(run);
         // What was found in a copy is found where it was said first.
-        let copies: Vec<Message> =
-            run.iter().skip(1).flatten().filter(|message| found.contains(&message.id)).cloned().collect();
-        let messages = replay::without_repeats(run);
-        let is_copied = |message: &Message| {
-            copies.iter().any(|copy| copy.body.role == message.body.role && copy.body.content == message.body.content)
-        };
-        let lost: Vec<&Message> =
-            copies.iter().filter(|copy| !messages.iter().any(|message| message.id == copy.id)).collect();
-        let has_lost = !lost.is_empty();
+        let found: BTreeSet<MessageId> = found.iter().map(|id| *copies.get(id).unwrap_or(id)).collect();
         said.extend(messages.into_iter().enumerate().map(|(number, message)| Said {
-            is_match: found.contains(&message.id) || (has_lost && is_copied(&message)),
+            is_match: found.contains(&message.id),
             follows: number > 0,
             message,
         }));

@@ -5,6 +5,7 @@
 mod evaluation;
 mod found;
 mod matrix;
+mod passages;
 mod summaries;
 
 use hermes_recall::{Recall, RecallRequest, Recalled, session_search};
