@@ -40,7 +40,7 @@ pub struct Place {
 pub struct Page {
     /// The conversation.
     pub conversation: Conversation,
-    /// Its messages, as they are stored: what a session repeats of the one before comes twice.
+    /// Its messages, as they were said: what was compacted away is among them, and what a session repeats of the one before comes twice.
     pub messages: Vec<Message>,
     /// Where the next page starts; nothing after the last one.
     pub next: Option<Place>,
@@ -143,7 +143,8 @@ impl Reader {
         for (segment, id) in segments.iter().enumerate().skip(first) {
             // One more than is wanted tells whether there is more.
             let wanted = u32::try_from(limit + 1 - messages.len()).unwrap_or(u32::MAX);
-            for message in self.store.messages(id, &MessageRequest { window, limit: wanted }).await? {
+            let request = MessageRequest::new(window, wanted).as_said();
+            for message in self.store.messages(id, &request).await? {
                 if messages.len() == limit {
                     return Ok(Page { conversation, messages, next: last });
                 }

@@ -73,7 +73,7 @@ fn length(message: &Message) -> usize {
 
 /// Reads a session, or if it is long the messages around those that were found, or its end.
 async fn session(store: &dyn SessionStore, id: &SessionId, found: &[MessageId]) -> Result<Read, StoreError> {
-    let page = async |window, limit| match store.messages(id, &MessageRequest { window, limit }).await {
+    let page = async |window, limit| match store.messages(id, &MessageRequest::new(window, limit).as_said()).await {
         // It went meanwhile.
         Err(StoreError::NotFound(_)) => Ok(Vec::new()),
         answer => answer,

@@ -11,7 +11,9 @@ pub use pairing::INTERRUPTED;
 pub use validate::{Unplayable, validate};
 
 use crate::json::ObjectWriter;
-use crate::{Content, Json, Message, MessageBody, MessageId, MessageRequest, Role, SessionId, SessionStore, StoreError};
+use crate::{
+    Content, Json, Message, MessageBody, MessageId, MessageRequest, Role, SessionId, SessionStore, StoreError,
+};
 use crate::{scrub, tool_calls::has_call};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
