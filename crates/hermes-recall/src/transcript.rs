@@ -5,7 +5,7 @@ use hermes_session::{
     Message, MessageId, MessageRequest, SessionId, SessionStore, SessionSummary, StoreError, Window as Stretch,
     replay::{self, Joined},
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A session of so many messages is read whole.
 const WHOLE: u32 = 1_000;
@@ -16,8 +16,8 @@ const AROUND: u32 = 100;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub(crate) message: Message,
-    /// Whether it was found.
-    pub(crate) is_match: bool,
+    /// If it was found, how good it is: nought is the best.
+    pub(crate) rank: Option<usize>,
     /// Whether nothing was said between the one before it in the list and this one.
     pub(crate) follows: bool,
 }
@@ -56,12 +56,14 @@ pub(crate) async fn read(
         size += session.stretches.iter().flatten().map(length).sum::<usize>();
         read.insert(place, session);
     }
-    let mut said = chained(read, &found.iter().map(|(_, message)| *message).collect());
+    // The best comes first.
+    let ranks: BTreeMap<MessageId, usize> = found.iter().map(|(_, message)| *message).zip(0..).collect();
+    let mut said = chained(read, &ranks);
     for delegate in &conversation.delegates {
         let wanted = in_session(delegate);
         if !wanted.is_empty() {
             let read = BTreeMap::from([(0, session(store, &delegate.id, &wanted).await?)]);
-            said.extend(chained(read, &wanted.into_iter().collect()));
+            said.extend(chained(read, &ranks));
         }
     }
     Ok(said)
@@ -114,7 +116,7 @@ fn join(stretches: &mut Vec<Vec<Message>>, next: Vec<Message>) {
 }
 
 /// Puts sessions of a chain, by their places in it, behind one another.
-fn chained(read: BTreeMap<usize, Read>, found: &BTreeSet<MessageId>) -> Vec<Said> {
+fn chained(read: BTreeMap<usize, Read>, ranks: &BTreeMap<MessageId, usize>) -> Vec<Said> {
     let mut said = Vec::new();
     let mut runs: Vec<Vec<Vec<Message>>> = Vec::new();
     let mut before: Option<(usize, bool)> = None;
@@ -131,9 +133,13 @@ fn chained(read: BTreeMap<usize, Read>, found: &BTreeSet<MessageId>) -> Vec<Said
     for run in runs {
         let Joined { messages, copies } = replay::without_repeats(run);
         // What was found in a copy is found where it was said first.
-        let found: BTreeSet<MessageId> = found.iter().map(|id| *copies.get(id).unwrap_or(id)).collect();
+        let mut found: BTreeMap<MessageId, usize> = BTreeMap::new();
+        for (id, rank) in ranks {
+            let best = found.entry(*copies.get(id).unwrap_or(id)).or_insert(*rank);
+            *best = (*best).min(*rank);
+        }
         said.extend(messages.into_iter().enumerate().map(|(number, message)| Said {
-            is_match: found.contains(&message.id),
+            rank: found.get(&message.id).copied(),
             follows: number > 0,
             message,
         }));

@@ -1,6 +1,7 @@
 use super::*;
 use hermes_session::{Message, MessageBody, SessionId, Timestamp};
 
+/// A message; those that were found are the better the later they come.
 fn said(id: i64, role: Role, text: &str, is_match: bool) -> Said {
     let message = Message {
         id: MessageId(id),
@@ -9,7 +10,7 @@ fn said(id: i64, role: Role, text: &str, is_match: bool) -> Said {
         body: MessageBody::new(role, text),
         faults: Vec::new(),
     };
-    Said { message, is_match, follows: id > 0 }
+    Said { message, rank: is_match.then_some(1_000 - id as usize), follows: id > 0 }
 }
 
 /// A hundred turns of three messages with a hundred characters each.
@@ -90,6 +91,31 @@ fn of_a_turn_that_is_too_long_the_nearest_messages_are_shown() {
         .collect();
     assert!(steps.contains(&100) && steps.len() > 5, "{steps:?}");
     assert_eq!(steps.len(), steps[steps.len() - 1] - steps[0] + 1, "{steps:?}");
+    let (before, after) = (100 - steps[0], steps[steps.len() - 1] - 100);
+    assert!(after == before || after == before + 1, "as much on both sides, the answer first: {steps:?}");
+}
+
+#[test]
+fn long_turns_share_the_budget() {
+    let text = |place: i64| format!("{}step{place}", "x".repeat(100));
+    let role = |place: i64| if place % 100 == 0 { Role::User } else { Role::Assistant };
+    let all: Vec<Said> = (0..300).map(|place| said(place, role(place), &text(place), place % 100 == 50)).collect();
+    let window = Window::new(&all, 3_000, marks);
+    let shown = |turn: i64| {
+        let has = |place: &i64| window.text.split("\n\n").any(|part| part.ends_with(&format!("step{place}")));
+        (turn * 100..turn * 100 + 100).filter(has).collect::<Vec<_>>()
+    };
+    for turn in 0..3 {
+        let (match_at, shown) = (turn * 100 + 50, shown(turn));
+        assert!(shown.contains(&(match_at - 1)) && shown.contains(&(match_at + 1)), "both neighbours: {shown:?}");
+        assert!(shown.len() >= 6, "a share: {shown:?}");
+    }
+    assert!(shown(2).len().abs_diff(shown(0).len()) <= 1);
+    // A short turn needs less than its share, and the others have it.
+    let mut all = all;
+    all.truncate(201);
+    all[200] = said(200, Role::User, "short", true);
+    assert!(Window::new(&all, 3_000, marks).characters() > 2_500);
 }
 
 #[test]
