@@ -74,7 +74,7 @@ pub struct Match {
 /// Finds what was said in the conversations within a scope.
 ///
 /// Hits are grouped by conversation; the best `limit` conversations come back, each with the part around its matches. The conversation of
-/// [`RecallRequest::current`] and those that it comes from are left out, and so are [`HIDDEN`](crate::HIDDEN) sources. Nothing of a conversation outside
+/// [`RecallRequest::current`] and those that it comes from are left out if they are within the scope, and so are [`HIDDEN`](crate::HIDDEN) sources. Nothing of a conversation outside
 /// the scope is read.
 ///
 /// # Errors
@@ -86,7 +86,7 @@ pub async fn session_search(
     summarising: Option<Summarising<'_>>,
 ) -> Result<Recall, StoreError> {
     let known = match &request.current {
-        Some(current) => known_to(store, current).await?,
+        Some(current) => known_to(store, scope, current).await?,
         None => Vec::new(),
     };
     let query = Query::parse(&request.query);
