@@ -6,7 +6,7 @@ use crate::summary::{Summarised, Summarising, summaries};
 use crate::transcript;
 use crate::window::Window;
 use hermes_session::search::matching::Matcher;
-use hermes_session::search::{Hit, Query, SearchFilter, SearchRequest, SearchStore, Served, relax};
+use hermes_session::search::{Hit, Query, SearchFilter, SearchRequest, SearchStore, Served, Way, relax};
 use hermes_session::{
     ListRequest, MessageId, PageRequest, Role, Scope, SessionFilter, SessionId, SessionSummary, StoreError, Timestamp,
 };
@@ -29,8 +29,28 @@ pub enum Recall {
         /// The conversations.
         results: Vec<Recalled>,
         /// How the answer came about.
-        served: Served,
+        served: Answered,
     },
+}
+
+/// How an answer came about, as far as a scope lets it be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// Through indexes, or by looking through messages.
+    pub way: Way,
+    /// Whether nothing matched the whole query, and the matches have some of its words.
+    pub is_relaxed: bool,
+    /// Whether time ran out before everything was looked at.
+    pub is_partial: bool,
+    /// How many messages no index knew yet. They are everybody's, so within a bounded scope nobody is told.
+    pub unindexed: Option<u64>,
+}
+
+impl Answered {
+    fn new(served: Served, scope: &Scope) -> Self {
+        let Served { way, is_relaxed, is_partial, unindexed } = served;
+        Self { way, is_relaxed, is_partial, unindexed: (!scope.is_bounded()).then_some(unindexed) }
+    }
 }
 
 /// A conversation in which something was said.
@@ -114,7 +134,7 @@ pub async fn session_search(
     for (result, summary) in results.iter_mut().zip(summaries) {
         result.summary = summary;
     }
-    Ok(Recall::Found { results, served })
+    Ok(Recall::Found { results, served: Answered::new(served, scope) })
 }
 
 impl From<Hit> for Match {

@@ -35,6 +35,11 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
         let request = RecallRequest { limit: 10, ..request };
         // Nothing of the question is to be taken for an answer.
         let answer = to_json("", &reader.search(&request, None).await?, &zone);
+        let served = &answer["served"];
+        if !served.is_null() {
+            // How many messages wait to be indexed is everybody's.
+            assert_eq!(served["unindexed"].is_u64(), !reader.scope().is_bounded(), "{name}: {served}");
+        }
         Ok::<_, StoreError>((name, answer.to_string()))
     };
     all.push(searched("search, words", RecallRequest::new("common OR commonly")).await?);
