@@ -192,11 +192,17 @@ async fn found(
         let asked: Vec<SessionId> = groups.iter().map(|(_, hits)| hits[0].session.clone()).collect();
         let is_any = !asked.is_empty();
         let mut there = if is_any { conversations(store, scope, asked).await? } else { Vec::new() };
-        for (_, hits) in groups {
+        for (_, mut hits) in groups {
             let is_its = |one: &Conversation| one.members().any(|session| session.id == hits[0].session);
             if let Some(place) = there.iter().position(is_its) {
                 let conversation = there.swap_remove(place);
                 known.extend(conversation.members().map(|session| session.id.clone()));
+                if hits.len() < most && answer.next.is_some() && !so_far.is_partial {
+                    // Hits of others may have left no room on the page for more of its own.
+                    let all = store.search(&within(&search, &conversation, most, so_far.is_relaxed)).await?;
+                    so_far.is_partial |= all.served.is_partial;
+                    hits = if all.hits.len() > hits.len() { all.hits } else { hits };
+                }
                 conversations_found.push((conversation, hits));
             } else {
                 // It went meanwhile.
@@ -208,6 +214,14 @@ async fn found(
             return Ok(Found { conversations: conversations_found, served: *so_far });
         }
     }
+}
+
+/// The same search in the sessions of one conversation.
+fn within(search: &SearchRequest, conversation: &Conversation, most: usize, relax: bool) -> SearchRequest {
+    let is_asked = |id: &SessionId| search.filter.sessions.as_ref().is_none_or(|asked| asked.contains(id));
+    let members = conversation.members().map(|session| session.id.clone()).filter(is_asked).collect();
+    let filter = SearchFilter { sessions: Some(members), ..search.filter.clone() };
+    SearchRequest { filter, page: PageRequest::first(most as u32), relax, ..search.clone() }
 }
 
 /// The conversations that were active last, without those that nothing was said in.
