@@ -123,8 +123,8 @@ pub async fn session_search(
     let mut results = Vec::with_capacity(conversations.len());
     for (conversation, hits) in conversations {
         let places: Vec<(SessionId, MessageId)> = hits.iter().map(|hit| (hit.session.clone(), hit.message)).collect();
-        let said = transcript::read(store, &conversation, &places, budget).await?;
-        let window = Window::new(&said, budget, marks);
+        let read = transcript::read(store, &conversation, &places, budget).await?;
+        let window = Window::new(&read, budget, marks);
         let matches = hits.into_iter().map(Match::from).collect();
         results.push(Recalled { conversation, matches, window, summary: Summarised::No });
     }

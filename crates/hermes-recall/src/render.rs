@@ -34,6 +34,13 @@ pub(crate) fn message(message: &Message) -> Option<String> {
     Some(out)
 }
 
+/// About how many characters a message takes as text.
+pub(crate) fn size(message: &Message) -> usize {
+    let text = message.body.plain_text();
+    let shown = if message.body.role == Role::Tool { text.len().min(RESULT) } else { text.len() };
+    shown + called(&message.body).iter().map(String::len).sum::<usize>()
+}
+
 /// A message that was found, as text: all that is searched in it, and if that is longer than `most` characters, the part with most of the places
 /// that match.
 pub(crate) fn matched(message: &Message, most: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> String {

@@ -4,12 +4,14 @@
 //! added around these, the nearest first; a turn is what the person says and all that follows until the person speaks again. What is left out is told.
 
 use crate::render;
-use crate::transcript::Said;
+use crate::transcript::{Said, Transcript};
 use hermes_session::{MessageId, Role};
 use std::ops::Range;
 
 /// So many characters a note of what is left out has at most.
 const NOTE: usize = 48;
+/// Stands where messages were not read.
+const GAP: &str = "[…]";
 
 /// A part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,7 +20,7 @@ pub struct Window {
     pub text: String,
     /// How many messages are in it.
     pub messages: usize,
-    /// How many of what was read are not.
+    /// How many of the conversation's are not, as its sessions count them.
     pub left_out: usize,
     /// The first message in it.
     pub first: Option<MessageId>,
@@ -42,27 +44,29 @@ struct Piece {
 
 impl Window {
     /// Makes the window of at most `budget` characters. `marks` tells the places in a text that match.
-    pub(crate) fn new(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
-        let pieces = pieces(said, budget, marks);
-        let kept = choose(&pieces, budget);
+    pub(crate) fn new(read: &Transcript, budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
+        let pieces = pieces(&read.said, budget, marks);
+        let kept = choose(&pieces, read.to_end, budget);
+        // What is missing in front of a place, or behind all, if nothing up to there is shown from another place on.
+        let missing = |from: usize, to: usize| {
+            let more = match pieces.get(to) {
+                Some(_) => pieces[from..=to].iter().any(|piece| !piece.follows),
+                None => !read.to_end || pieces[from..].iter().any(|piece| !piece.follows),
+            };
+            note(to - from, more)
+        };
         let mut window = Self::default();
-        let (mut before, mut parts) = (None, Vec::new());
+        let (mut next, mut parts) = (0, Vec::new());
         for (place, piece) in pieces.iter().enumerate().filter(|(place, _)| kept[*place]) {
-            match before {
-                None if place > 0 => parts.push(note(place)),
-                Some(last) if place > last + 1 => parts.push(note(place - last - 1)),
-                Some(_) if !piece.follows => parts.push("[…]".to_owned()),
-                _ => {}
-            }
+            parts.extend(missing(next, place));
             parts.push(piece.text.clone());
-            before = Some(place);
+            next = place + 1;
             window.messages += 1;
             window.first = window.first.or(Some(piece.id));
             window.last = Some(piece.id);
         }
-        let behind = before.map_or(0, |last| pieces.len() - last - 1);
-        parts.extend((behind > 0).then(|| note(behind)));
-        window.left_out = pieces.len() - window.messages;
+        parts.extend(missing(next, pieces.len()));
+        window.left_out = pieces.len() - window.messages + read.unread;
         window.text = parts.join("\n\n");
         window
     }
@@ -73,8 +77,15 @@ impl Window {
     }
 }
 
-fn note(count: usize) -> String {
-    format!("[… {count} {} left out …]", if count == 1 { "message" } else { "messages" })
+/// A note that so many messages are left out, or more than can be counted here.
+fn note(count: usize, more: bool) -> Option<String> {
+    let messages = if count == 1 { "message" } else { "messages" };
+    match (count, more) {
+        (0, false) => None,
+        (0, true) => Some(GAP.to_owned()),
+        (count, false) => Some(format!("[… {count} {messages} left out …]")),
+        (count, true) => Some(format!("[… more than {count} {messages} left out …]")),
+    }
 }
 
 fn pieces(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Vec<Piece> {
@@ -132,16 +143,17 @@ fn level(lengths: &[usize], room: usize) -> usize {
 }
 
 /// Which pieces are shown: all if they fit; else those that were found, the rest of their turns, and whole turns around them.
-fn choose(pieces: &[Piece], budget: usize) -> Vec<bool> {
+fn choose(pieces: &[Piece], to_end: bool, budget: usize) -> Vec<bool> {
     let all: usize = pieces.iter().map(|piece| piece.size).sum();
-    let gaps = pieces.iter().filter(|piece| !piece.follows).count();
-    if all + gaps * NOTE <= budget {
+    let gaps = pieces.iter().filter(|piece| !piece.follows).count() + usize::from(!to_end);
+    let gaps = gaps * (GAP.chars().count() + 2);
+    if all + gaps <= budget {
         return vec![true; pieces.len()];
     }
     let mut kept: Vec<bool> = pieces.iter().map(|piece| piece.rank.is_some()).collect();
     let taken: usize = pieces.iter().filter(|piece| piece.rank.is_some()).map(|piece| piece.size).sum();
     let matches = kept.iter().filter(|is_kept| **is_kept).count();
-    let mut left = budget.saturating_sub(taken + (matches + 2) * NOTE);
+    let mut left = budget.saturating_sub(taken + gaps + (matches + 2) * NOTE);
     let turns = turns(pieces);
     let best = |turn: &usize| pieces[turns[*turn].clone()].iter().filter_map(|piece| piece.rank).min();
     let mut centres: Vec<usize> = (0..turns.len()).filter(|turn| best(turn).is_some()).collect();

@@ -144,6 +144,25 @@ async fn a_long_session_is_read_around_its_matches() {
             "{} of {budget}",
             window.characters()
         );
+        assert_eq!(window.messages + window.left_out, 3_000, "what was not read is left out as well");
+    }
+}
+
+#[tokio::test]
+async fn of_a_long_session_with_short_messages_as_much_is_read_as_fits() {
+    let place = Place::new();
+    place.session(session("long", "cli"), 0.0).await;
+    let texts: Vec<String> = (0..3_000)
+        .map(|number| if number == 1_500 { "the ferry".to_owned() } else { format!("note {number}") })
+        .collect();
+    place.say("long", &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    for (budget, all) in [(20_000, false), (100_000, true)] {
+        let results = place.recall(&RecallRequest { budget, ..RecallRequest::new("ferry") }).await;
+        let window = &results[0].window;
+        assert!(window.text.contains("the ferry") && (all || window.characters() * 5 > budget * 4), "{budget}");
+        assert_eq!(window.messages + window.left_out, 3_000);
+        assert_eq!(window.left_out == 0, all, "{budget}");
+        assert_eq!(window.text.starts_with("[… ") && window.text.ends_with(" …]"), !all, "{budget}");
     }
 }
 
