@@ -133,7 +133,7 @@ pub fn page(page: &Page, zone: &TimeZone) -> Value {
         value
     };
     json!({
-        "session_id": page.conversation.id().as_str(),
+        "session_id": page.session.as_str(),
         "title": page.conversation.title(),
         "source": page.conversation.first().source.as_str(),
         "count": page.messages.len(),

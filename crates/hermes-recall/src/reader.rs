@@ -40,6 +40,8 @@ pub struct Place {
 pub struct Page {
     /// The conversation.
     pub conversation: Conversation,
+    /// The session that its pages are read by: the one that the conversation goes on in, or the one that did a piece of work for it.
+    pub session: SessionId,
     /// Its messages, as they were said: what was compacted away is among them, and what a session repeats of the one before comes twice.
     pub messages: Vec<Message>,
     /// Where the next page starts; nothing after the last one.
@@ -126,7 +128,7 @@ impl Reader {
     /// for.
     ///
     /// # Errors
-    /// `NotFound` if it is not within the scope or not there.
+    /// `NotFound` if it is not within the scope or not there; `Invalid` if the place is in no session of it.
     pub async fn read(&self, session: &SessionId, after: Option<Place>, limit: u32) -> Result<Page, StoreError> {
         let conversation = self.conversation(session).await?;
         let delegate = conversation.delegates.iter().find(|delegate| delegate.id == *session);
@@ -134,6 +136,11 @@ impl Reader {
             Some(delegate) => vec![delegate.id.clone()],
             None => conversation.chain.iter().map(|segment| segment.id.clone()).collect(),
         };
+        if after.is_some_and(|place| place.segment >= segments.len()) {
+            let hint = "give what the page before called next, with the session_id that it told";
+            return Err(Invalid::new("cursor", "leads into no session of this conversation", hint).into());
+        }
+        let session = delegate.map_or_else(|| conversation.id(), |delegate| &delegate.id).clone();
         let limit = limit.max(1) as usize;
         let (mut messages, mut last): (Vec<Message>, Option<Place>) = (Vec::new(), None);
         let (first, mut window) = match after {
@@ -146,14 +153,14 @@ impl Reader {
             let request = MessageRequest::new(window, wanted).as_said();
             for message in self.store.messages(id, &request).await? {
                 if messages.len() == limit {
-                    return Ok(Page { conversation, messages, next: last });
+                    return Ok(Page { conversation, session, messages, next: last });
                 }
                 last = Some(Place { segment, message: message.id });
                 messages.push(message);
             }
             window = Window::After(None);
         }
-        Ok(Page { conversation, messages, next: None })
+        Ok(Page { conversation, session, messages, next: None })
     }
 
     /// The transcript as text, up to so many characters, with a note of what is missing.
@@ -209,7 +216,8 @@ impl Reader {
         let conversation = self.conversation(session).await?;
         match self.store.set_title(conversation.id(), Some(title), request).await {
             Err(StoreError::Conflict(Conflict::TitleTaken { .. })) => {
-                Err(Invalid::new("title", format!("{title:?} is taken"), "choose another title").into())
+                let why = format!("{:?} is taken", title.as_str());
+                Err(Invalid::new("title", why, "choose another title").into())
             }
             outcome => outcome.map(|()| conversation),
         }

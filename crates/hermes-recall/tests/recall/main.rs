@@ -5,6 +5,7 @@
 mod evaluation;
 mod found;
 mod matrix;
+mod pages;
 mod passages;
 mod summaries;
 
