@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// The longest note, in characters.
 pub const MAX_NOTE: usize = 10_000;
+/// The longest page of a transcript, in characters; a message that is longer has a page of its own.
+pub const MAX_PAGE_CHARACTERS: usize = 50_000;
 
 /// A store as far as a scope reaches.
 ///
@@ -125,7 +127,7 @@ impl Reader {
     }
 
     /// A page of the transcript of a conversation, oldest first: the chain of its sessions, or one that did a piece of work for it if that is asked
-    /// for.
+    /// for. It has up to `limit` messages, and ends before [`MAX_PAGE_CHARACTERS`] are passed.
     ///
     /// # Errors
     /// `NotFound` if it is not within the scope or not there; `Invalid` if the place is in no session of it.
@@ -143,6 +145,7 @@ impl Reader {
         let session = delegate.map_or_else(|| conversation.id(), |delegate| &delegate.id).clone();
         let limit = limit.max(1) as usize;
         let (mut messages, mut last): (Vec<Message>, Option<Place>) = (Vec::new(), None);
+        let mut characters = 0;
         let (first, mut window) = match after {
             Some(place) => (place.segment, Window::After(Some(place.message))),
             None => (0, Window::After(None)),
@@ -152,7 +155,8 @@ impl Reader {
             let wanted = u32::try_from(limit + 1 - messages.len()).unwrap_or(u32::MAX);
             let request = MessageRequest::new(window, wanted).as_said();
             for message in self.store.messages(id, &request).await? {
-                if messages.len() == limit {
+                characters += render::stored_size(&message);
+                if messages.len() == limit || (last.is_some() && characters > MAX_PAGE_CHARACTERS) {
                     return Ok(Page { conversation, session, messages, next: last });
                 }
                 last = Some(Place { segment, message: message.id });

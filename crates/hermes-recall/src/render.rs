@@ -41,6 +41,12 @@ pub(crate) fn size(message: &Message) -> usize {
     shown + called(&message.body).iter().map(String::len).sum::<usize>()
 }
 
+/// How many characters a message has as it is stored: what is said and the calls.
+pub(crate) fn stored_size(message: &Message) -> usize {
+    let calls = message.body.tool_calls.as_ref().map_or(0, |calls| calls.as_str().chars().count());
+    message.body.plain_text().chars().count() + calls
+}
+
 /// A message that was found, as text: all that is searched in it, and if that is longer than `most` characters, the part with most of the places
 /// that match.
 pub(crate) fn matched(message: &Message, most: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> String {
@@ -70,7 +76,7 @@ fn called(body: &MessageBody) -> Vec<String> {
 }
 
 /// Both ends of a text that is longer than `most` characters.
-fn ends(text: &str, most: usize) -> String {
+pub(crate) fn ends(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();

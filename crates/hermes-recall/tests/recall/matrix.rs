@@ -59,7 +59,7 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
     let filter = SearchFilter { sessions: Some(every), ..SearchFilter::default() };
     all.push(searched("recent, named sessions", RecallRequest { filter, ..RecallRequest::new("") }).await?);
     let everything = ListRequest { page: PageRequest::first(100), ..ListRequest::default() };
-    all.push(("list", listed(&reader.list(&everything).await?, 0, &zone).to_string()));
+    all.push(("list", listed(&reader.list(&everything).await?, &everything.page, &zone).to_string()));
     let mut read = [String::new(), String::new(), String::new()];
     for (session, _) in sessions() {
         let refused = |error| match error {

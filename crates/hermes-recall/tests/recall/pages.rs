@@ -1,8 +1,11 @@
 //! Transcripts page by page.
 
 use crate::{Place, at, id, session};
-use hermes_recall::{Reader, page};
-use hermes_session::{NewChild, NewMessage, Relation, Role, Scope, SessionId, SessionStore as _, StoreError, Title};
+use hermes_recall::{MAX_PAGE_CHARACTERS, Reader, listed, page};
+use hermes_session::{
+    ListRequest, NewChild, NewMessage, PageRequest, Relation, Role, Scope, SessionId, SessionStore as _, StoreError,
+    Title,
+};
 use jiff::tz::TimeZone;
 use std::sync::Arc;
 
@@ -54,4 +57,57 @@ async fn a_title_that_is_taken_is_told_as_it_was_given() {
     let reader = Reader::new(Arc::new(place.store), Scope::All);
     let error = reader.rename(&id("b"), &title, &at(2.0)).await.unwrap_err();
     assert_eq!(error.to_string(), "title \"Garden\" is taken");
+}
+
+#[tokio::test]
+async fn a_page_has_an_end_however_long_its_messages_are() {
+    let place = Place::new();
+    place.session(session("s", "cli"), 0.0).await;
+    let (long, huge) = ("é".repeat(20_000), format!("first{}last", "é".repeat(3 * MAX_PAGE_CHARACTERS)));
+    place.say("s", &["short", &long, &long, &long, &huge, "after"]).await;
+    let reader = Reader::new(Arc::new(place.store), Scope::All);
+    let (mut after, mut counts) = (None, Vec::new());
+    loop {
+        let read = reader.read(&id("s"), after, 100).await.unwrap();
+        let answer = page(&read, &TimeZone::UTC);
+        let messages = answer["messages"].as_array().unwrap();
+        let size: usize = messages.iter().map(|message| message["content"].as_str().unwrap().chars().count()).sum();
+        assert!(size <= MAX_PAGE_CHARACTERS + 10, "{size}");
+        for message in messages {
+            let text = message["content"].as_str().unwrap();
+            let is_cut = text.starts_with("first") && text.ends_with("last") && text.contains(" […] ");
+            assert_eq!(message["is_cut"] == true, is_cut);
+        }
+        counts.push(messages.len());
+        after = read.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(counts, [3, 1, 1, 1]);
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_moves_no_page() {
+    let place = Place::new();
+    for (name, seconds) in [("a", 0.0), ("b", 100.0), ("c", 200.0), ("d", 300.0)] {
+        place.session(session(name, "cli"), seconds).await;
+    }
+    // The newest has no time that anybody understands.
+    place.foreign("UPDATE sessions SET started_at = 'soon' WHERE id = 'c'");
+    let reader = Reader::new(Arc::new(place.store), Scope::All);
+    let (mut offset, mut names) = (0, Vec::new());
+    loop {
+        let page = PageRequest::new(2, offset).unwrap();
+        let request = ListRequest { page, ..ListRequest::default() };
+        let answer = listed(&reader.list(&request).await.unwrap(), &request.page, &TimeZone::UTC);
+        for row in answer["conversations"].as_array().unwrap() {
+            names.push(row["session_id"].as_str().unwrap().to_owned());
+        }
+        match answer["next_offset"].as_i64() {
+            Some(next) => offset = next,
+            None => break,
+        }
+    }
+    assert_eq!(names, ["d", "b", "a"]);
 }
