@@ -1,7 +1,7 @@
 //! What was said about this?
 
 use crate::conversation::{Conversation, conversations, known_to};
-use crate::request::{MIN_BUDGET, RecallRequest, left_out};
+use crate::request::{RecallRequest, left_out};
 use crate::summary::{Summarised, Summarising, summaries};
 use crate::transcript;
 use crate::window::Window;
@@ -119,7 +119,7 @@ pub async fn session_search(
     let marks = |text: &str| -> Vec<Range<usize>> {
         if served.is_relaxed { relax::marks(text, &words) } else { matcher.marks(text) }
     };
-    let budget = request.budget.max(MIN_BUDGET);
+    let budget = request.characters();
     let mut results = Vec::with_capacity(conversations.len());
     for (conversation, hits) in conversations {
         let places: Vec<(SessionId, MessageId)> = hits.iter().map(|hit| (hit.session.clone(), hit.message)).collect();
@@ -159,7 +159,7 @@ async fn found(
     mut known: Vec<SessionId>,
 ) -> Result<Found, StoreError> {
     let limit = request.conversations();
-    let most = (request.budget.max(MIN_BUDGET) / MATCH).min(MATCHES);
+    let most = (request.characters() / MATCH).min(MATCHES);
     let mut conversations_found: Vec<(Conversation, Vec<Hit>)> = Vec::new();
     let mut served: Option<Served> = None;
     loop {
