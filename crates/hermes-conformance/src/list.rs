@@ -68,6 +68,7 @@ pub const CASES: &[Case] = cases![
     messages::ids_are_not_given_again,
     messages::pages_neither_skip_nor_repeat,
     messages::the_last_page_first,
+    messages::as_said_is_the_transcript,
     messages::around_places,
     usage::adds_up,
     usage::adding_nothing_makes_the_estimate_known,

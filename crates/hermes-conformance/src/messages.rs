@@ -1,7 +1,8 @@
 //! Messages: appended in order, whole batches, every field.
 
 use crate::fixture::{
-    assert_invalid, assistant, at, calls, id, json, made, request, stored, structured, texts, transcript, user,
+    assert_invalid, assert_not_found, assistant, at, calls, id, json, made, request, stored, structured, texts,
+    transcript, user,
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
@@ -247,9 +248,8 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
     for limit in [1, 2, 7, 22, 23, 24, u32::MAX] {
         let mut forward = Vec::new();
         loop {
-            let page = store
-                .messages(&session, &MessageRequest { window: Window::After(forward.last().copied()), limit })
-                .await?;
+            let page =
+                store.messages(&session, &MessageRequest::new(Window::After(forward.last().copied()), limit)).await?;
             assert!(page.len() <= limit as usize);
             forward.extend(page.iter().map(|message| message.id));
             // A page that repeats would go on for ever.
@@ -262,7 +262,7 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
         let mut backward: Vec<MessageId> = Vec::new();
         loop {
             let page = store
-                .messages(&session, &MessageRequest { window: Window::Before(backward.first().copied()), limit })
+                .messages(&session, &MessageRequest::new(Window::Before(backward.first().copied()), limit))
                 .await?;
             if page.is_empty() {
                 break;
@@ -290,10 +290,28 @@ pub async fn the_last_page_first(setup: Setup) -> CaseResult {
     assert_eq!(page(MessageRequest::first(3)).await, ids[..3]);
     assert_eq!(page(MessageRequest::after(ids[3], 2)).await, ids[4..6]);
     assert_eq!(page(MessageRequest::after(ids[9], 2)).await, []);
-    assert_eq!(page(MessageRequest { window: Window::Before(Some(ids[4])), limit: 2 }).await, ids[2..4]);
-    assert_eq!(page(MessageRequest { window: Window::Before(Some(ids[0])), limit: 2 }).await, []);
+    assert_eq!(page(MessageRequest::new(Window::Before(Some(ids[4])), 2)).await, ids[2..4]);
+    assert_eq!(page(MessageRequest::new(Window::Before(Some(ids[0])), 2)).await, []);
     assert_eq!(page(MessageRequest::after(MessageId(i64::MIN), 2)).await, ids[..2]);
-    assert_eq!(page(MessageRequest { window: Window::Before(Some(MessageId(i64::MAX))), limit: 2 }).await, ids[8..]);
+    assert_eq!(page(MessageRequest::new(Window::Before(Some(MessageId(i64::MAX))), 2)).await, ids[8..]);
+    Ok(())
+}
+
+/// Where nothing was compacted away, what was said is the transcript, from either side.
+pub async fn as_said_is_the_transcript(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let session = made(&*store, "s", 0).await;
+    let ids = store.append(&session, &[user("a"), user("b"), user("c")], &request(1)).await?;
+    for (asked, expect) in [
+        (MessageRequest::first(9), &ids[..]),
+        (MessageRequest::last(2), &ids[1..]),
+        (MessageRequest::after(ids[0], 1), &ids[1..2]),
+    ] {
+        let said = store.messages(&session, &asked.as_said()).await?;
+        assert_eq!(said.iter().map(|message| message.id).collect::<Vec<_>>(), expect, "{asked:?}");
+        assert_eq!(said, store.messages(&session, &asked).await?);
+    }
+    assert_not_found(store.messages(&id("absent"), &MessageRequest::first(1).as_said()).await, &id("absent"));
     Ok(())
 }
 

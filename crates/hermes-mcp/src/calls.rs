@@ -57,8 +57,8 @@ async fn work(
                 ..SessionFilter::default()
             };
             let page = PageRequest::new(limit as i64, offset as i64)?;
-            let listing = reader.list(&ListRequest { filter, page, ..ListRequest::default() }).await?;
-            Ok(listed(&listing, offset, zone))
+            let request = ListRequest { filter, page, ..ListRequest::default() };
+            Ok(listed(&reader.list(&request).await?, &request.page, zone))
         }
         Call::Read => {
             let after = arguments.text("cursor")?.map(str::parse).transpose()?;

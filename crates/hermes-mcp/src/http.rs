@@ -6,7 +6,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
@@ -17,6 +17,8 @@ use tokio::net::TcpListener;
 
 /// Where the protocol is spoken.
 const PATH: &str = "/mcp";
+/// How long a client may take to say what it wants.
+const HEADERS: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });
 
 /// A token that nobody can guess.
 pub fn new_token() -> String {
@@ -34,7 +36,9 @@ pub async fn serve_http(
     token: String,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+    let mut config = StreamableHttpServerConfig::default().enforce_origin_validation();
+    // This machine has more names for itself than the usual ones.
+    config.allowed_hosts.push(listener.local_addr()?.ip().to_string());
     let ended = config.cancellation_token.clone();
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(LocalSessionManager::default()), config);
@@ -62,7 +66,11 @@ pub async fn serve_http(
                     }
                 });
                 // A connection that breaks is its client's matter.
-                _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+                _ = hyper::server::conn::http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEADERS)
+                    .serve_connection(TokioIo::new(stream), answer)
+                    .await;
             });
         }
     };
@@ -100,6 +108,63 @@ fn is_token(shown: &[u8], token: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Options, Whose};
+    use hermes_conformance::ModelStore;
+    use hermes_session::{Scope, Timestamp};
+    use jiff::tz::TimeZone;
+    use std::net::SocketAddr;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpStream;
+
+    /// Serves an empty store at an address of this machine until the test ends.
+    async fn served(address: &str) -> SocketAddr {
+        let server = Server::new(Options {
+            store: Arc::new(ModelStore::new()),
+            whose: Whose::Within(Scope::All),
+            writes: false,
+            clock: Arc::new(|| Timestamp::EPOCH),
+            zone: TimeZone::UTC,
+            timeout: Duration::from_secs(1),
+            version: "0",
+        });
+        let listener = TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(serve_http(server, listener, "secret".into(), std::future::pending()));
+        address
+    }
+
+    /// The first line of the answer to a greeting that names a host.
+    async fn greeted(address: SocketAddr, host: &str) -> String {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#;
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 64];
+        let count = stream.read(&mut answer).await.unwrap();
+        String::from_utf8_lossy(&answer[..count]).lines().next().unwrap_or_default().to_owned()
+    }
+
+    #[tokio::test]
+    async fn every_address_of_this_machine_can_be_served_and_no_other_name() {
+        for bound in ["127.0.0.1:0", "127.0.0.2:0"] {
+            let address = served(bound).await;
+            assert_eq!(greeted(address, &address.to_string()).await, "HTTP/1.1 200 OK", "{bound}");
+            assert_eq!(greeted(address, "elsewhere.example").await, "HTTP/1.1 403 Forbidden", "{bound}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_never_says_what_it_wants_is_hung_up_on() {
+        let mut stream = TcpStream::connect(served("127.0.0.1:0").await).await.unwrap();
+        stream.write_all(b"POST /mcp HTTP/1.1\r\nHost:").await.unwrap();
+        let mut answer = Vec::new();
+        let ended = tokio::time::timeout(60 * HEADERS, stream.read_to_end(&mut answer)).await;
+        assert!(ended.is_ok(), "it waits for ever");
+    }
 
     #[test]
     fn only_the_whole_token_opens() {

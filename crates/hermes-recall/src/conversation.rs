@@ -99,20 +99,27 @@ fn put_together(root: &SessionId, rows: Vec<SessionSummary>) -> Option<Conversat
     Some(Conversation { chain, delegates: rows.into_values().collect() })
 }
 
-/// The sessions of the conversation that a session is part of, and of those that it comes from; none if there is no such session.
-pub(crate) async fn known_to(store: &dyn SessionStore, current: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+/// The sessions of the conversation that a session is part of, and of those that it comes from as far up as the scope reaches; none if it is outside
+/// the scope or not there.
+pub(crate) async fn known_to(
+    store: &dyn SessionStore,
+    scope: &Scope,
+    current: &SessionId,
+) -> Result<Vec<SessionId>, StoreError> {
     let lineage = match store.lineage(current).await {
         Ok(lineage) => lineage,
-        Err(StoreError::NotFound(_)) => return Ok(vec![current.clone()]),
+        Err(StoreError::NotFound(_)) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut known = lineage.conversation(current);
-    for ancestor in lineage.ancestors(current) {
-        if !known.contains(&ancestor) {
-            known.extend(lineage.conversation(&ancestor));
-        }
+    let line: Vec<SessionId> = lineage.ancestors(current).into_iter().rev().collect();
+    let within = conversations(store, scope, line.iter().chain([current]).cloned().collect()).await?;
+    let mut known = Vec::new();
+    for session in [current].into_iter().chain(&line) {
+        let is_its = |one: &&Conversation| one.members().any(|member| member.id == *session);
+        // Whatever is behind a conversation of somebody else is not told to be connected.
+        let Some(conversation) = within.iter().find(is_its) else { break };
+        known.extend(conversation.members().map(|member| member.id.clone()));
     }
-    known.push(current.clone());
     known.sort_unstable();
     known.dedup();
     Ok(known)

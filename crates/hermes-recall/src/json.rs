@@ -1,11 +1,12 @@
 //! Answers as JSON: the agent's own keys, and ours beside them.
 
 use crate::conversation::Conversation;
-use crate::reader::{Page, Statistics};
+use crate::reader::{MAX_PAGE_CHARACTERS, Page, Statistics};
 use crate::recall::{Match, Recall, Recalled};
+use crate::render;
 use crate::summary::Summarised;
 use hermes_session::search::Way;
-use hermes_session::{Listing, SessionSummary, StoreError, Timestamp, Usage};
+use hermes_session::{Listing, PageRequest, SessionSummary, StoreError, Timestamp, Usage};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -104,36 +105,46 @@ fn summary(row: &SessionSummary, zone: &TimeZone) -> Value {
     })
 }
 
-/// A page of conversations; `offset` is where the next one begins.
-pub fn listed(listing: &Listing, offset: u64, zone: &TimeZone) -> Value {
+/// A page of conversations, as it was asked for.
+pub fn listed(listing: &Listing, page: &PageRequest, zone: &TimeZone) -> Value {
+    // Rows that can't be read are on the page as well, so that the next one begins where this one was asked to end.
+    let next = page.offset() + u64::from(page.limit());
     json!({
         "count": listing.rows.len(),
         "conversations": listing.rows.iter().map(|row| summary(row, zone)).collect::<Vec<_>>(),
-        "next_offset": listing.next.as_ref().map(|_| offset + listing.rows.len() as u64),
+        "next_offset": listing.next.as_ref().map(|_| next),
     })
 }
 
-/// A page of a transcript.
+/// A page of a transcript. A message that is longer than a page is cut, and says so.
 pub fn page(page: &Page, zone: &TimeZone) -> Value {
     let message = |message: &hermes_session::Message| {
         let mut value = json!({
             "id": message.id.0,
             "session_id": message.session_id.as_str(),
             "role": message.body.role.as_str(),
-            "content": message.body.plain_text(),
+            "content": render::ends(&message.body.plain_text(), MAX_PAGE_CHARACTERS),
             "timestamp": message.timestamp.seconds(),
             "when": when(message.timestamp, zone),
         });
         if let Some(tool) = &message.body.tool_name {
             value["tool_name"] = tool.as_str().into();
         }
-        if let Some(calls) = message.body.tool_calls.as_ref().and_then(hermes_session::Json::to_value) {
-            value["tool_calls"] = calls;
+        if let Some(calls) = &message.body.tool_calls {
+            // Calls that are too long are no JSON any more.
+            let cut = || Some(render::ends(calls.as_str(), MAX_PAGE_CHARACTERS).into());
+            let is_long = calls.as_str().len() > MAX_PAGE_CHARACTERS;
+            if let Some(calls) = if is_long { cut() } else { calls.to_value() } {
+                value["tool_calls"] = calls;
+            }
+        }
+        if render::stored_size(message) > MAX_PAGE_CHARACTERS {
+            value["is_cut"] = true.into();
         }
         value
     };
     json!({
-        "session_id": page.conversation.id().as_str(),
+        "session_id": page.session.as_str(),
         "title": page.conversation.title(),
         "source": page.conversation.first().source.as_str(),
         "count": page.messages.len(),

@@ -18,8 +18,8 @@ mod window;
 
 pub use conversation::Conversation;
 pub use json::{failure, listed, page, statistics, statistics_of, to_json};
-pub use reader::{MAX_NOTE, Page, Place, Reader, Statistics};
-pub use recall::{Match, Recall, Recalled, session_search};
-pub use request::{DEFAULT_BUDGET, DEFAULT_LIMIT, HIDDEN, MAX_LIMIT, MIN_BUDGET, RecallRequest};
+pub use reader::{MAX_NOTE, MAX_PAGE_CHARACTERS, Page, Place, Reader, Statistics};
+pub use recall::{Answered, Match, Recall, Recalled, session_search};
+pub use request::{DEFAULT_BUDGET, DEFAULT_LIMIT, HIDDEN, MAX_BUDGET, MAX_LIMIT, MIN_BUDGET, RecallRequest};
 pub use summary::{Asked, Summarised, Summariser, Summarising};
 pub use window::Window;

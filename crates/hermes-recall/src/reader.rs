@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// The longest note, in characters.
 pub const MAX_NOTE: usize = 10_000;
+/// The longest page of a transcript, in characters; a message that is longer has a page of its own.
+pub const MAX_PAGE_CHARACTERS: usize = 50_000;
 
 /// A store as far as a scope reaches.
 ///
@@ -40,7 +42,9 @@ pub struct Place {
 pub struct Page {
     /// The conversation.
     pub conversation: Conversation,
-    /// Its messages, as they are stored: what a session repeats of the one before comes twice.
+    /// The session that its pages are read by: the one that the conversation goes on in, or the one that did a piece of work for it.
+    pub session: SessionId,
+    /// Its messages, as they were said: what was compacted away is among them, and what a session repeats of the one before comes twice.
     pub messages: Vec<Message>,
     /// Where the next page starts; nothing after the last one.
     pub next: Option<Place>,
@@ -123,10 +127,10 @@ impl Reader {
     }
 
     /// A page of the transcript of a conversation, oldest first: the chain of its sessions, or one that did a piece of work for it if that is asked
-    /// for.
+    /// for. It has up to `limit` messages, and ends before [`MAX_PAGE_CHARACTERS`] are passed.
     ///
     /// # Errors
-    /// `NotFound` if it is not within the scope or not there.
+    /// `NotFound` if it is not within the scope or not there; `Invalid` if the place is in no session of it.
     pub async fn read(&self, session: &SessionId, after: Option<Place>, limit: u32) -> Result<Page, StoreError> {
         let conversation = self.conversation(session).await?;
         let delegate = conversation.delegates.iter().find(|delegate| delegate.id == *session);
@@ -134,8 +138,14 @@ impl Reader {
             Some(delegate) => vec![delegate.id.clone()],
             None => conversation.chain.iter().map(|segment| segment.id.clone()).collect(),
         };
+        if after.is_some_and(|place| place.segment >= segments.len()) {
+            let hint = "give what the page before called next, with the session_id that it told";
+            return Err(Invalid::new("cursor", "leads into no session of this conversation", hint).into());
+        }
+        let session = delegate.map_or_else(|| conversation.id(), |delegate| &delegate.id).clone();
         let limit = limit.max(1) as usize;
         let (mut messages, mut last): (Vec<Message>, Option<Place>) = (Vec::new(), None);
+        let mut characters = 0;
         let (first, mut window) = match after {
             Some(place) => (place.segment, Window::After(Some(place.message))),
             None => (0, Window::After(None)),
@@ -143,16 +153,18 @@ impl Reader {
         for (segment, id) in segments.iter().enumerate().skip(first) {
             // One more than is wanted tells whether there is more.
             let wanted = u32::try_from(limit + 1 - messages.len()).unwrap_or(u32::MAX);
-            for message in self.store.messages(id, &MessageRequest { window, limit: wanted }).await? {
-                if messages.len() == limit {
-                    return Ok(Page { conversation, messages, next: last });
+            let request = MessageRequest::new(window, wanted).as_said();
+            for message in self.store.messages(id, &request).await? {
+                characters += render::stored_size(&message);
+                if messages.len() == limit || (last.is_some() && characters > MAX_PAGE_CHARACTERS) {
+                    return Ok(Page { conversation, session, messages, next: last });
                 }
                 last = Some(Place { segment, message: message.id });
                 messages.push(message);
             }
             window = Window::After(None);
         }
-        Ok(Page { conversation, messages, next: None })
+        Ok(Page { conversation, session, messages, next: None })
     }
 
     /// The transcript as text, up to so many characters, with a note of what is missing.
@@ -208,7 +220,8 @@ impl Reader {
         let conversation = self.conversation(session).await?;
         match self.store.set_title(conversation.id(), Some(title), request).await {
             Err(StoreError::Conflict(Conflict::TitleTaken { .. })) => {
-                Err(Invalid::new("title", format!("{title:?} is taken"), "choose another title").into())
+                let why = format!("{:?} is taken", title.as_str());
+                Err(Invalid::new("title", why, "choose another title").into())
             }
             outcome => outcome.map(|()| conversation),
         }

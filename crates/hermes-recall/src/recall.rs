@@ -1,12 +1,12 @@
 //! What was said about this?
 
 use crate::conversation::{Conversation, conversations, known_to};
-use crate::request::{MIN_BUDGET, RecallRequest, left_out};
+use crate::request::{RecallRequest, left_out};
 use crate::summary::{Summarised, Summarising, summaries};
 use crate::transcript;
 use crate::window::Window;
 use hermes_session::search::matching::Matcher;
-use hermes_session::search::{Hit, Query, SearchFilter, SearchRequest, SearchStore, Served, relax};
+use hermes_session::search::{Hit, Query, SearchFilter, SearchRequest, SearchStore, Served, Way, relax};
 use hermes_session::{
     ListRequest, MessageId, PageRequest, Role, Scope, SessionFilter, SessionId, SessionSummary, StoreError, Timestamp,
 };
@@ -29,8 +29,28 @@ pub enum Recall {
         /// The conversations.
         results: Vec<Recalled>,
         /// How the answer came about.
-        served: Served,
+        served: Answered,
     },
+}
+
+/// How an answer came about, as far as a scope lets it be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// Through indexes, or by looking through messages.
+    pub way: Way,
+    /// Whether nothing matched the whole query, and the matches have some of its words.
+    pub is_relaxed: bool,
+    /// Whether time ran out before everything was looked at.
+    pub is_partial: bool,
+    /// How many messages no index knew yet. They are everybody's, so within a bounded scope nobody is told.
+    pub unindexed: Option<u64>,
+}
+
+impl Answered {
+    fn new(served: Served, scope: &Scope) -> Self {
+        let Served { way, is_relaxed, is_partial, unindexed } = served;
+        Self { way, is_relaxed, is_partial, unindexed: (!scope.is_bounded()).then_some(unindexed) }
+    }
 }
 
 /// A conversation in which something was said.
@@ -74,7 +94,7 @@ pub struct Match {
 /// Finds what was said in the conversations within a scope.
 ///
 /// Hits are grouped by conversation; the best `limit` conversations come back, each with the part around its matches. The conversation of
-/// [`RecallRequest::current`] and those that it comes from are left out, and so are [`HIDDEN`](crate::HIDDEN) sources. Nothing of a conversation outside
+/// [`RecallRequest::current`] and those that it comes from are left out if they are within the scope, and so are [`HIDDEN`](crate::HIDDEN) sources. Nothing of a conversation outside
 /// the scope is read.
 ///
 /// # Errors
@@ -86,7 +106,7 @@ pub async fn session_search(
     summarising: Option<Summarising<'_>>,
 ) -> Result<Recall, StoreError> {
     let known = match &request.current {
-        Some(current) => known_to(store, current).await?,
+        Some(current) => known_to(store, scope, current).await?,
         None => Vec::new(),
     };
     let query = Query::parse(&request.query);
@@ -99,12 +119,12 @@ pub async fn session_search(
     let marks = |text: &str| -> Vec<Range<usize>> {
         if served.is_relaxed { relax::marks(text, &words) } else { matcher.marks(text) }
     };
-    let budget = request.budget.max(MIN_BUDGET);
+    let budget = request.characters();
     let mut results = Vec::with_capacity(conversations.len());
     for (conversation, hits) in conversations {
         let places: Vec<(SessionId, MessageId)> = hits.iter().map(|hit| (hit.session.clone(), hit.message)).collect();
-        let said = transcript::read(store, &conversation, &places, budget).await?;
-        let window = Window::new(&said, budget, marks);
+        let read = transcript::read(store, &conversation, &places, budget).await?;
+        let window = Window::new(&read, budget, marks);
         let matches = hits.into_iter().map(Match::from).collect();
         results.push(Recalled { conversation, matches, window, summary: Summarised::No });
     }
@@ -114,7 +134,7 @@ pub async fn session_search(
     for (result, summary) in results.iter_mut().zip(summaries) {
         result.summary = summary;
     }
-    Ok(Recall::Found { results, served })
+    Ok(Recall::Found { results, served: Answered::new(served, scope) })
 }
 
 impl From<Hit> for Match {
@@ -139,7 +159,7 @@ async fn found(
     mut known: Vec<SessionId>,
 ) -> Result<Found, StoreError> {
     let limit = request.conversations();
-    let most = (request.budget.max(MIN_BUDGET) / MATCH).min(MATCHES);
+    let most = (request.characters() / MATCH).min(MATCHES);
     let mut conversations_found: Vec<(Conversation, Vec<Hit>)> = Vec::new();
     let mut served: Option<Served> = None;
     loop {
@@ -172,11 +192,17 @@ async fn found(
         let asked: Vec<SessionId> = groups.iter().map(|(_, hits)| hits[0].session.clone()).collect();
         let is_any = !asked.is_empty();
         let mut there = if is_any { conversations(store, scope, asked).await? } else { Vec::new() };
-        for (_, hits) in groups {
+        for (_, mut hits) in groups {
             let is_its = |one: &Conversation| one.members().any(|session| session.id == hits[0].session);
             if let Some(place) = there.iter().position(is_its) {
                 let conversation = there.swap_remove(place);
                 known.extend(conversation.members().map(|session| session.id.clone()));
+                if hits.len() < most && answer.next.is_some() && !so_far.is_partial {
+                    // Hits of others may have left no room on the page for more of its own.
+                    let all = store.search(&within(&search, &conversation, most, so_far.is_relaxed)).await?;
+                    so_far.is_partial |= all.served.is_partial;
+                    hits = if all.hits.len() > hits.len() { all.hits } else { hits };
+                }
                 conversations_found.push((conversation, hits));
             } else {
                 // It went meanwhile.
@@ -188,6 +214,14 @@ async fn found(
             return Ok(Found { conversations: conversations_found, served: *so_far });
         }
     }
+}
+
+/// The same search in the sessions of one conversation.
+fn within(search: &SearchRequest, conversation: &Conversation, most: usize, relax: bool) -> SearchRequest {
+    let is_asked = |id: &SessionId| search.filter.sessions.as_ref().is_none_or(|asked| asked.contains(id));
+    let members = conversation.members().map(|session| session.id.clone()).filter(is_asked).collect();
+    let filter = SearchFilter { sessions: Some(members), ..search.filter.clone() };
+    SearchRequest { filter, page: PageRequest::first(most as u32), relax, ..search.clone() }
 }
 
 /// The conversations that were active last, without those that nothing was said in.

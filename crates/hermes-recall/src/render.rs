@@ -34,6 +34,19 @@ pub(crate) fn message(message: &Message) -> Option<String> {
     Some(out)
 }
 
+/// About how many characters a message takes as text.
+pub(crate) fn size(message: &Message) -> usize {
+    let text = message.body.plain_text();
+    let shown = if message.body.role == Role::Tool { text.len().min(RESULT) } else { text.len() };
+    shown + called(&message.body).iter().map(String::len).sum::<usize>()
+}
+
+/// How many characters a message has as it is stored: what is said and the calls.
+pub(crate) fn stored_size(message: &Message) -> usize {
+    let calls = message.body.tool_calls.as_ref().map_or(0, |calls| calls.as_str().chars().count());
+    message.body.plain_text().chars().count() + calls
+}
+
 /// A message that was found, as text: all that is searched in it, and if that is longer than `most` characters, the part with most of the places
 /// that match.
 pub(crate) fn matched(message: &Message, most: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> String {
@@ -63,7 +76,7 @@ fn called(body: &MessageBody) -> Vec<String> {
 }
 
 /// Both ends of a text that is longer than `most` characters.
-fn ends(text: &str, most: usize) -> String {
+pub(crate) fn ends(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();

@@ -12,6 +12,8 @@ pub const MAX_LIMIT: usize = 10;
 pub const DEFAULT_BUDGET: usize = 100_000;
 /// The least that can be asked for.
 pub const MIN_BUDGET: usize = 1_000;
+/// The most.
+pub const MAX_BUDGET: usize = 1_000_000;
 /// Sources that are left out unless somebody names sources: what tools made for themselves.
 pub const HIDDEN: [&str; 1] = ["tool"];
 
@@ -24,7 +26,7 @@ pub struct RecallRequest {
     pub current: Option<SessionId>,
     /// How many conversations, 1 to [`MAX_LIMIT`].
     pub limit: usize,
-    /// How many characters of each, [`MIN_BUDGET`] or more.
+    /// How many characters of each, [`MIN_BUDGET`] to [`MAX_BUDGET`].
     pub budget: usize,
     /// Which messages are searched besides. Its scope does not count: that is an argument of its own.
     pub filter: SearchFilter,
@@ -48,6 +50,11 @@ impl RecallRequest {
     /// The limit within its bounds.
     pub(crate) fn conversations(&self) -> usize {
         self.limit.clamp(1, MAX_LIMIT)
+    }
+
+    /// The budget within its bounds.
+    pub(crate) fn characters(&self) -> usize {
+        self.budget.clamp(MIN_BUDGET, MAX_BUDGET)
     }
 }
 

@@ -1,15 +1,17 @@
 //! The part of a conversation around what was found in it, within a budget of characters.
 //!
-//! Every message that was found is in it. Around them turns are added whole, the nearest first; a turn is what the person says and all that follows until the
-//! person speaks again. What is left out is told.
+//! Every message that was found is in it. What is left of the budget is shared among the turns that they are in, the best first, and then whole turns are
+//! added around these, the nearest first; a turn is what the person says and all that follows until the person speaks again. What is left out is told.
 
 use crate::render;
-use crate::transcript::Said;
+use crate::transcript::{Said, Transcript};
 use hermes_session::{MessageId, Role};
 use std::ops::Range;
 
 /// So many characters a note of what is left out has at most.
 const NOTE: usize = 48;
+/// Stands where messages were not read.
+const GAP: &str = "[…]";
 
 /// A part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,7 +20,7 @@ pub struct Window {
     pub text: String,
     /// How many messages are in it.
     pub messages: usize,
-    /// How many of what was read are not.
+    /// How many of the conversation's are not, as its sessions count them.
     pub left_out: usize,
     /// The first message in it.
     pub first: Option<MessageId>,
@@ -33,7 +35,8 @@ struct Piece {
     text: String,
     /// How many characters it takes, with the blank line behind it.
     size: usize,
-    is_match: bool,
+    /// If it was found, how good it is: nought is the best.
+    rank: Option<usize>,
     /// Whether a turn begins here.
     starts_turn: bool,
     follows: bool,
@@ -41,27 +44,29 @@ struct Piece {
 
 impl Window {
     /// Makes the window of at most `budget` characters. `marks` tells the places in a text that match.
-    pub(crate) fn new(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
-        let pieces = pieces(said, budget, marks);
-        let kept = choose(&pieces, budget);
+    pub(crate) fn new(read: &Transcript, budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
+        let pieces = pieces(&read.said, budget, marks);
+        let kept = choose(&pieces, read.to_end, budget);
+        // What is missing in front of a place, or behind all, if nothing up to there is shown from another place on.
+        let missing = |from: usize, to: usize| {
+            let more = match pieces.get(to) {
+                Some(_) => pieces[from..=to].iter().any(|piece| !piece.follows),
+                None => !read.to_end || pieces[from..].iter().any(|piece| !piece.follows),
+            };
+            note(to - from, more)
+        };
         let mut window = Self::default();
-        let (mut before, mut parts) = (None, Vec::new());
+        let (mut next, mut parts) = (0, Vec::new());
         for (place, piece) in pieces.iter().enumerate().filter(|(place, _)| kept[*place]) {
-            match before {
-                None if place > 0 => parts.push(note(place)),
-                Some(last) if place > last + 1 => parts.push(note(place - last - 1)),
-                Some(_) if !piece.follows => parts.push("[…]".to_owned()),
-                _ => {}
-            }
+            parts.extend(missing(next, place));
             parts.push(piece.text.clone());
-            before = Some(place);
+            next = place + 1;
             window.messages += 1;
             window.first = window.first.or(Some(piece.id));
             window.last = Some(piece.id);
         }
-        let behind = before.map_or(0, |last| pieces.len() - last - 1);
-        parts.extend((behind > 0).then(|| note(behind)));
-        window.left_out = pieces.len() - window.messages;
+        parts.extend(missing(next, pieces.len()));
+        window.left_out = pieces.len() - window.messages + read.unread;
         window.text = parts.join("\n\n");
         window
     }
@@ -72,14 +77,21 @@ impl Window {
     }
 }
 
-fn note(count: usize) -> String {
-    format!("[… {count} {} left out …]", if count == 1 { "message" } else { "messages" })
+/// A note that so many messages are left out, or more than can be counted here.
+fn note(count: usize, more: bool) -> Option<String> {
+    let messages = if count == 1 { "message" } else { "messages" };
+    match (count, more) {
+        (0, false) => None,
+        (0, true) => Some(GAP.to_owned()),
+        (count, false) => Some(format!("[… {count} {messages} left out …]")),
+        (count, true) => Some(format!("[… more than {count} {messages} left out …]")),
+    }
 }
 
 fn pieces(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Vec<Piece> {
     let full: Vec<Option<String>> = said
         .iter()
-        .map(|said| match said.is_match {
+        .map(|said| match said.rank.is_some() {
             true => Some(render::matched(&said.message, usize::MAX, &marks)),
             false => render::message(&said.message),
         })
@@ -87,18 +99,18 @@ fn pieces(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>
     let long: Vec<usize> = said
         .iter()
         .zip(&full)
-        .filter(|(said, _)| said.is_match)
+        .filter(|(said, _)| said.rank.is_some())
         .map(|(_, text)| text.as_ref().map_or(0, |text| text.chars().count()))
         .collect();
     // A quarter is for what stands around.
-    let room = budget.saturating_sub((long.len() + 2) * NOTE) * 3 / 4;
+    let room = budget.saturating_sub((long.len() + 2) * NOTE) / 4 * 3;
     let most = level(&long, room.saturating_sub(2 * long.len()));
     let (mut pieces, mut has_gap) = (Vec::with_capacity(said.len()), false);
     for (said, text) in said.iter().zip(full) {
         has_gap |= !said.follows;
         let Some(mut text) = text else { continue };
         let mut size = text.chars().count();
-        if said.is_match && size > most {
+        if said.rank.is_some() && size > most {
             text = render::matched(&said.message, most, &marks);
             size = text.chars().count();
         }
@@ -107,7 +119,7 @@ fn pieces(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>
             id: said.message.id,
             text,
             size: size + 2,
-            is_match: said.is_match,
+            rank: said.rank,
             starts_turn: said.message.body.role == Role::User || !follows,
             follows,
         });
@@ -131,25 +143,32 @@ fn level(lengths: &[usize], room: usize) -> usize {
 }
 
 /// Which pieces are shown: all if they fit; else those that were found, the rest of their turns, and whole turns around them.
-fn choose(pieces: &[Piece], budget: usize) -> Vec<bool> {
+fn choose(pieces: &[Piece], to_end: bool, budget: usize) -> Vec<bool> {
     let all: usize = pieces.iter().map(|piece| piece.size).sum();
-    let gaps = pieces.iter().filter(|piece| !piece.follows).count();
-    if all + gaps * NOTE <= budget {
+    let gaps = pieces.iter().filter(|piece| !piece.follows).count() + usize::from(!to_end);
+    let gaps = gaps * (GAP.chars().count() + 2);
+    if all + gaps <= budget {
         return vec![true; pieces.len()];
     }
-    let mut kept: Vec<bool> = pieces.iter().map(|piece| piece.is_match).collect();
-    let taken: usize = pieces.iter().filter(|piece| piece.is_match).map(|piece| piece.size).sum();
+    let mut kept: Vec<bool> = pieces.iter().map(|piece| piece.rank.is_some()).collect();
+    let taken: usize = pieces.iter().filter(|piece| piece.rank.is_some()).map(|piece| piece.size).sum();
     let matches = kept.iter().filter(|is_kept| **is_kept).count();
-    let mut left = budget.saturating_sub(taken + (matches + 2) * NOTE);
+    let mut left = budget.saturating_sub(taken + gaps + (matches + 2) * NOTE);
     let turns = turns(pieces);
-    let mut centres: Vec<usize> =
-        (0..turns.len()).filter(|turn| pieces[turns[*turn].clone()].iter().any(|piece| piece.is_match)).collect();
+    let best = |turn: &usize| pieces[turns[*turn].clone()].iter().filter_map(|piece| piece.rank).min();
+    let mut centres: Vec<usize> = (0..turns.len()).filter(|turn| best(turn).is_some()).collect();
+    centres.sort_by_key(best);
     if centres.is_empty() {
         // Nothing was found: the end is where one was last.
         centres.extend(turns.len().checked_sub(1));
     }
+    // A share for each, so that no long turn takes all of it; then what is left, the best first.
+    for (place, centre) in centres.iter().enumerate() {
+        let share = left / (centres.len() - place);
+        left -= share - complete(pieces, &turns[*centre], &mut kept, share);
+    }
     for centre in &centres {
-        complete(pieces, &turns[*centre], &mut kept, &mut left);
+        left = complete(pieces, &turns[*centre], &mut kept, left);
     }
     // One step further from each, until nothing fits on either side.
     let mut edges: Vec<[Option<usize>; 2]> = centres.iter().map(|centre| [Some(*centre); 2]).collect();
@@ -182,30 +201,30 @@ fn take(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], left: &mut usi
     true
 }
 
-/// Takes the rest of a turn in which something was found; of one that is too long, the messages next to what is taken, as long as they fit.
-fn complete(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], left: &mut usize) {
-    if take(pieces, turn, kept, left) {
-        return;
+/// Takes the rest of a turn in which something was found; of one that is too long, the messages on both sides of what was found, the nearest first, as
+/// long as they fit. Of a turn in which nothing was found its end is taken. Answers what is left of the room.
+fn complete(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], mut left: usize) -> usize {
+    if take(pieces, turn, kept, &mut left) {
+        return left;
     }
-    if !kept[turn.clone()].contains(&true) {
-        // Of a turn in which nothing was found its end is taken.
-        for place in turn.clone().rev() {
-            if pieces[place].size > *left {
-                return;
-            }
-            *left -= pieces[place].size;
+    let mut found: Vec<usize> = turn.clone().filter(|place| pieces[*place].rank.is_some()).collect();
+    if found.is_empty() {
+        found.push(turn.end);
+    }
+    let mut nearest: Vec<usize> = turn.clone().filter(|place| pieces[*place].rank.is_none()).collect();
+    // Of two that are as near, the one behind: an answer comes after what it answers.
+    nearest.sort_by_key(|place| {
+        let far = found.iter().map(|found| (found.abs_diff(*place), found > place)).min();
+        (far, *place)
+    });
+    for place in nearest {
+        let beside = |other: usize| found.contains(&other) || (turn.contains(&other) && kept[other]);
+        if !kept[place] && pieces[place].size <= left && (beside(place + 1) || beside(place.wrapping_sub(1))) {
+            left -= pieces[place].size;
             kept[place] = true;
         }
     }
-    loop {
-        let next = turn.clone().find(|place| {
-            let beside = |other: usize| turn.contains(&other) && kept[other];
-            !kept[*place] && pieces[*place].size <= *left && (beside(place + 1) || beside(place.wrapping_sub(1)))
-        });
-        let Some(place) = next else { return };
-        *left -= pieces[place].size;
-        kept[place] = true;
-    }
+    left
 }
 
 #[cfg(test)]

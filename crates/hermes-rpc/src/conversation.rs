@@ -15,7 +15,7 @@ pub(crate) async fn get(call: &Call<'_>) -> Answer {
         for id in lineage.compressed_into(&id).iter().chain([&id]) {
             segments.push(messages::read(call, id).await?);
         }
-        replay::without_repeats(segments)
+        replay::without_repeats(segments).messages
     } else {
         messages::read(call, &id).await?
     };

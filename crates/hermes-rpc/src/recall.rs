@@ -4,7 +4,7 @@ use crate::args::Value;
 use crate::call::{Answer, Call};
 use crate::fail::Fail;
 use crate::listing::{ids_of, source_of};
-use hermes_recall::{RecallRequest, to_json};
+use hermes_recall::{DEFAULT_BUDGET, DEFAULT_LIMIT, RecallRequest, to_json};
 use hermes_session::search::SearchFilter;
 use hermes_session::{Role, Scope};
 use jiff::tz::TimeZone;
@@ -16,16 +16,23 @@ const MOST: usize = 5;
 pub(crate) async fn session_search(call: &Call<'_>, zone: &TimeZone) -> Answer {
     let args = &call.args;
     let scope = scope(args.value("scope"))?;
-    let whole = |name: &str| Ok::<_, Fail>(usize::try_from(args.integer(name)?.unwrap_or(0)).unwrap_or(0));
     let asked = RecallRequest {
         current: args.lookup("current_session_id"),
-        limit: whole("limit")?.clamp(1, MOST),
-        budget: whole("budget")?,
+        limit: limit(args.value("limit")),
+        budget: args.integer("budget")?.map_or(DEFAULT_BUDGET, |budget| usize::try_from(budget).unwrap_or(0)),
         filter: SearchFilter { roles: roles(args.value("role_filter"))?, ..SearchFilter::default() },
         ..RecallRequest::new(args.text("query")?.unwrap_or_default())
     };
     let recall = hermes_recall::session_search(call.store, &scope, &asked, None).await?;
     Ok(to_json(&asked.query, &recall, zone).to_string())
+}
+
+/// How many conversations, as the agent's tool takes it: what is no number is as if nothing was said.
+fn limit(value: Value<'_>) -> usize {
+    match value.double() {
+        Ok(Some(number)) if number.is_finite() => (number.max(1.0) as usize).min(MOST),
+        _ => DEFAULT_LIMIT,
+    }
 }
 
 /// Whose conversations: `'all'`, or a mapping with a `source`, a `user_id`, both, or `sessions`. Nobody gets everything by saying nothing.

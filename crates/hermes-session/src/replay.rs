@@ -11,9 +11,12 @@ pub use pairing::INTERRUPTED;
 pub use validate::{Unplayable, validate};
 
 use crate::json::ObjectWriter;
-use crate::{Content, Json, Message, MessageBody, MessageRequest, Role, SessionId, SessionStore, StoreError};
+use crate::{
+    Content, Json, Message, MessageBody, MessageId, MessageRequest, Role, SessionId, SessionStore, StoreError,
+};
 use crate::{scrub, tool_calls::has_call};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The role of rows that only the gateway reads.
 const SESSION_META: &str = "session_meta";
@@ -156,9 +159,18 @@ pub fn replay(segments: impl IntoIterator<Item = Vec<Message>>) -> Vec<ReplayMes
     pairing::pair(overlap::join(segments.into_iter().map(talk)))
 }
 
+/// The messages of a chain of sessions as one list.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Joined {
+    /// What was said, oldest first.
+    pub messages: Vec<Message>,
+    /// What was left out, each with the message of the list that it is a copy of.
+    pub copies: BTreeMap<MessageId, MessageId>,
+}
+
 /// The messages of a chain of sessions, of which each carries on the one before, as they are stored: only what a session repeats of
 /// the one before is left out.
-pub fn without_repeats(segments: impl IntoIterator<Item = Vec<Message>>) -> Vec<Message> {
+pub fn without_repeats(segments: impl IntoIterator<Item = Vec<Message>>) -> Joined {
     overlap::join_stored(segments.into_iter())
 }
 

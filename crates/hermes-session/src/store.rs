@@ -124,11 +124,13 @@ pub trait SessionStore: Send + Sync {
 
     /// A stretch of a session's messages, oldest first.
     ///
-    /// A column that can't be read is told in [`Message::faults`] and hides nothing else.
+    /// A column that can't be read is told in [`Message::faults`] and hides nothing else. What is asked for
+    /// [as it was said](MessageRequest::as_said) has every message that a search finds.
     ///
     /// # Errors
     /// `NotFound` if there is no such session.
-    //  Cases: messages::pages_neither_skip_nor_repeat, messages::the_last_page_first, sessions::unknown_session
+    //  Cases: messages::pages_neither_skip_nor_repeat, messages::the_last_page_first, messages::as_said_is_the_transcript,
+    //         sessions::unknown_session
     async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError>;
 
     /// What stands around each of these places of sessions, in their order: the last message before it and up to two from it on, so a message
@@ -331,22 +333,34 @@ pub struct MessageRequest {
     pub window: Window,
     /// How many messages at most.
     pub limit: u32,
+    /// Whether what an agent compacted out of the transcript, and searches still find, comes as well. Only files of newer agents keep any.
+    pub with_compacted: bool,
 }
 
 impl MessageRequest {
+    /// The `limit` messages of the transcript at the edge of a stretch.
+    pub const fn new(window: Window, limit: u32) -> Self {
+        Self { window, limit, with_compacted: false }
+    }
+
     /// The first `limit` messages.
     pub const fn first(limit: u32) -> Self {
-        Self { window: Window::After(None), limit }
+        Self::new(Window::After(None), limit)
     }
 
     /// The last `limit` messages.
     pub const fn last(limit: u32) -> Self {
-        Self { window: Window::Before(None), limit }
+        Self::new(Window::Before(None), limit)
     }
 
     /// The `limit` messages after one.
     pub const fn after(id: MessageId, limit: u32) -> Self {
-        Self { window: Window::After(Some(id)), limit }
+        Self::new(Window::After(Some(id)), limit)
+    }
+
+    /// The same of all that was said, whether it is still in the transcript or was compacted out of it.
+    pub const fn as_said(self) -> Self {
+        Self { with_compacted: true, ..self }
     }
 }
 

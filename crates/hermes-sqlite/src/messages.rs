@@ -183,8 +183,8 @@ pub(crate) fn around(database: &Database, id: &SessionId, place: MessageId) -> R
     // They nearly always stand close by. If not, the agent's index has all ids of the session.
     const CLOSE: &str = "24";
     let mut messages = Vec::with_capacity(3);
-    let before = MessageRequest { window: Window::Before(Some(place)), limit: 1 };
-    let from = MessageRequest { window: Window::After(place.0.checked_sub(1).map(MessageId)), limit: 2 };
+    let before = MessageRequest::new(Window::Before(Some(place)), 1);
+    let from = MessageRequest::new(Window::After(place.0.checked_sub(1).map(MessageId)), 2);
     for request in [before, from] {
         let mut found = nearest(database, id, &request, Some(CLOSE))?;
         if found.len() < request.limit as usize {
@@ -211,15 +211,14 @@ fn nearest(
         Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
         Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
     };
+    let shape = database.shape();
+    let is_meant = if request.with_compacted { shape.was_said() } else { shape.in_transcript() };
     let place = match among {
         Some(close) => format!(
-            "(SELECT id, session_id FROM messages WHERE id {comparison} ?2 AND {} ORDER BY id {direction} LIMIT {close}) \
-             WHERE session_id = ?1",
-            database.shape().in_transcript()
+            "(SELECT id, session_id FROM messages WHERE id {comparison} ?2 AND {is_meant} ORDER BY id {direction} LIMIT {close}) \
+             WHERE session_id = ?1"
         ),
-        None => {
-            format!("messages WHERE session_id = ?1 AND id {comparison} ?2 AND {}", database.shape().in_transcript())
-        }
+        None => format!("messages WHERE session_id = ?1 AND id {comparison} ?2 AND {is_meant}"),
     };
     // Ids first: the agent's index orders a session by time, and sorting ids costs nothing beside sorting messages.
     let mut statement = database.prepare_cached(&format!(

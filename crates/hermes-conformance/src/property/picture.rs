@@ -29,7 +29,7 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
     for name in SESSIONS {
         let session = id(name);
         show(format!("session {name}"), &store.session(&session).await?);
-        let window = |window| MessageRequest { window, limit: 1_000 };
+        let window = |window| MessageRequest::new(window, 1_000);
         match store.messages(&session, &window(Window::After(None))).await {
             Ok(messages) => {
                 let said: Vec<_> =

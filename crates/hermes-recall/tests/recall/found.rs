@@ -37,6 +37,33 @@ async fn one_chatty_conversation_keeps_nobody_out() {
 }
 
 #[tokio::test]
+async fn every_match_of_a_conversation_is_shown_whoever_fills_the_page() {
+    let place = Place::new();
+    place.session(session("quiet", "cli"), 0.0).await;
+    let filler = "many other words ".repeat(30);
+    let mut said = vec!["ferry ferry ferry".to_owned()];
+    said.extend((0..9).map(|number| format!("{number} {filler} ferry {filler}")));
+    place.say("quiet", &said.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    place.session(session("chatty", "cli"), 1.0).await;
+    let many: Vec<String> = (0..100).map(|number| format!("ferry {number}")).collect();
+    place.say("chatty", &many.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let request = RecallRequest { limit: 2, ..RecallRequest::new("ferry") };
+    let count = |results: &[hermes_recall::Recalled], name: &str| {
+        results.iter().find(|result| result.conversation.id().as_str() == name).unwrap().matches.len()
+    };
+    let results = place.recall(&request).await;
+    assert_eq!((count(&results, "quiet"), count(&results, "chatty")), (10, 20));
+    // A filter by sessions still counts, and a question that is relaxed stays so.
+    let results = place.recall(&RecallRequest { query: "ferry absent nothing".into(), ..request.clone() }).await;
+    assert_eq!(count(&results, "quiet"), 10);
+    place.store.split(&id("quiet"), &NewChild::new(id("more")), &[], &at(2.0)).await.unwrap();
+    place.say("more", &["ferry"]).await;
+    let sessions = Some(vec![id("quiet"), id("chatty")]);
+    let filter = SearchFilter { sessions, ..SearchFilter::default() };
+    assert_eq!(count(&place.recall(&RecallRequest { filter, ..request }).await, "more"), 10);
+}
+
+#[tokio::test]
 async fn the_current_conversation_and_its_ancestors_are_left_out() {
     let place = Place::new();
     for name in ["root", "other"] {
@@ -117,6 +144,25 @@ async fn a_long_session_is_read_around_its_matches() {
             "{} of {budget}",
             window.characters()
         );
+        assert_eq!(window.messages + window.left_out, 3_000, "what was not read is left out as well");
+    }
+}
+
+#[tokio::test]
+async fn of_a_long_session_with_short_messages_as_much_is_read_as_fits() {
+    let place = Place::new();
+    place.session(session("long", "cli"), 0.0).await;
+    let texts: Vec<String> = (0..3_000)
+        .map(|number| if number == 1_500 { "the ferry".to_owned() } else { format!("note {number}") })
+        .collect();
+    place.say("long", &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    for (budget, all) in [(20_000, false), (100_000, true)] {
+        let results = place.recall(&RecallRequest { budget, ..RecallRequest::new("ferry") }).await;
+        let window = &results[0].window;
+        assert!(window.text.contains("the ferry") && (all || window.characters() * 5 > budget * 4), "{budget}");
+        assert_eq!(window.messages + window.left_out, 3_000);
+        assert_eq!(window.left_out == 0, all, "{budget}");
+        assert_eq!(window.text.starts_with("[… ") && window.text.ends_with(" …]"), !all, "{budget}");
     }
 }
 

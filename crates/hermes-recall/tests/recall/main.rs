@@ -5,6 +5,8 @@
 mod evaluation;
 mod found;
 mod matrix;
+mod pages;
+mod passages;
 mod summaries;
 
 use hermes_recall::{Recall, RecallRequest, Recalled, session_search};
@@ -14,7 +16,7 @@ use hermes_sqlite::{SqliteOptions, SqliteStore};
 /// A store in a file of its own.
 struct Place {
     store: SqliteStore,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Place {
@@ -22,7 +24,14 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let options = SqliteOptions { background: false, ..SqliteOptions::default() };
         let store = SqliteStore::open(&folder.path().join("state.db"), &options).unwrap();
-        Self { store, _folder: folder }
+        Self { store, folder }
+    }
+
+    /// Writes to the file as another program does.
+    #[expect(clippy::disallowed_methods, reason = "what only newer agents write is written past the store")]
+    fn foreign(&self, sql: &str) {
+        let file = rusqlite::Connection::open(self.folder.path().join("state.db")).unwrap();
+        file.execute_batch(sql).unwrap();
     }
 
     /// Makes a session.

@@ -35,6 +35,11 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
         let request = RecallRequest { limit: 10, ..request };
         // Nothing of the question is to be taken for an answer.
         let answer = to_json("", &reader.search(&request, None).await?, &zone);
+        let served = &answer["served"];
+        if !served.is_null() {
+            // How many messages wait to be indexed is everybody's.
+            assert_eq!(served["unindexed"].is_u64(), !reader.scope().is_bounded(), "{name}: {served}");
+        }
         Ok::<_, StoreError>((name, answer.to_string()))
     };
     all.push(searched("search, words", RecallRequest::new("common OR commonly")).await?);
@@ -54,7 +59,7 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
     let filter = SearchFilter { sessions: Some(every), ..SearchFilter::default() };
     all.push(searched("recent, named sessions", RecallRequest { filter, ..RecallRequest::new("") }).await?);
     let everything = ListRequest { page: PageRequest::first(100), ..ListRequest::default() };
-    all.push(("list", listed(&reader.list(&everything).await?, 0, &zone).to_string()));
+    all.push(("list", listed(&reader.list(&everything).await?, &everything.page, &zone).to_string()));
     let mut read = [String::new(), String::new(), String::new()];
     for (session, _) in sessions() {
         let refused = |error| match error {
@@ -73,6 +78,31 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
     let [pages, transcripts, statistics] = read;
     all.extend([("read", pages), ("transcript", transcripts), ("statistics of one", statistics)]);
     Ok(all)
+}
+
+/// Being in a conversation leaves out that one and what it comes from, as far as they are within the scope. To be in one outside is to be in none.
+async fn being_somewhere(reader: &Reader, scope: &Scope, within: &BTreeSet<&str>) {
+    let found = async |current: Option<SessionId>, query: &str| {
+        let request = RecallRequest { current, limit: 10, ..RecallRequest::new(query) };
+        to_json("", &reader.search(&request, None).await.unwrap(), &TimeZone::UTC).to_string()
+    };
+    for query in ["common", "", "absent", "common absent"] {
+        let nowhere = found(None, query).await;
+        assert_eq!(found(Some(id("nowhere")), query).await, nowhere, "within {scope:?}");
+        for (session, root) in sessions() {
+            let answer = found(Some(id(session)), query).await;
+            if !within.contains(session) {
+                assert_eq!(answer, nowhere, "{session} is not within {scope:?}");
+                continue;
+            }
+            // The one branch comes from the first conversation.
+            let origins = if root == "x1" { vec!["t1", "x1"] } else { vec![root] };
+            let known = sessions().into_iter().filter(|(_, root)| origins.contains(root)).map(|(session, _)| session);
+            let known: BTreeSet<&str> = known.collect();
+            let expect: BTreeSet<&str> = told(&nowhere).difference(&known).copied().collect();
+            assert_eq!(told(&answer), expect, "in {session} within {scope:?}");
+        }
+    }
 }
 
 /// What may be told within a scope, and what has to be.
@@ -94,6 +124,7 @@ async fn check(name: &str, store: Arc<dyn Store>) {
         }
         let counts = reader.statistics().await.unwrap().counts;
         assert_eq!((counts.conversations, counts.sessions), (roots.len() as u64, within.len() as u64), "{scope:?}");
+        being_somewhere(&reader, &scope, &within).await;
         changes(&reader, &within).await;
     }
     #[expect(clippy::print_stdout, reason = "the matrix is what this test is for")]

@@ -51,9 +51,19 @@ async fn five_conversations_are_the_most_and_a_scope_has_to_be_named() {
     for number in 0..7 {
         said(&mut client, &format!("s{number}"), "anna", "the ferry").await;
     }
-    for (limit, expected) in [(10, 5), (4, 4), (0, 1), (-3, 1)] {
+    let limits = [(json!(10), 5), (json!(4), 4), (json!(0), 1), (json!(-3), 1), (json!("2"), 2)];
+    // What is no number is as if nothing was said.
+    let odd = [(json!(null), 3), (json!("many"), 3), (json!([1]), 3)];
+    for (limit, expected) in limits.into_iter().chain(odd) {
         let answer = client.named("session_search", json!({"query": "ferry", "limit": limit, "scope": "all"})).await;
         assert_eq!(answer["count"], json!(expected), "{limit}");
+    }
+    client.call("append_message", json!(["s0", "user", format!("the pier {}", "is far ".repeat(1_000))])).await;
+    for (budget, is_whole) in [(json!(null), true), (json!(0), false), (json!(i64::MAX), true)] {
+        let asked = json!({"query": "pier", "limit": 5, "scope": {"sessions": ["s0"]}, "budget": budget});
+        let answer = client.named("session_search", asked).await;
+        let text = answer["results"][0]["summary"].as_str().unwrap().to_owned();
+        assert_eq!(text.contains(&"is far ".repeat(999)), is_whole, "{budget}");
     }
     let missing = client.raises("session_search", json!(["ferry"])).await;
     assert_eq!(missing.0, "TypeError");

@@ -1,7 +1,7 @@
 //! Leaves out what a continuation copied from the session before it.
 
-use super::ReplayMessage;
-use crate::{Content, Message, Role, compaction};
+use super::{Joined, ReplayMessage};
+use crate::{Content, Message, MessageId, Role, compaction};
 use std::ops::Range;
 
 /// Within how many messages behind the copied start the summary is looked for. The agent protects three messages and what
@@ -20,14 +20,14 @@ pub(super) fn join(segments: impl Iterator<Item = Vec<ReplayMessage>>) -> Vec<Re
         if segments.peek().is_some() {
             before.clone_from(&segment);
         }
-        let said = segment.into_iter().enumerate().filter(|(at, _)| !copies.contain(*at));
+        let said = segment.into_iter().enumerate().filter(|(at, _)| copies.original(*at).is_none());
         joined.extend(said.map(|(_, message)| message));
     }
     joined
 }
 
-/// The same of messages as they are stored.
-pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Vec<Message> {
+/// The same of messages as they are stored, with what each that is left out is a copy of.
+pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Joined {
     let compared = |message: &Message| ReplayMessage {
         role: message.body.role.clone(),
         content: message.body.content.clone(),
@@ -41,13 +41,23 @@ pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Vec<M
         codex_reasoning_items: None,
         codex_message_items: None,
     };
-    let (mut joined, mut before) = (Vec::new(), Vec::new());
+    let mut joined = Joined::default();
+    // Of the session before: its messages, and where each was said first.
+    let (mut before, mut said): (Vec<ReplayMessage>, Vec<MessageId>) = (Vec::new(), Vec::new());
     for segment in segments.filter(|segment| !segment.is_empty()) {
         let current: Vec<ReplayMessage> = segment.iter().map(compared).collect();
         let copies = Copies::of(&before, &current);
-        joined
-            .extend(segment.into_iter().enumerate().filter(|(at, _)| !copies.contain(*at)).map(|(_, message)| message));
-        before = current;
+        let mut said_here = Vec::with_capacity(segment.len());
+        for (at, message) in segment.into_iter().enumerate() {
+            let original = copies.original(at).map_or(message.id, |place| said[place]);
+            said_here.push(original);
+            if copies.original(at).is_some() {
+                joined.copies.insert(message.id, original);
+            } else {
+                joined.messages.push(message);
+            }
+        }
+        (before, said) = (current, said_here);
     }
     joined
 }
@@ -56,6 +66,8 @@ pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Vec<M
 struct Copies {
     head: usize,
     tail: Range<usize>,
+    /// Where in the parent the copied end starts.
+    end: usize,
 }
 
 impl Copies {
@@ -70,11 +82,15 @@ impl Copies {
         let (length, start) = (0..=last_start)
             .map(|start| (copied_end(free, &rest[start..]), start))
             .fold((0, 0), |best, next| if next.0 > best.0 { next } else { best });
-        Self { head, tail: head + start..head + start + length }
+        Self { head, tail: head + start..head + start + length, end: parent.len() - length }
     }
 
-    fn contain(&self, at: usize) -> bool {
-        at < self.head || self.tail.contains(&at)
+    /// The place in the parent that a message is a copy of, if it is one.
+    fn original(&self, at: usize) -> Option<usize> {
+        if at < self.head {
+            return Some(at);
+        }
+        self.tail.contains(&at).then(|| self.end + at - self.tail.start)
     }
 }
 

@@ -165,9 +165,34 @@ fn a_continuation_does_not_repeat_what_it_copied() {
 fn stored_messages_are_joined_as_they_are() {
     let root = stored([user("one"), calls("[]"), user("yes"), user("yes"), says(" end ")]);
     let tip = stored([says("end"), result("x", "answers nobody"), user("yes")]);
-    let joined = without_repeats([root.clone(), Vec::new(), tip.clone()]);
+    let joined = without_repeats([root.clone(), Vec::new(), tip.clone()]).messages;
     let expect: Vec<Message> = root.into_iter().chain(tip.into_iter().skip(1)).collect();
     assert_eq!(joined, expect);
+}
+
+#[test]
+fn a_copy_is_known_by_what_it_is_a_copy_of() {
+    let mut last = 0;
+    let mut numbered = |bodies: &[MessageBody]| {
+        let mut messages = stored(bodies.to_vec());
+        for message in &mut messages {
+            last += 1;
+            message.id = MessageId(last);
+        }
+        messages
+    };
+    let summary = user("[CONTEXT SUMMARY]: more");
+    let chain = [
+        numbered(&[user("go"), call("a"), user("go"), call("b"), user("go")]),
+        numbered(&[user("go "), summary.clone(), call("b"), user("go"), call("c")]),
+        numbered(&[user("go"), summary, call("b"), user("go"), call("c"), says("done")]),
+    ];
+    let joined = without_repeats(chain);
+    let kept: Vec<i64> = joined.messages.iter().map(|message| message.id.0).collect();
+    assert_eq!(kept, [1, 2, 3, 4, 5, 7, 10, 16]);
+    let copies: Vec<(i64, i64)> = joined.copies.iter().map(|(copy, of)| (copy.0, of.0)).collect();
+    // Of what was said or called several times it is the place that counts, and of a copy of a copy the first.
+    assert_eq!(copies, [(6, 1), (8, 4), (9, 5), (11, 1), (12, 7), (13, 4), (14, 5), (15, 10)]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl<'a> Pages<'a> {
         if self.is_over {
             return Ok(Vec::new());
         }
-        let request = MessageRequest { window: Window::After(self.after), limit: self.limit };
+        let request = MessageRequest::new(Window::After(self.after), self.limit);
         let page = self.store.messages(&self.session, &request).await?;
         self.is_over = page.len() < self.limit as usize;
         self.after = page.last().map(|message| message.id).or(self.after);

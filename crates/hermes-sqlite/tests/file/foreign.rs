@@ -1,7 +1,9 @@
 //! Somebody else writes the file while we have it open, with plain SQL and in the agent's own order.
 
 use crate::fixture::{File, at, id, new, shown, user};
-use hermes_session::{Lineage, ListRequest, Maintenance as _, NewChild, Relation, SessionStore as _, View};
+use hermes_session::{
+    Lineage, ListRequest, Maintenance as _, MessageRequest, NewChild, Relation, SessionStore as _, View,
+};
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 
@@ -165,4 +167,28 @@ async fn both_sides_write_in_turn() {
         .query_row("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'four OR three'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(found, 2);
+}
+
+#[tokio::test]
+async fn what_they_compacted_away_is_read_as_it_was_said() {
+    let file = File::new();
+    let store = file.open();
+    store.create(&new("a"), &at(1.0)).await.unwrap();
+    let said = ["one", "two", "taken back", "in short", "three"];
+    store.append(&id("a"), &said.map(user), &at(2.0)).await.unwrap();
+    file.foreign()
+        .execute_batch(
+            "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
+             ALTER TABLE messages ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;
+             UPDATE messages SET active = 0 WHERE content IN ('one', 'two', 'taken back');
+             UPDATE messages SET compacted = 1 WHERE content IN ('one', 'two');",
+        )
+        .unwrap();
+    let read = async |request: MessageRequest| -> Vec<String> {
+        let messages = store.messages(&id("a"), &request).await.unwrap();
+        messages.iter().map(|message| message.body.plain_text().into_owned()).collect()
+    };
+    assert_eq!(read(MessageRequest::first(9)).await, ["in short", "three"]);
+    assert_eq!(read(MessageRequest::first(9).as_said()).await, ["one", "two", "in short", "three"]);
+    assert_eq!(read(MessageRequest::last(3).as_said()).await, ["two", "in short", "three"]);
 }

@@ -4,7 +4,9 @@ use crate::fixture::{File, all_messages, id, now, report, session, texts, title,
 use crate::peer::{Peer, Release};
 use crate::samples;
 use crate::views::{arguments, fields, our_list, same_list, same_tip, same_transcripts, their_hits};
-use hermes_session::{EndReason, Maintenance as _, MessageBody, NewChild, Relation, SessionStore as _, UsageUpdate};
+use hermes_session::{
+    EndReason, Maintenance as _, MessageBody, MessageRequest, NewChild, Relation, SessionStore as _, UsageUpdate,
+};
 use hermes_sqlite::SqliteStore;
 use serde_json::{Value, json};
 
@@ -169,6 +171,12 @@ async fn what_they_put_aside_stays_aside(release: &Release) {
     let store = file.open();
     assert_eq!(texts(&store, "rewound").await, ["rewound one", "said instead"]);
     assert_eq!(texts(&store, "squeezed").await, ["what was said, in short"]);
+    let as_said = async |name: &str| -> Vec<String> {
+        let messages = store.messages(&id(name), &MessageRequest::first(9).as_said()).await.unwrap();
+        messages.iter().map(|message| message.body.plain_text().into_owned()).collect()
+    };
+    assert_eq!(as_said("rewound").await, ["rewound one", "said instead"]);
+    assert_eq!(as_said("squeezed").await, ["squeezed one", "what was said, in short"]);
     same_list(&store, &mut peer).await;
     let ids = |rows: Vec<hermes_session::SessionSummary>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
     assert_eq!(ids(our_list(&store).await), [id("squeezed"), id("rewound"), id("kept")]);

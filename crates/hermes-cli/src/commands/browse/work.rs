@@ -205,10 +205,10 @@ async fn preview(store: &dyn Store, wanted: &Wanted, text: &str) -> Result<Vec<M
     let messages = match &wanted.place {
         None => store.messages(&wanted.id, &MessageRequest::last(SHOWN)).await?,
         Some((session, message)) => {
-            let request = MessageRequest { window: Window::Before(Some(*message)), limit: BEFORE };
+            let request = MessageRequest::new(Window::Before(Some(*message)), BEFORE);
             let mut messages = store.messages(session, &request).await?;
             let last = messages.last().map(|message| message.id);
-            let request = MessageRequest { window: Window::After(last), limit: SHOWN };
+            let request = MessageRequest::new(Window::After(last), SHOWN);
             messages.extend(store.messages(session, &request).await?);
             messages
         }
