@@ -172,6 +172,29 @@ pub async fn cost_and_time_are_told(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// What a delegate was compressed into is no part of the conversation's own chain, also if the delegate was sent before the span.
+pub async fn what_a_delegate_goes_on_with_adds_no_time(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    made(&*store, "root", 0).await;
+    store.create(&new_session("sent").child_of(id("root"), Relation::Delegate), &request(1)).await?;
+    for (parent, child, seconds) in [("sent", "zz1", 5), ("zz1", "zz2", 20), ("zz2", "zz3", 30)] {
+        let said = [user("on").said_at(at(seconds + 3))];
+        store.split(&id(parent), &NewChild::new(id(child)), &said, &request(seconds)).await?;
+    }
+    store.split(&id("root"), &NewChild::new(id("next")), &[user("x").said_at(at(22))], &request(21)).await?;
+    for from in [0, 2, 10, 20] {
+        let told = store.insights(&since(from)).await?;
+        let root = if from == 0 { at(21).since(at(0)) } else { 0.0 };
+        assert_eq!(told.time, TimeSpent { conversations: 1, seconds: root + at(22).since(at(21)) }, "{from}");
+        assert_eq!(notable(&told, Distinction::Longest).map(|told| told.0), Some("next"), "{from}");
+    }
+    // Nothing but the delegate's chain is within the span.
+    let told = store.insights(&since(25)).await?;
+    assert_eq!((told.total.conversations, told.total.sessions, told.time), (1, 1, TimeSpent::default()));
+    assert_eq!(notable(&told, Distinction::Messages).map(|told| told.0), Some("root"));
+    Ok(())
+}
+
 /// A branch has what was said before it as a copy: it counts where it was said.
 pub async fn a_copy_is_not_counted_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;

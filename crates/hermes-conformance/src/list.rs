@@ -129,6 +129,7 @@ pub const CASES: &[Case] = cases![
     insights::only_what_was_asked_for,
     insights::tools_and_skills_are_counted,
     insights::cost_and_time_are_told,
+    insights::what_a_delegate_goes_on_with_adds_no_time,
     insights::a_copy_is_not_counted_again,
     insights::many_calls_are_all_counted,
     maintenance::upkeep_comes_to_an_end,

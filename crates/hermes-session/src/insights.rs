@@ -5,9 +5,11 @@
 
 mod activity;
 mod calls;
+mod chains;
 mod gather;
 
 pub use activity::Activity;
+pub use chains::Chains;
 pub use gather::Gathering;
 
 use crate::{Relation, SessionId, Source, Timestamp, Usage};
@@ -183,6 +185,8 @@ pub struct SessionFacts {
     pub parent: Option<SessionId>,
     /// What it is to that session.
     pub relation: Relation,
+    /// Whether it works while the conversation goes on: a delegate, or what one was compressed into ([`Chains`]).
+    pub is_aside: bool,
     /// The source of the session that the conversation starts with.
     pub source: Source,
     /// Its model.

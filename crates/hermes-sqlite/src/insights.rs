@@ -2,9 +2,9 @@
 
 use crate::database::Database;
 use crate::error::Failure;
-use crate::mend;
 use crate::row::{Row, text, time};
-use hermes_session::insights::{Gathering, MessageCounts, SessionFacts};
+use crate::{lineage, mend};
+use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts};
 use hermes_session::{Insights, InsightsRequest, Relation, SessionId, Source};
 use hermes_sql::{columns, decode};
 use rusqlite::params;
@@ -19,15 +19,38 @@ pub(crate) fn insights(database: &Database, request: &InsightsRequest) -> Result
         // Somebody dropped the index: slower, and right.
         Err(_) => database.prepare_cached(&sessions(""))?,
     };
-    let mut gathering = Gathering::new();
+    let mut sessions = Vec::new();
     let mut rows = statement.query(params![request.since.seconds(), request.source.as_ref().map(Source::as_str)])?;
     while let Some(row) = rows.next()? {
-        if let Some(mut facts) = facts(database, row)? {
-            messages(database, &mut facts, &mut gathering)?;
-            gathering.session(facts);
-        }
+        sessions.extend(facts(database, row)?);
+    }
+    chains(database, &sessions)?.set_aside(&mut sessions);
+    let mut gathering = Gathering::new();
+    for mut facts in sessions {
+        messages(database, &mut facts, &mut gathering)?;
+        gathering.session(facts);
     }
     Ok(gathering.finish())
+}
+
+/// What the sessions of the span carry on, as far back as it goes.
+fn chains(database: &Database, sessions: &[SessionFacts]) -> Result<Chains, Failure> {
+    let mut statement = database.prepare_cached(
+        "SELECT s.id, s.parent_session_id, h.relation, s.started_at \
+         FROM hx_session h JOIN sessions s ON s.id = h.session_id WHERE h.session_id = ?",
+    )?;
+    let mut chains = Chains::of(sessions);
+    let mut missing = chains.missing();
+    while !missing.is_empty() {
+        for id in &missing {
+            let mut rows = statement.query(params![id.as_str()])?;
+            while let Some(row) = rows.next()? {
+                lineage::link(row)?.into_iter().for_each(|link| chains.add(link));
+            }
+        }
+        missing = chains.missing();
+    }
+    Ok(chains)
 }
 
 /// A row for each session of the span. `card` names the index that has its columns, or nothing.
@@ -55,6 +78,7 @@ fn facts(database: &Database, row: &rusqlite::Row<'_>) -> Result<Option<SessionF
     Ok(Some(SessionFacts {
         conversation: id(1)?,
         parent: text(row, FACTS + 10)?.map(SessionId::from_stored),
+        is_aside: false,
         relation: text(row, FACTS + 2)?.and_then(|stored| Relation::from_stored(&stored)).unwrap_or(Relation::Root),
         source: Source::from_stored(text(row, FACTS + 3)?.unwrap_or_default()),
         model: text(row, FACTS + 4)?,

@@ -222,6 +222,7 @@ pub(super) mod tests {
             conversation: SessionId::from_stored(name),
             parent: None,
             relation: Relation::Root,
+            is_aside: false,
             source: Source::from_stored(source),
             model: Some("vendor/big".into()),
             title: Some(format!("Title of {name}")),

@@ -1,9 +1,9 @@
 //! How an agent was used: what the server can count it counts; calls of tools are read by pages.
 
 use super::row::{Restored, given};
-use super::{Fields as _, Sql, Value, among};
+use super::{Fields as _, LIST, Sql, Value, among, lineage};
 use crate::{columns, decode, stored, values};
-use hermes_session::insights::{Gathering, MessageCounts, SessionFacts};
+use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts};
 use hermes_session::{Insights, InsightsRequest, MessageId, Relation, SessionId, Source, Timestamp};
 use std::collections::HashMap;
 
@@ -20,6 +20,7 @@ const COUNTS: &str = "(h.relation <> 'branch' OR m.timestamp >= s.started_at)";
 pub async fn insights<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<Insights, T::Failure> {
     let mut gathering = Gathering::new();
     let mut sessions = sessions(transaction, request).await?;
+    chains(transaction, &sessions).await?.set_aside(&mut sessions);
     let places: HashMap<SessionId, usize> =
         sessions.iter().enumerate().map(|(place, facts)| (facts.id.clone(), place)).collect();
     count_messages(transaction, request, &places, &mut sessions).await?;
@@ -31,6 +32,26 @@ pub async fn insights<T: Sql>(transaction: &T, request: &InsightsRequest) -> Res
     }
     sessions.into_iter().for_each(|facts| gathering.session(facts));
     Ok(gathering.finish())
+}
+
+/// What the sessions of the span carry on, as far back as it goes.
+async fn chains<T: Sql>(transaction: &T, sessions: &[SessionFacts]) -> Result<Chains, T::Failure> {
+    let mut chains = Chains::of(sessions);
+    let mut missing = chains.missing();
+    while !missing.is_empty() {
+        for some in missing.chunks(LIST) {
+            let (among, values) = among("s.id", 1, some.iter().map(SessionId::as_str));
+            let sql = format!(
+                "SELECT s.id, s.parent_session_id, h.relation, s.started_at \
+                 FROM hx_session h JOIN sessions s ON s.id = h.session_id WHERE {among}"
+            );
+            for row in transaction.rows(&sql, values).await? {
+                chains.add(lineage::link::<T>(&row)?);
+            }
+        }
+        missing = chains.missing();
+    }
+    Ok(chains)
 }
 
 /// The tables and the condition of a span: `h` and `s` are the session, `r` the one that its conversation starts with.
@@ -66,6 +87,7 @@ async fn sessions<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<
             id: row.id(FACTS)?,
             conversation: row.id(FACTS + 1)?,
             parent: row.try_get::<Option<String>>(FACTS + 9)?.map(SessionId::from_stored),
+            is_aside: false,
             relation: row.text(FACTS + 2).and_then(Relation::from_stored).unwrap_or(Relation::Root),
             source: Source::from_stored(row.try_get::<String>(FACTS + 3)?),
             model: given(&row, FACTS + 4),
