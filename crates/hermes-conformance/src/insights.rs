@@ -215,6 +215,45 @@ pub async fn a_copy_is_not_counted_again(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// A compressed context starts with copies of what was said before: they count where they were said.
+pub async fn what_a_compression_copied_is_not_counted_again(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    made(&*store, "s", 0).await;
+    let skill = |call: &str| {
+        calls(&format!(r#"[{{"id": "{call}", "function": {{"name": "skill_view", "arguments": {{"name": "pdf"}}}}}}]"#))
+    };
+    let result = |call: &str, text: &str| -> NewMessage {
+        let (tool_call_id, tool_name) = (Some(call.to_owned()), Some("skill_view".to_owned()));
+        MessageBody { tool_call_id, tool_name, ..MessageBody::new(Role::Tool, text) }.into()
+    };
+    let summary = |text: &str| user(&format!("[CONTEXT COMPACTION — REFERENCE ONLY] {text}"));
+    let head = [user("größe"), skill("1"), result("1", "a \u{0} text")];
+    let (middle, tail) = ([assistant("hm"), user("go on")], [assistant("done"), user("yes")]);
+    let whole = [&head[..], &middle, &tail].concat();
+    store.append(&id("s"), &whole, &request(1)).await?;
+    let once = MessageCounts { user: 3, assistant: 3, tool: 1, other: 0 };
+    assert_eq!(store.insights(&all()).await?.total.messages, once);
+    // The agent trims what it keeps, and gives it the time of the copying.
+    let second = [&head[..], &[summary("one")], &[assistant(" done\n"), user("yes"), skill("2")]].concat();
+    store.split(&id("s"), &NewChild::new(id("a")), &second, &request(10)).await?;
+    // Nothing was said in between, and a copy of all that there was.
+    store.split(&id("a"), &NewChild::new(id("c")), &[], &request(20)).await?;
+    store.split(&id("c"), &NewChild::new(id("b")), &second, &request(30)).await?;
+    let third = [summary("two"), skill("2"), result("2", "x"), user("yes"), user("yes")];
+    store.split(&id("b"), &NewChild::new(id("z")), &third, &request(40)).await?;
+    let told = store.insights(&all()).await?;
+    assert_eq!(told.total.messages, MessageCounts { user: 7, assistant: 4, tool: 2, other: 0 });
+    assert_eq!((told.total.conversations, told.total.sessions, told.total.tool_calls), (1, 5, 2));
+    assert_eq!(told.tools, BTreeMap::from([("skill_view".to_owned(), ToolUse { calls: 2, results: 2 })]));
+    assert_eq!(told.skills["pdf"], SkillUse { loads: 2, edits: 0, last_used: Some(at(10)) });
+    assert_eq!(notable(&told, Distinction::Messages).map(|told| (told.0, told.3)), Some(("z", 13.0)));
+    // What was copied from before the span was said before the span.
+    let told = store.insights(&since(40)).await?;
+    assert_eq!(told.total.messages, MessageCounts { user: 3, assistant: 0, tool: 1, other: 0 });
+    assert_eq!((told.total.tool_calls, told.tools["skill_view"]), (0, ToolUse { calls: 0, results: 1 }));
+    Ok(())
+}
+
 /// More calls than a page of any provider has, over more sessions than it asks for at once.
 pub async fn many_calls_are_all_counted(setup: Setup) -> CaseResult {
     let store = setup.store().await;

@@ -131,6 +131,7 @@ pub const CASES: &[Case] = cases![
     insights::cost_and_time_are_told,
     insights::what_a_delegate_goes_on_with_adds_no_time,
     insights::a_copy_is_not_counted_again,
+    insights::what_a_compression_copied_is_not_counted_again,
     insights::many_calls_are_all_counted,
     maintenance::upkeep_comes_to_an_end,
     maintenance::optimizing_changes_nothing_that_can_be_seen,

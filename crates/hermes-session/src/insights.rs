@@ -7,10 +7,12 @@ mod activity;
 mod calls;
 mod chains;
 mod gather;
+mod repeats;
 
 pub use activity::Activity;
 pub use chains::Chains;
 pub use gather::Gathering;
+pub use repeats::{Trace, repeats};
 
 use crate::{Relation, SessionId, Source, Timestamp, Usage};
 use std::collections::BTreeMap;
@@ -97,13 +99,22 @@ impl MessageCounts {
 
     /// Counts messages of a role.
     pub fn count(&mut self, role: &str, messages: u64) {
-        let counter = match role {
+        *self.of(role) += messages;
+    }
+
+    /// Takes messages of a role out again.
+    pub fn discount(&mut self, role: &str, messages: u64) {
+        let counter = self.of(role);
+        *counter = counter.saturating_sub(messages);
+    }
+
+    fn of(&mut self, role: &str) -> &mut u64 {
+        match role {
             "user" => &mut self.user,
             "assistant" => &mut self.assistant,
             "tool" => &mut self.tool,
             _ => &mut self.other,
-        };
-        *counter += messages;
+        }
     }
 }
 
@@ -199,7 +210,8 @@ pub struct SessionFacts {
     pub ended_at: Option<Timestamp>,
     /// Its newest activity.
     pub last_active: Timestamp,
-    /// What was said in it; what a branch brought along from before its start was said elsewhere ([`SessionFacts::counts_from`]).
+    /// What was said in it. What a branch brought along from before its start was said elsewhere ([`SessionFacts::counts_from`]), and so was what
+    /// was copied in a compression ([`repeats`]).
     pub messages: MessageCounts,
     /// Calls of tools in those messages ([`Gathering::calls`]).
     pub tool_calls: u64,

@@ -4,14 +4,17 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::row::{Row, text, time};
 use crate::{lineage, mend};
-use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts};
-use hermes_session::{Insights, InsightsRequest, Relation, SessionId, Source};
+use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts, Trace, repeats};
+use hermes_session::{Insights, InsightsRequest, MessageId, Relation, SessionId, Source};
 use hermes_sql::{columns, decode};
 use rusqlite::params;
 use rusqlite::types::ValueRef;
+use std::collections::HashSet;
 
 /// Behind the columns of the usage.
 const FACTS: usize = 14;
+/// Behind the columns of a message.
+const COMPACTED: usize = 15;
 
 pub(crate) fn insights(database: &Database, request: &InsightsRequest) -> Result<Insights, Failure> {
     let mut statement = match database.prepare_cached(&sessions("INDEXED BY hx_sessions_card")) {
@@ -24,10 +27,12 @@ pub(crate) fn insights(database: &Database, request: &InsightsRequest) -> Result
     while let Some(row) = rows.next()? {
         sessions.extend(facts(database, row)?);
     }
-    chains(database, &sessions)?.set_aside(&mut sessions);
+    let chains = chains(database, &sessions)?;
+    chains.set_aside(&mut sessions);
+    let repeated = repeated(database, &sessions, chains.carried_on(&sessions))?;
     let mut gathering = Gathering::new();
     for mut facts in sessions {
-        messages(database, &mut facts, &mut gathering)?;
+        messages(database, &mut facts, &repeated, &mut gathering)?;
         gathering.session(facts);
     }
     Ok(gathering.finish())
@@ -51,6 +56,52 @@ fn chains(database: &Database, sessions: &[SessionFacts]) -> Result<Chains, Fail
         missing = chains.missing();
     }
     Ok(chains)
+}
+
+/// The messages that the agent wrote down again when it compressed a context: in these chains, and within a session.
+fn repeated(
+    database: &Database,
+    sessions: &[SessionFacts],
+    mut chains: Vec<Vec<SessionId>>,
+) -> Result<HashSet<MessageId>, Failure> {
+    if let Some(compacted) = database.shape().was_compacted() {
+        let sql = format!("SELECT 1 FROM messages WHERE session_id = ? AND {compacted} LIMIT 1");
+        let mut statement = database.prepare_cached(&sql)?;
+        let told: HashSet<SessionId> = chains.iter().flatten().cloned().collect();
+        for facts in sessions.iter().filter(|facts| !told.contains(&facts.id)) {
+            if statement.exists(params![facts.id.as_str()])? {
+                chains.push(vec![facts.id.clone()]);
+            }
+        }
+    }
+    let mut repeated = HashSet::new();
+    for chain in chains {
+        let mut before = Vec::new();
+        for id in chain {
+            let (said, compacted) = traces(database, &id)?;
+            repeated.extend(repeats(&before, &said, compacted));
+            before = if said.is_empty() { before } else { said };
+        }
+    }
+    Ok(repeated)
+}
+
+/// What was said in a session, one trace after another, and how much of it was compacted away. Ids are sorted, not texts.
+fn traces(database: &Database, id: &SessionId) -> Result<(Vec<Trace>, usize), Failure> {
+    let shape = database.shape();
+    let mut statement = database.prepare_cached(&format!(
+        "SELECT {}, {} FROM messages WHERE id IN (SELECT id FROM messages WHERE session_id = ?1 AND {}) ORDER BY id",
+        columns::COMPARED,
+        shape.was_compacted().unwrap_or("0"),
+        shape.was_said(),
+    ))?;
+    let (mut said, mut compacted) = (Vec::new(), 0);
+    let mut rows = statement.query(params![id.as_str()])?;
+    while let Some(row) = rows.next()? {
+        compacted += usize::from(row.get::<_, Option<bool>>(COMPACTED)?.unwrap_or(false));
+        said.push(Trace::of(&decode::message(&Row(row), id)));
+    }
+    Ok((said, compacted))
 }
 
 /// A row for each session of the span. `card` names the index that has its columns, or nothing.
@@ -94,15 +145,23 @@ fn facts(database: &Database, row: &rusqlite::Row<'_>) -> Result<Option<SessionF
 }
 
 /// Counts what was said in a session. Texts that do not count are not read.
-fn messages(database: &Database, facts: &mut SessionFacts, gathering: &mut Gathering) -> Result<(), Failure> {
+fn messages(
+    database: &Database,
+    facts: &mut SessionFacts,
+    repeated: &HashSet<MessageId>,
+    gathering: &mut Gathering,
+) -> Result<(), Failure> {
     let mut statement = database.prepare_cached(&format!(
-        "SELECT role, CASE role WHEN 'assistant' THEN tool_calls WHEN 'tool' THEN tool_name END, timestamp FROM messages \
+        "SELECT role, CASE role WHEN 'assistant' THEN tool_calls WHEN 'tool' THEN tool_name END, timestamp, id FROM messages \
          WHERE session_id = ?1 AND (?2 IS NULL OR timestamp >= ?2) AND {}",
         database.shape().was_said()
     ))?;
     let from = facts.counts_from().map(hermes_session::Timestamp::seconds);
     let mut rows = statement.query(params![facts.id.as_str(), from])?;
     while let Some(row) = rows.next()? {
+        if repeated.contains(&MessageId(row.get(3)?)) {
+            continue;
+        }
         let role = match row.get_ref(0)? {
             ValueRef::Text(role) => role,
             _ => b"",

@@ -1,8 +1,11 @@
 //! How an agent was used, told by looking at every session and every message.
 
 use super::State;
-use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts};
-use hermes_session::{Insights, InsightsRequest, Json, Role, SessionFilter, SessionSummary, View};
+use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts, Trace, repeats};
+use hermes_session::{
+    Insights, InsightsRequest, Json, MessageId, Role, SessionFilter, SessionId, SessionSummary, View,
+};
+use std::collections::HashSet;
 
 impl State {
     pub(super) fn insights(&self, request: &InsightsRequest) -> Insights {
@@ -11,10 +14,11 @@ impl State {
         let mut chains = Chains::of(&sessions);
         self.links().links().for_each(|link| chains.add(link.clone()));
         chains.set_aside(&mut sessions);
+        let repeated = self.repeated(&chains.carried_on(&sessions));
         for mut facts in sessions {
             let from = facts.counts_from();
             for message in self.transcripts.get(&facts.id).into_iter().flatten() {
-                if from.is_some_and(|from| message.timestamp < from) {
+                if from.is_some_and(|from| message.timestamp < from) || repeated.contains(&message.id) {
                     continue;
                 }
                 facts.messages.count(message.body.role.as_str(), 1);
@@ -30,6 +34,20 @@ impl State {
             gathering.session(facts);
         }
         gathering.finish()
+    }
+
+    /// The messages of these chains that were copied from the session before.
+    fn repeated(&self, chains: &[Vec<SessionId>]) -> HashSet<MessageId> {
+        let mut repeated = HashSet::new();
+        for chain in chains {
+            let mut before = Vec::new();
+            for id in chain {
+                let said: Vec<Trace> = self.transcripts.get(id).into_iter().flatten().map(Trace::of).collect();
+                repeated.extend(repeats(&before, &said, 0));
+                before = if said.is_empty() { before } else { said };
+            }
+        }
+        repeated
     }
 
     /// The sessions of a span by id, all but their messages.

@@ -40,12 +40,33 @@ impl Chains {
     }
 
     /// Notes which sessions work aside ([`SessionFacts::is_aside`]).
-    pub fn set_aside(self, sessions: &mut [SessionFacts]) {
-        let lineage = Lineage::new(self.links.into_values());
+    pub fn set_aside(&self, sessions: &mut [SessionFacts]) {
+        let lineage = self.lineage();
         for facts in sessions {
             let first = lineage.compressed_into(&facts.id).into_iter().next();
             let relation = first.and_then(|first| lineage.link(&first)).map_or(facts.relation, |link| link.relation);
             facts.is_aside = relation == Relation::Delegate;
         }
+    }
+
+    /// Every chain in which a session of the span carries on another one, oldest first, from the one before the span on.
+    pub fn carried_on(&self, sessions: &[SessionFacts]) -> Vec<Vec<SessionId>> {
+        let lineage = self.lineage();
+        let carries_on = |facts: &&SessionFacts| facts.relation == Relation::Continuation;
+        let within: BTreeSet<&SessionId> = sessions.iter().map(|facts| &facts.id).collect();
+        let parents: BTreeSet<&SessionId> =
+            sessions.iter().filter(carries_on).filter_map(|facts| facts.parent.as_ref()).collect();
+        let tips = sessions.iter().filter(carries_on).filter(|facts| !parents.contains(&facts.id));
+        let chain = |tip: &SessionFacts| {
+            let mut chain = lineage.compressed_into(&tip.id);
+            chain.push(tip.id.clone());
+            let first = chain.iter().position(|id| within.contains(id)).unwrap_or(0);
+            chain.split_off(first.saturating_sub(1))
+        };
+        tips.map(chain).collect()
+    }
+
+    fn lineage(&self) -> Lineage {
+        Lineage::new(self.links.values().cloned())
     }
 }
