@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 /// Everything.
 fn all() -> InsightsRequest {
-    InsightsRequest { since: at(-1_000), source: None }
+    InsightsRequest::since(at(-1_000))
 }
 
 fn since(seconds: i32) -> InsightsRequest {
-    InsightsRequest { since: at(seconds), source: None }
+    InsightsRequest::since(at(seconds))
 }
 
 fn notable(told: &Insights, distinction: Distinction) -> Option<(&str, Option<&str>, Timestamp, f64)> {
@@ -68,6 +68,13 @@ pub async fn only_what_was_asked_for(setup: Setup) -> CaseResult {
     for nobody in ["delegate", "CLI", "cli "] {
         assert_eq!(store.insights(&by_source(nobody)).await?, Insights::default(), "{nobody:?}");
     }
+    let without =
+        |tags: &[&str]| InsightsRequest { exclude_sources: tags.iter().map(|tag| source(tag)).collect(), ..all() };
+    let told = store.insights(&without(&["telegram", "nobody", "delegate", "CLI"])).await?;
+    assert_eq!(told, store.insights(&by_source("cli")).await?);
+    assert_eq!(store.insights(&without(&["telegram", "cli"])).await?, Insights::default());
+    let both = InsightsRequest { source: Some(source("cli")), ..without(&["cli"]) };
+    assert_eq!(store.insights(&both).await?, Insights::default());
     assert_eq!(store.insights(&since(41)).await?, Insights::default());
     Ok(())
 }
@@ -178,7 +185,7 @@ pub async fn what_a_delegate_goes_on_with_adds_no_time(setup: Setup) -> CaseResu
     made(&*store, "root", 0).await;
     store.create(&new_session("sent").child_of(id("root"), Relation::Delegate), &request(1)).await?;
     for (parent, child, seconds) in [("sent", "zz1", 5), ("zz1", "zz2", 20), ("zz2", "zz3", 30)] {
-        let said = [user("on").said_at(at(seconds + 3))];
+        let said = [user(child).said_at(at(seconds + 3))];
         store.split(&id(parent), &NewChild::new(id(child)), &said, &request(seconds)).await?;
     }
     store.split(&id("root"), &NewChild::new(id("next")), &[user("x").said_at(at(22))], &request(21)).await?;

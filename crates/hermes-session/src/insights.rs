@@ -24,6 +24,15 @@ pub struct InsightsRequest {
     pub since: Timestamp,
     /// Only conversations whose first session is from this source.
     pub source: Option<Source>,
+    /// No conversations whose first session is from one of these.
+    pub exclude_sources: Vec<Source>,
+}
+
+impl InsightsRequest {
+    /// Everything that started at this time or later.
+    pub const fn since(since: Timestamp) -> Self {
+        Self { since, source: None, exclude_sources: Vec::new() }
+    }
 }
 
 /// How an agent was used. A conversation counts once, however many sessions of it there are.

@@ -7,8 +7,8 @@ use crate::{lineage, mend};
 use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts, Trace, repeats};
 use hermes_session::{Insights, InsightsRequest, MessageId, Relation, SessionId, Source};
 use hermes_sql::{columns, decode};
-use rusqlite::params;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{params, params_from_iter};
 use std::collections::HashSet;
 
 /// Behind the columns of the usage.
@@ -17,13 +17,17 @@ const FACTS: usize = 14;
 const COMPACTED: usize = 15;
 
 pub(crate) fn insights(database: &Database, request: &InsightsRequest) -> Result<Insights, Failure> {
-    let mut statement = match database.prepare_cached(&sessions("INDEXED BY hx_sessions_card")) {
+    let never = request.exclude_sources.len();
+    let mut statement = match database.prepare_cached(&sessions("INDEXED BY hx_sessions_card", never)) {
         Ok(statement) => statement,
         // Somebody dropped the index: slower, and right.
-        Err(_) => database.prepare_cached(&sessions(""))?,
+        Err(_) => database.prepare_cached(&sessions("", never))?,
     };
     let mut sessions = Vec::new();
-    let mut rows = statement.query(params![request.since.seconds(), request.source.as_ref().map(Source::as_str)])?;
+    let asked = request.source.as_ref().map(|source| source.as_str().to_owned());
+    let never = request.exclude_sources.iter().map(|source| Value::from(source.as_str().to_owned()));
+    let values = [Value::from(request.since.seconds()), Value::from(asked)].into_iter().chain(never);
+    let mut rows = statement.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
         sessions.extend(facts(database, row)?);
     }
@@ -104,12 +108,13 @@ fn traces(database: &Database, id: &SessionId) -> Result<(Vec<Trace>, usize), Fa
     Ok((said, compacted))
 }
 
-/// A row for each session of the span. `card` names the index that has its columns, or nothing.
-fn sessions(card: &str) -> String {
+/// A row for each session of the span. `card` names the index that has its columns, or nothing; so many sources are left out.
+fn sessions(card: &str, never: usize) -> String {
+    let never = vec!["?"; never].join(", ");
     format!(
         "SELECT {}, s.id, h.root, h.relation, coalesce(r.source, s.source), s.model, s.title, s.started_at, s.ended_at, h.last_active, h.dirty & 1, s.parent_session_id \
          FROM hx_session h CROSS JOIN sessions s {card} ON s.id = h.session_id LEFT JOIN sessions r {card} ON r.id = h.root \
-         WHERE s.started_at >= ?1 AND (?2 IS NULL OR coalesce(r.source, s.source) = ?2) ORDER BY h.session_id",
+         WHERE s.started_at >= ?1 AND (?2 IS NULL OR coalesce(r.source, s.source) = ?2) AND coalesce(r.source, s.source) NOT IN ({never}) ORDER BY h.session_id",
         columns::USAGE
     )
 }

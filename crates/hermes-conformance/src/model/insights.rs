@@ -57,6 +57,7 @@ impl State {
         let source = |row: &SessionSummary| self.sessions[&row.conversation].source.clone();
         rows.retain(|row| row.started_at >= request.since);
         rows.retain(|row| request.source.as_ref().is_none_or(|asked| *asked == source(row)));
+        rows.retain(|row| !request.exclude_sources.contains(&source(row)));
         let facts = |row: SessionSummary| SessionFacts {
             source: source(&row),
             id: row.id,

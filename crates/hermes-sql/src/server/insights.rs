@@ -67,9 +67,11 @@ fn span<T: Sql>(transaction: &T, request: &InsightsRequest, messages: &str) -> (
         "FROM hx_session h JOIN sessions s ON s.id = h.session_id JOIN sessions r ON r.id = h.root {messages} WHERE s.started_at >= $1"
     );
     let mut values = values![request.since.seconds()];
-    if let Some(source) = &request.source {
-        sql.push_str(&format!(" AND {} = $2", (transaction.dialect().exact)("r.source")));
+    let tag = (transaction.dialect().exact)("r.source");
+    let asked = request.source.iter().map(|source| ("=", source));
+    for (comparison, source) in asked.chain(request.exclude_sources.iter().map(|source| ("<>", source))) {
         values.push(source.as_str().into());
+        sql.push_str(&format!(" AND {tag} {comparison} ${}", values.len()));
     }
     (sql, values)
 }

@@ -232,8 +232,7 @@ async fn what_a_compaction_keeps_counts_once(release: &Release) {
     compact(&mut peer, &[&kept[..], &[summary("b"), said("assistant", "three"), said("user", "yes")]].concat());
     append(&mut peer, &[said("assistant", "three")]);
     let store = file.open();
-    let request = InsightsRequest { since: Timestamp::EPOCH, source: None };
-    let told = store.insights(&request).await.unwrap();
+    let told = store.insights(&InsightsRequest::since(Timestamp::EPOCH)).await.unwrap();
     assert_eq!(told.total.messages, MessageCounts { user: 5, assistant: 4, tool: 1, other: 0 });
     assert_eq!((told.total.tool_calls, told.tools["ls"]), (1, ToolUse { calls: 1, results: 1 }));
     peer.close();
