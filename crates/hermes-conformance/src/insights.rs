@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 /// Everything.
 fn all() -> InsightsRequest {
-    InsightsRequest { since: at(-1_000), source: None }
+    InsightsRequest::since(at(-1_000))
 }
 
 fn since(seconds: i32) -> InsightsRequest {
-    InsightsRequest { since: at(seconds), source: None }
+    InsightsRequest::since(at(seconds))
 }
 
 fn notable(told: &Insights, distinction: Distinction) -> Option<(&str, Option<&str>, Timestamp, f64)> {
@@ -68,6 +68,13 @@ pub async fn only_what_was_asked_for(setup: Setup) -> CaseResult {
     for nobody in ["delegate", "CLI", "cli "] {
         assert_eq!(store.insights(&by_source(nobody)).await?, Insights::default(), "{nobody:?}");
     }
+    let without =
+        |tags: &[&str]| InsightsRequest { exclude_sources: tags.iter().map(|tag| source(tag)).collect(), ..all() };
+    let told = store.insights(&without(&["telegram", "nobody", "delegate", "CLI"])).await?;
+    assert_eq!(told, store.insights(&by_source("cli")).await?);
+    assert_eq!(store.insights(&without(&["telegram", "cli"])).await?, Insights::default());
+    let both = InsightsRequest { source: Some(source("cli")), ..without(&["cli"]) };
+    assert_eq!(store.insights(&both).await?, Insights::default());
     assert_eq!(store.insights(&since(41)).await?, Insights::default());
     Ok(())
 }
@@ -172,6 +179,29 @@ pub async fn cost_and_time_are_told(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// What a delegate was compressed into is no part of the conversation's own chain, also if the delegate was sent before the span.
+pub async fn what_a_delegate_goes_on_with_adds_no_time(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    made(&*store, "root", 0).await;
+    store.create(&new_session("sent").child_of(id("root"), Relation::Delegate), &request(1)).await?;
+    for (parent, child, seconds) in [("sent", "zz1", 5), ("zz1", "zz2", 20), ("zz2", "zz3", 30)] {
+        let said = [user(child).said_at(at(seconds + 3))];
+        store.split(&id(parent), &NewChild::new(id(child)), &said, &request(seconds)).await?;
+    }
+    store.split(&id("root"), &NewChild::new(id("next")), &[user("x").said_at(at(22))], &request(21)).await?;
+    for from in [0, 2, 10, 20] {
+        let told = store.insights(&since(from)).await?;
+        let root = if from == 0 { at(21).since(at(0)) } else { 0.0 };
+        assert_eq!(told.time, TimeSpent { conversations: 1, seconds: root + at(22).since(at(21)) }, "{from}");
+        assert_eq!(notable(&told, Distinction::Longest).map(|told| told.0), Some("next"), "{from}");
+    }
+    // Nothing but the delegate's chain is within the span.
+    let told = store.insights(&since(25)).await?;
+    assert_eq!((told.total.conversations, told.total.sessions, told.time), (1, 1, TimeSpent::default()));
+    assert_eq!(notable(&told, Distinction::Messages).map(|told| told.0), Some("root"));
+    Ok(())
+}
+
 /// A branch has what was said before it as a copy: it counts where it was said.
 pub async fn a_copy_is_not_counted_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
@@ -189,6 +219,45 @@ pub async fn a_copy_is_not_counted_again(setup: Setup) -> CaseResult {
     let old = user("old").said_at(at(-5));
     store.split(&id("b"), &NewChild::new(id("c")), &[old], &request(20)).await?;
     assert_eq!(store.insights(&all()).await?.total.messages.user, 3);
+    Ok(())
+}
+
+/// A compressed context starts with copies of what was said before: they count where they were said.
+pub async fn what_a_compression_copied_is_not_counted_again(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    made(&*store, "s", 0).await;
+    let skill = |call: &str| {
+        calls(&format!(r#"[{{"id": "{call}", "function": {{"name": "skill_view", "arguments": {{"name": "pdf"}}}}}}]"#))
+    };
+    let result = |call: &str, text: &str| -> NewMessage {
+        let (tool_call_id, tool_name) = (Some(call.to_owned()), Some("skill_view".to_owned()));
+        MessageBody { tool_call_id, tool_name, ..MessageBody::new(Role::Tool, text) }.into()
+    };
+    let summary = |text: &str| user(&format!("[CONTEXT COMPACTION — REFERENCE ONLY] {text}"));
+    let head = [user("größe"), skill("1"), result("1", "a \u{0} text")];
+    let (middle, tail) = ([assistant("hm"), user("go on")], [assistant("done"), user("yes")]);
+    let whole = [&head[..], &middle, &tail].concat();
+    store.append(&id("s"), &whole, &request(1)).await?;
+    let once = MessageCounts { user: 3, assistant: 3, tool: 1, other: 0 };
+    assert_eq!(store.insights(&all()).await?.total.messages, once);
+    // The agent trims what it keeps, and gives it the time of the copying.
+    let second = [&head[..], &[summary("one")], &[assistant(" done\n"), user("yes"), skill("2")]].concat();
+    store.split(&id("s"), &NewChild::new(id("a")), &second, &request(10)).await?;
+    // Nothing was said in between, and a copy of all that there was.
+    store.split(&id("a"), &NewChild::new(id("c")), &[], &request(20)).await?;
+    store.split(&id("c"), &NewChild::new(id("b")), &second, &request(30)).await?;
+    let third = [summary("two"), skill("2"), result("2", "x"), user("yes"), user("yes")];
+    store.split(&id("b"), &NewChild::new(id("z")), &third, &request(40)).await?;
+    let told = store.insights(&all()).await?;
+    assert_eq!(told.total.messages, MessageCounts { user: 7, assistant: 4, tool: 2, other: 0 });
+    assert_eq!((told.total.conversations, told.total.sessions, told.total.tool_calls), (1, 5, 2));
+    assert_eq!(told.tools, BTreeMap::from([("skill_view".to_owned(), ToolUse { calls: 2, results: 2 })]));
+    assert_eq!(told.skills["pdf"], SkillUse { loads: 2, edits: 0, last_used: Some(at(10)) });
+    assert_eq!(notable(&told, Distinction::Messages).map(|told| (told.0, told.3)), Some(("z", 13.0)));
+    // What was copied from before the span was said before the span.
+    let told = store.insights(&since(40)).await?;
+    assert_eq!(told.total.messages, MessageCounts { user: 3, assistant: 0, tool: 1, other: 0 });
+    assert_eq!((told.total.tool_calls, told.tools["skill_view"]), (0, ToolUse { calls: 0, results: 1 }));
     Ok(())
 }
 

@@ -67,7 +67,7 @@ pub async fn nobody_sees_what_is_in_it(setup: Setup) -> CaseResult {
     assert_eq!(store.titled("plan").await?, []);
     assert_eq!(found(&*store, "kilimanjaro").await?.len(), 1, "that of the branch");
     assert_eq!(found(&*store, "hello").await?, []);
-    let insights = store.insights(&InsightsRequest { since: at(-1e6), source: None }).await?;
+    let insights = store.insights(&InsightsRequest::since(at(-1e6))).await?;
     assert!(!format!("{insights:?}").contains("model-x"), "{insights:?}");
     let mut exporter = Exporter::new(&*store, SessionFilter::default());
     while let Some(chunk) = exporter.next_chunk().await? {

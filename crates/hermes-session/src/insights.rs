@@ -5,10 +5,14 @@
 
 mod activity;
 mod calls;
+mod chains;
 mod gather;
+mod repeats;
 
 pub use activity::Activity;
+pub use chains::Chains;
 pub use gather::Gathering;
+pub use repeats::{Trace, repeats};
 
 use crate::{Relation, SessionId, Source, Timestamp, Usage};
 use std::collections::BTreeMap;
@@ -20,6 +24,15 @@ pub struct InsightsRequest {
     pub since: Timestamp,
     /// Only conversations whose first session is from this source.
     pub source: Option<Source>,
+    /// No conversations whose first session is from one of these.
+    pub exclude_sources: Vec<Source>,
+}
+
+impl InsightsRequest {
+    /// Everything that started at this time or later.
+    pub const fn since(since: Timestamp) -> Self {
+        Self { since, source: None, exclude_sources: Vec::new() }
+    }
 }
 
 /// How an agent was used. A conversation counts once, however many sessions of it there are.
@@ -95,13 +108,22 @@ impl MessageCounts {
 
     /// Counts messages of a role.
     pub fn count(&mut self, role: &str, messages: u64) {
-        let counter = match role {
+        *self.of(role) += messages;
+    }
+
+    /// Takes messages of a role out again.
+    pub fn discount(&mut self, role: &str, messages: u64) {
+        let counter = self.of(role);
+        *counter = counter.saturating_sub(messages);
+    }
+
+    fn of(&mut self, role: &str) -> &mut u64 {
+        match role {
             "user" => &mut self.user,
             "assistant" => &mut self.assistant,
             "tool" => &mut self.tool,
             _ => &mut self.other,
-        };
-        *counter += messages;
+        }
     }
 }
 
@@ -183,6 +205,8 @@ pub struct SessionFacts {
     pub parent: Option<SessionId>,
     /// What it is to that session.
     pub relation: Relation,
+    /// Whether it works while the conversation goes on: a delegate, or what one was compressed into ([`Chains`]).
+    pub is_aside: bool,
     /// The source of the session that the conversation starts with.
     pub source: Source,
     /// Its model.
@@ -195,7 +219,8 @@ pub struct SessionFacts {
     pub ended_at: Option<Timestamp>,
     /// Its newest activity.
     pub last_active: Timestamp,
-    /// What was said in it; what a branch brought along from before its start was said elsewhere ([`SessionFacts::counts_from`]).
+    /// What was said in it. What a branch brought along from before its start was said elsewhere ([`SessionFacts::counts_from`]), and so was what
+    /// was copied in a compression ([`repeats`]).
     pub messages: MessageCounts,
     /// Calls of tools in those messages ([`Gathering::calls`]).
     pub tool_calls: u64,

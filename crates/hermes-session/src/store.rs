@@ -311,10 +311,11 @@ pub trait Maintenance: MarkStore + TrashStore {
 
     /// How an agent was used since a time: what was said, by model and source, with which tools and skills, when, and what it cost.
     ///
-    /// A conversation counts once; of it, the sessions that started in the span. What a branch copied counts where it was said. Tool
-    /// calls are read one after another, never all at once.
+    /// A conversation counts once; of it, the sessions that started in the span. What a branch copied, and what a compressed context
+    /// starts with, counts where it was said. Tool calls are read one after another, never all at once.
     //  Cases: insights::a_conversation_counts_once, insights::only_what_was_asked_for, insights::tools_and_skills_are_counted,
-    //  insights::cost_and_time_are_told, insights::a_copy_is_not_counted_again, insights::many_calls_are_all_counted
+    //  insights::cost_and_time_are_told, insights::what_a_delegate_goes_on_with_adds_no_time, insights::a_copy_is_not_counted_again,
+    //  insights::what_a_compression_copied_is_not_counted_again, insights::many_calls_are_all_counted
     async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError>;
 
     /// Where the room goes. Looks at all of it, so that it takes the longer the larger the store is.

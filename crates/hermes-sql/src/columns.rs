@@ -16,6 +16,10 @@ pub const USAGE: &str = "s.input_tokens, s.output_tokens, s.cache_read_tokens, s
 pub const MESSAGE: &str = "id, session_id, timestamp, role, content, tool_call_id, tool_calls, tool_name, token_count, \
      finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items";
 
+/// The same, without what a copy of a message may lack.
+pub const COMPARED: &str = "id, session_id, timestamp, role, content, tool_call_id, tool_calls, tool_name, NULL, NULL, NULL, NULL, \
+     NULL, NULL, NULL";
+
 /// A row of a list. The aliases: `r` is the session that the row starts with, `t` the one it stands at (it may be
 /// missing), `h` the side row of `r`; in the view of sessions `r` and `t` are one.
 pub const SUMMARY: &str = "coalesce(t.id, r.id), h.root, r.source, r.user_id, t.model, r.parent_session_id, h.relation, r.started_at, \

@@ -30,21 +30,20 @@ pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failu
     let mut rows = statement.query(params![id.as_str()])?;
     let mut links = Vec::new();
     while let Some(row) = rows.next()? {
-        let parent = row.get::<_, Option<String>>(1)?.map(SessionId::from_stored);
-        let stamped = row.get::<_, Option<String>>(2)?.and_then(|text| Relation::from_stored(&text));
-        let unstamped = if parent.is_some() { Relation::Delegate } else { Relation::Root };
-        // A session without a readable start comes first among its siblings.
-        let started_at = time(row, 3)?.or_else(|| Timestamp::from_seconds(f64::MIN).ok());
-        links.extend(started_at.map(|started_at| {
-            Ok::<_, rusqlite::Error>(Link {
-                id: SessionId::from_stored(row.get::<_, String>(0)?),
-                parent,
-                relation: stamped.unwrap_or(unstamped),
-                started_at,
-            })
-        }));
+        links.extend(link(row)?);
     }
-    Ok(Lineage::new(links.into_iter().collect::<Result<Vec<_>, _>>()?))
+    Ok(Lineage::new(links))
+}
+
+/// The place of a session: its id, its parent, its relation and its start.
+pub(crate) fn link(row: &rusqlite::Row<'_>) -> Result<Option<Link>, rusqlite::Error> {
+    let parent = row.get::<_, Option<String>>(1)?.map(SessionId::from_stored);
+    let stamped = row.get::<_, Option<String>>(2)?.and_then(|text| Relation::from_stored(&text));
+    let unstamped = if parent.is_some() { Relation::Delegate } else { Relation::Root };
+    // A session without a readable start comes first among its siblings.
+    let started_at = time(row, 3)?.or_else(|| Timestamp::from_seconds(f64::MIN).ok());
+    let id = SessionId::from_stored(row.get::<_, String>(0)?);
+    Ok(started_at.map(|started_at| Link { id, parent, relation: stamped.unwrap_or(unstamped), started_at }))
 }
 
 pub(crate) fn split(

@@ -51,6 +51,11 @@ impl Shape {
         }
     }
 
+    /// The condition on `messages` for having been compacted out of the transcript; nothing if this file has no such.
+    pub(crate) const fn was_compacted(self) -> Option<&'static str> {
+        if self.active && self.compacted { Some("active = 0 AND compacted = 1") } else { None }
+    }
+
     /// The condition on a conversation whose first session is `r` and whose tip is `t` for being shown.
     pub(crate) const fn is_listed(self) -> &'static str {
         if self.archived { "coalesce(t.archived, r.archived) IS NOT 1" } else { "1" }

@@ -1,13 +1,14 @@
 //! `hermes insights`
 
 use super::export::target::{Draft, Target};
+use super::list::filter;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::ui::checks::size;
 use crate::ui::insights::{Report, lines, page};
 use crate::ui::time::Now;
 use crate::ui::{Line, json};
-use hermes_session::{InsightsRequest, Invalid, Source};
+use hermes_session::{InsightsRequest, Invalid, SessionFilter, Source};
 use std::path::PathBuf;
 
 /// A hundred years.
@@ -20,7 +21,7 @@ pub(crate) struct InsightsArgs {
     /// Only what started in the last N days
     #[arg(long, value_name = "N", default_value_t = 30, allow_negative_numbers = true)]
     days: i64,
-    /// Only conversations from this source, such as cli or telegram
+    /// Only conversations from this source, such as cli or telegram; those of tools count only if tool is asked for
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
     /// Prints one JSON object
@@ -40,8 +41,10 @@ impl InsightsArgs {
         let days = u32::try_from(self.days).ok().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or_else(|| {
             Invalid::new("--days", format!("{} is out of range", self.days), "give 1 to 36500, such as 7 or 365")
         })?;
-        let source = self.source.as_ref().map(Source::parse).transpose()?;
-        Ok((days, InsightsRequest { since: now.at.plus(-f64::from(days) * DAY), source }))
+        let SessionFilter { sources, exclude_sources, .. } = filter(self.source.as_slice(), &[])?;
+        let (since, source) =
+            (now.at.plus(-f64::from(days) * DAY), sources.and_then(|sources| sources.into_iter().next()));
+        Ok((days, InsightsRequest { since, source, exclude_sources }))
     }
 }
 
@@ -88,6 +91,9 @@ mod tests {
         let (days, request) = args(7, Some("api-server")).request(&now).unwrap();
         assert_eq!((days, request.since), (7, now.at.plus(-604_800.0)));
         assert_eq!(request.source.as_ref().map(Source::as_str), Some("api_server"));
+        assert_eq!(request.exclude_sources, []);
+        let (_, request) = args(7, None).request(&now).unwrap();
+        assert_eq!((request.source, request.exclude_sources), (None, vec![Source::from_stored("tool")]));
         for bad in [0, -1, 36_501, i64::MAX, i64::MIN] {
             assert_eq!(args(bad, None).request(&now).unwrap_err().what, "--days", "{bad}");
         }

@@ -20,6 +20,8 @@ pub(super) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat"
 const MOST_EMPTY_DAYS: u32 = 366;
 /// No more days than this are drawn, however long the span is.
 const MOST_DAYS: usize = 36_600;
+/// How many hours are named as those with the most starts.
+const PEAKS: usize = 5;
 /// The source whose people need no table of sources.
 const CLI: &str = "cli";
 
@@ -97,6 +99,20 @@ impl<'a> Report<'a> {
     pub(super) fn skill_totals(&self) -> (u64, u64) {
         let sum = |count: fn(&SkillUse) -> u64| self.told.skills.values().map(count).sum();
         (sum(|used| used.loads), sum(|used| used.edits))
+    }
+
+    /// The same in words.
+    pub(super) fn skill_sum(&self) -> String {
+        let (loads, edits) = self.skill_totals();
+        let skills = plural(self.told.skills.len() as u64, "skills");
+        format!("{skills}, {}, {}", plural(loads, "loads"), plural(edits, "edits"))
+    }
+
+    /// Models by name for which a cost is known of some session, or unknown of some.
+    pub(super) fn models_by_cost(&self, is_known: bool) -> impl Iterator<Item = &str> {
+        let is_meant =
+            move |tally: &Tally| if is_known { tally.cost_usd.is_some() } else { tally.unknown_cost_sessions > 0 };
+        self.told.models.iter().filter(move |(_, tally)| is_meant(tally)).filter_map(|(model, _)| model.as_deref())
     }
 
     /// The starts of each day, the empty ones too.
@@ -222,6 +238,7 @@ pub(super) mod tests {
             conversation: SessionId::from_stored(name),
             parent: None,
             relation: Relation::Root,
+            is_aside: false,
             source: Source::from_stored(source),
             model: Some("vendor/big".into()),
             title: Some(format!("Title of {name}")),

@@ -30,7 +30,7 @@ fn a_person_sees_every_section() {
     let shown = home.hermes(&with(&[])).stdout();
     for piece in [
         "Insights: last 36,500 days",
-        "conversations     5",
+        "conversations     4",
         "cost              $1.25",
         "Model",
         "Platform",
@@ -53,6 +53,9 @@ fn a_person_sees_every_section() {
     }
     let cron = home.hermes(&with(&["--source", "cron"])).stdout();
     assert!(cron.contains("last 36,500 days, cron") && cron.contains("conversations     1"), "{cron}");
+    // What tools made for themselves counts only for who asks for it, as in a list.
+    let tool = home.hermes(&with(&["--source", "tool"])).stdout();
+    assert!(tool.contains("conversations     1") && !shown.contains("made by a tool"), "{tool}");
 }
 
 #[test]
@@ -61,19 +64,23 @@ fn json_has_every_number() {
     let json: Value = serde_json::from_str(&home.hermes(&with(&["--json"])).stdout()).unwrap();
     assert_eq!((&json["schema"], &json["days"], &json["empty"]), (&1.into(), &36_500.into(), &false.into()));
     let overview = &json["overview"];
-    assert_eq!((&overview["conversations"], &overview["sessions"]), (&5.into(), &5.into()));
+    assert_eq!((&overview["conversations"], &overview["sessions"]), (&4.into(), &4.into()));
     assert_eq!((&overview["total_tokens"], &overview["cost_usd"]), (&1_234.into(), &1.25.into()));
     assert_eq!(overview["tool_calls"], 2);
+    assert_eq!(
+        (&overview["models_with_cost"], &overview["models_without_cost"]),
+        (&serde_json::json!(["model-x"]), &serde_json::json!([]))
+    );
     let platforms: Vec<&str> =
         json["platforms"].as_array().unwrap().iter().map(|row| row["platform"].as_str().unwrap()).collect();
-    assert_eq!(platforms, ["cli", "cron", "discord", "telegram", "tool"]);
+    assert_eq!(platforms, ["cli", "cron", "discord", "telegram"]);
     assert_eq!(json["tools"][0], serde_json::json!({"tool": "<b>tool</b>", "count": 1, "percentage": 50.0}));
     assert_eq!(json["skills"]["summary"]["total_skill_loads"], 1);
     assert_eq!(json["skills"]["top_skills"][0]["skill"], "pdf");
     let activity = &json["activity"];
     assert_eq!((activity["by_day"].as_array().unwrap().len(), activity["by_hour"].as_array().unwrap().len()), (7, 24));
     let sum = |list: &Value| list.as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap()).sum::<u64>();
-    assert_eq!((sum(&activity["by_day"]), sum(&activity["by_hour"]), sum(&activity["by_date"])), (5, 5, 5));
+    assert_eq!((sum(&activity["by_day"]), sum(&activity["by_hour"]), sum(&activity["by_date"])), (4, 4, 4));
     let top = json["top_sessions"].as_array().unwrap();
     let cost = top.iter().find(|row| row["label"] == "cost").unwrap();
     assert_eq!((&cost["session_id"], &cost["value"]), (&"cron_job1".into(), &1.25.into()));

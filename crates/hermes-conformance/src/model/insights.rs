@@ -1,37 +1,24 @@
 //! How an agent was used, told by looking at every session and every message.
 
 use super::State;
-use hermes_session::insights::{Gathering, MessageCounts, SessionFacts};
-use hermes_session::{Insights, InsightsRequest, Json, Role, SessionFilter, View};
+use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts, Trace, repeats};
+use hermes_session::{
+    Insights, InsightsRequest, Json, MessageId, Role, SessionFilter, SessionId, SessionSummary, View,
+};
+use std::collections::HashSet;
 
 impl State {
     pub(super) fn insights(&self, request: &InsightsRequest) -> Insights {
         let mut gathering = Gathering::new();
-        let mut rows = self.rows(View::Sessions, &SessionFilter::default());
-        rows.sort_by(|one, other| one.id.cmp(&other.id));
-        for row in rows.into_iter().filter(|row| row.started_at >= request.since) {
-            let source = self.sessions[&row.conversation].source.clone();
-            if request.source.as_ref().is_some_and(|asked| *asked != source) {
-                continue;
-            }
-            let mut facts = SessionFacts {
-                id: row.id,
-                conversation: row.conversation,
-                parent: row.parent_session_id,
-                relation: row.relation,
-                source,
-                model: row.model,
-                title: row.title,
-                started_at: row.started_at,
-                ended_at: row.ended_at,
-                last_active: row.last_active,
-                messages: MessageCounts::default(),
-                tool_calls: 0,
-                usage: row.usage,
-            };
+        let mut sessions = self.facts(request);
+        let mut chains = Chains::of(&sessions);
+        self.links().links().for_each(|link| chains.add(link.clone()));
+        chains.set_aside(&mut sessions);
+        let repeated = self.repeated(&chains.carried_on(&sessions));
+        for mut facts in sessions {
             let from = facts.counts_from();
             for message in self.transcripts.get(&facts.id).into_iter().flatten() {
-                if from.is_some_and(|from| message.timestamp < from) {
+                if from.is_some_and(|from| message.timestamp < from) || repeated.contains(&message.id) {
                     continue;
                 }
                 facts.messages.count(message.body.role.as_str(), 1);
@@ -47,5 +34,46 @@ impl State {
             gathering.session(facts);
         }
         gathering.finish()
+    }
+
+    /// The messages of these chains that were copied from the session before.
+    fn repeated(&self, chains: &[Vec<SessionId>]) -> HashSet<MessageId> {
+        let mut repeated = HashSet::new();
+        for chain in chains {
+            let mut before = Vec::new();
+            for id in chain {
+                let said: Vec<Trace> = self.transcripts.get(id).into_iter().flatten().map(Trace::of).collect();
+                repeated.extend(repeats(&before, &said, 0));
+                before = if said.is_empty() { before } else { said };
+            }
+        }
+        repeated
+    }
+
+    /// The sessions of a span by id, all but their messages.
+    fn facts(&self, request: &InsightsRequest) -> Vec<SessionFacts> {
+        let mut rows = self.rows(View::Sessions, &SessionFilter::default());
+        rows.sort_by(|one, other| one.id.cmp(&other.id));
+        let source = |row: &SessionSummary| self.sessions[&row.conversation].source.clone();
+        rows.retain(|row| row.started_at >= request.since);
+        rows.retain(|row| request.source.as_ref().is_none_or(|asked| *asked == source(row)));
+        rows.retain(|row| !request.exclude_sources.contains(&source(row)));
+        let facts = |row: SessionSummary| SessionFacts {
+            source: source(&row),
+            id: row.id,
+            conversation: row.conversation,
+            parent: row.parent_session_id,
+            relation: row.relation,
+            is_aside: false,
+            model: row.model,
+            title: row.title,
+            started_at: row.started_at,
+            ended_at: row.ended_at,
+            last_active: row.last_active,
+            messages: MessageCounts::default(),
+            tool_calls: 0,
+            usage: row.usage,
+        };
+        rows.into_iter().map(facts).collect()
     }
 }

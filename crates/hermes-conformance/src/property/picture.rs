@@ -67,8 +67,10 @@ async fn take(store: &dyn Maintenance) -> Result<Vec<String>, StoreError> {
         }
     }
     show("tags".into(), &store.tags().await?);
-    for (since, asked) in [(at(-1e6), None), (at(3), None), (at(-1e6), Some(source("cli")))] {
-        let request = InsightsRequest { since, source: asked };
+    let all = InsightsRequest::since(at(-1e6));
+    let some = InsightsRequest { source: Some(source("cli")), ..all.clone() };
+    let others = InsightsRequest { exclude_sources: vec![source("cli")], ..all.clone() };
+    for request in [all, InsightsRequest::since(at(3)), some, others] {
         show(format!("insights of {request:?}"), &store.insights(&request).await?);
     }
     Ok(picture)

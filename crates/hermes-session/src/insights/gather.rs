@@ -2,7 +2,7 @@
 
 use super::calls::{SkillAction, calls};
 use super::{Distinction, Insights, Notable, SessionFacts, SkillUse, Tally, ToolUse};
-use crate::{Relation, SessionId, Timestamp};
+use crate::{SessionId, Timestamp};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Insights in the making. What is handed over is counted and forgotten, but for a few facts of each conversation.
@@ -34,8 +34,7 @@ struct Conversation {
 #[derive(Debug)]
 struct Segment {
     id: SessionId,
-    parent: Option<SessionId>,
-    relation: Relation,
+    is_aside: bool,
     title: Option<String>,
     started_at: Timestamp,
     seconds: f64,
@@ -95,7 +94,7 @@ impl Gathering {
     /// All that was counted.
     pub fn finish(mut self) -> Insights {
         for conversation in self.conversations.values_mut() {
-            conversation.seconds = conversation.chain().iter().fold(0.0, |sum, segment| sum + segment.seconds);
+            conversation.seconds = conversation.chain().fold(0.0, |sum, segment| sum + segment.seconds);
         }
         for conversation in self.conversations.values().filter(|conversation| conversation.seconds > 0.0) {
             self.insights.time.conversations += 1;
@@ -149,30 +148,15 @@ impl Conversation {
             // A clock that went backwards made no time.
             seconds: facts.ended_at.unwrap_or(facts.last_active).since(start).max(0.0),
             id: facts.id,
-            parent: facts.parent,
-            relation: facts.relation,
+            is_aside: facts.is_aside,
             title: facts.title,
             started_at: start,
         });
     }
 
     /// Its sessions without delegates and what those were compressed into.
-    fn chain(&self) -> Vec<&Segment> {
-        let mut aside: HashSet<&SessionId> = HashSet::new();
-        let is_aside = |segment: &Segment, aside: &HashSet<&SessionId>| {
-            let follows = segment.parent.as_ref().is_some_and(|parent| aside.contains(parent));
-            segment.relation == Relation::Delegate || (segment.relation == Relation::Continuation && follows)
-        };
-        loop {
-            let known = aside.len();
-            let more: Vec<&SessionId> =
-                self.segments.iter().filter(|segment| is_aside(segment, &aside)).map(|segment| &segment.id).collect();
-            aside.extend(more);
-            if aside.len() == known {
-                break;
-            }
-        }
-        self.segments.iter().filter(|segment| !aside.contains(&segment.id)).collect()
+    fn chain(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().filter(|segment| !segment.is_aside)
     }
 
     fn value(&self, distinction: Distinction) -> f64 {
@@ -196,7 +180,7 @@ fn notable(conversations: &BTreeMap<SessionId, Conversation>) -> Vec<Notable> {
             by_value.then_with(|| one.started_at.cmp(&other.started_at))
         });
         let Some((first, most)) = most.filter(|(_, most)| most.value(distinction) > 0.0) else { continue };
-        let tip = most.chain().into_iter().max_by_key(|segment| (segment.started_at, &segment.id));
+        let tip = most.chain().max_by_key(|segment| (segment.started_at, &segment.id));
         // Perhaps only delegates of it are in the span.
         let (id, title) = tip.map_or((first, &None), |tip| (&tip.id, &tip.title));
         let Some(started_at) = most.started_at else { continue };

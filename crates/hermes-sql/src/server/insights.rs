@@ -1,10 +1,13 @@
 //! How an agent was used: what the server can count it counts; calls of tools are read by pages.
 
+mod repeated;
+
 use super::row::{Restored, given};
-use super::{Fields as _, Sql, Value, among};
+use super::{Fields as _, LIST, Sql, Value, among, lineage};
 use crate::{columns, decode, stored, values};
-use hermes_session::insights::{Gathering, MessageCounts, SessionFacts};
-use hermes_session::{Insights, InsightsRequest, MessageId, Relation, SessionId, Source, Timestamp};
+use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts};
+use hermes_session::{Insights, InsightsRequest, Relation, SessionId, Source, Timestamp};
+use repeated::Repeated;
 use std::collections::HashMap;
 
 /// Behind the columns of the usage.
@@ -12,6 +15,8 @@ const FACTS: usize = 14;
 /// Calls are asked for by so many sessions at once, and come so many at a time.
 const SESSIONS: usize = 64;
 const PAGE: usize = 512;
+/// No more bytes than this come at a time, unless one message has more.
+const BYTES: i64 = 4 << 20;
 
 /// What a message `m` must be to count in its session `s`: what a branch copied was said before it began.
 const COUNTS: &str = "(h.relation <> 'branch' OR m.timestamp >= s.started_at)";
@@ -20,17 +25,40 @@ const COUNTS: &str = "(h.relation <> 'branch' OR m.timestamp >= s.started_at)";
 pub async fn insights<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<Insights, T::Failure> {
     let mut gathering = Gathering::new();
     let mut sessions = sessions(transaction, request).await?;
+    let chains = chains(transaction, &sessions).await?;
+    chains.set_aside(&mut sessions);
     let places: HashMap<SessionId, usize> =
         sessions.iter().enumerate().map(|(place, facts)| (facts.id.clone(), place)).collect();
     count_messages(transaction, request, &places, &mut sessions).await?;
-    count_results(transaction, request, &mut gathering).await?;
+    let repeated = Repeated::of(transaction, chains.carried_on(&sessions), &places, &mut sessions).await?;
+    count_results(transaction, request, &repeated, &mut gathering).await?;
     let speaking: Vec<SessionId> =
         sessions.iter().filter(|facts| facts.messages.assistant > 0).map(|facts| facts.id.clone()).collect();
     for some in speaking.chunks(SESSIONS) {
-        count_calls(transaction, some, &places, &mut sessions, &mut gathering).await?;
+        count_calls(transaction, some, &places, &repeated, &mut sessions, &mut gathering).await?;
     }
     sessions.into_iter().for_each(|facts| gathering.session(facts));
     Ok(gathering.finish())
+}
+
+/// What the sessions of the span carry on, as far back as it goes.
+async fn chains<T: Sql>(transaction: &T, sessions: &[SessionFacts]) -> Result<Chains, T::Failure> {
+    let mut chains = Chains::of(sessions);
+    let mut missing = chains.missing();
+    while !missing.is_empty() {
+        for some in missing.chunks(LIST) {
+            let (among, values) = among("s.id", 1, some.iter().map(SessionId::as_str));
+            let sql = format!(
+                "SELECT s.id, s.parent_session_id, h.relation, s.started_at \
+                 FROM hx_session h JOIN sessions s ON s.id = h.session_id WHERE {among}"
+            );
+            for row in transaction.rows(&sql, values).await? {
+                chains.add(lineage::link::<T>(&row)?);
+            }
+        }
+        missing = chains.missing();
+    }
+    Ok(chains)
 }
 
 /// The tables and the condition of a span: `h` and `s` are the session, `r` the one that its conversation starts with.
@@ -39,9 +67,11 @@ fn span<T: Sql>(transaction: &T, request: &InsightsRequest, messages: &str) -> (
         "FROM hx_session h JOIN sessions s ON s.id = h.session_id JOIN sessions r ON r.id = h.root {messages} WHERE s.started_at >= $1"
     );
     let mut values = values![request.since.seconds()];
-    if let Some(source) = &request.source {
-        sql.push_str(&format!(" AND {} = $2", (transaction.dialect().exact)("r.source")));
+    let tag = (transaction.dialect().exact)("r.source");
+    let asked = request.source.iter().map(|source| ("=", source));
+    for (comparison, source) in asked.chain(request.exclude_sources.iter().map(|source| ("<>", source))) {
         values.push(source.as_str().into());
+        sql.push_str(&format!(" AND {tag} {comparison} ${}", values.len()));
     }
     (sql, values)
 }
@@ -66,6 +96,7 @@ async fn sessions<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<
             id: row.id(FACTS)?,
             conversation: row.id(FACTS + 1)?,
             parent: row.try_get::<Option<String>>(FACTS + 9)?.map(SessionId::from_stored),
+            is_aside: false,
             relation: row.text(FACTS + 2).and_then(Relation::from_stored).unwrap_or(Relation::Root),
             source: Source::from_stored(row.try_get::<String>(FACTS + 3)?),
             model: given(&row, FACTS + 4),
@@ -111,6 +142,7 @@ async fn count_messages<T: Sql>(
 async fn count_results<T: Sql>(
     transaction: &T,
     request: &InsightsRequest,
+    repeated: &Repeated,
     gathering: &mut Gathering,
 ) -> Result<(), T::Failure> {
     let (span, values) = span(transaction, request, MESSAGES);
@@ -122,7 +154,10 @@ async fn count_results<T: Sql>(
     for row in transaction.rows(&sql, values).await? {
         let kept: String = row.try_get(0)?;
         let name = stored::with_nul(&kept).unwrap_or(kept);
-        gathering.results(&name, row.try_get::<i64>(1)?.unsigned_abs());
+        let count = row.try_get::<i64>(1)?.unsigned_abs().saturating_sub(repeated.results(&name));
+        if count > 0 {
+            gathering.results(&name, count);
+        }
     }
     Ok(())
 }
@@ -132,30 +167,69 @@ async fn count_calls<T: Sql>(
     transaction: &T,
     some: &[SessionId],
     places: &HashMap<SessionId, usize>,
+    repeated: &Repeated,
     sessions: &mut [SessionFacts],
     gathering: &mut Gathering,
 ) -> Result<(), T::Failure> {
-    let (among, ids) = among("m.session_id", 1, some.iter().map(SessionId::as_str));
+    let (among_sessions, ids) = among("m.session_id", 1, some.iter().map(SessionId::as_str));
     let (after, limit) = (ids.len() + 1, ids.len() + 2);
     let role = (transaction.dialect().exact)("m.role");
     let sql = format!(
-        "SELECT m.id, m.session_id, m.tool_calls, m.timestamp FROM messages m JOIN sessions s ON s.id = m.session_id \
-         JOIN hx_session h ON h.session_id = s.id WHERE {among} AND m.id > ${after} AND {role} = 'assistant' \
+        "SELECT m.id, octet_length(m.tool_calls) FROM messages m JOIN sessions s ON s.id = m.session_id \
+         JOIN hx_session h ON h.session_id = s.id WHERE {among_sessions} AND m.id > ${after} AND {role} = 'assistant' \
          AND m.tool_calls IS NOT NULL AND {COUNTS} ORDER BY m.id LIMIT ${limit}"
     );
-    let mut last = MessageId(i64::MIN);
+    let mut last = i64::MIN;
     loop {
-        let values = [ids.clone(), values![last.0, PAGE]].concat();
-        let rows = transaction.rows(&sql, values).await?;
-        for row in &rows {
-            last = MessageId(row.try_get(0)?);
-            let Some(place) = places.get(&row.id(1)?) else { continue };
-            let Some(stored) = given(row, 2) else { continue };
-            let said_at = Timestamp::from_seconds(row.try_get(3)?).ok();
-            sessions[*place].tool_calls += gathering.calls(&stored, said_at);
+        let sizes = sizes(transaction, &sql, [ids.clone(), values![last, PAGE]].concat()).await?;
+        for some in groups(&sizes) {
+            let (among, values) = among("id", 1, some.into_iter().filter(|id| !repeated.contains(*id)));
+            let sql = format!("SELECT session_id, tool_calls, timestamp FROM messages WHERE {among}");
+            for row in transaction.rows(&sql, values).await? {
+                let Some(place) = places.get(&row.id(0)?) else { continue };
+                let Some(stored) = given(&row, 1) else { continue };
+                let said_at = Timestamp::from_seconds(row.try_get(2)?).ok();
+                sessions[*place].tool_calls += gathering.calls(&stored, said_at);
+            }
         }
-        if rows.len() < PAGE {
-            return Ok(());
+        let Some((end, _)) = sizes.last().filter(|_| sizes.len() == PAGE) else { return Ok(()) };
+        last = *end;
+    }
+}
+
+/// Ids of messages and how many bytes they have.
+async fn sizes<T: Sql>(transaction: &T, sql: &str, values: Vec<Value>) -> Result<Vec<(i64, i64)>, T::Failure> {
+    let rows = transaction.rows(sql, values).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+/// Messages that are read at once.
+fn groups(sizes: &[(i64, i64)]) -> Vec<Vec<i64>> {
+    let (mut groups, mut bytes) = (Vec::<Vec<i64>>::new(), 0);
+    for (id, size) in sizes {
+        bytes += size;
+        match groups.last_mut().filter(|_| bytes <= BYTES) {
+            Some(group) => group.push(*id),
+            None => {
+                groups.push(vec![*id]);
+                bytes = *size;
+            }
         }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_messages_are_read_one_by_one() {
+        assert_eq!(groups(&[]), [[0_i64; 0]; 0]);
+        assert_eq!(
+            groups(&[(1, 10), (2, BYTES - 10), (3, 1), (4, BYTES * 2), (5, 0)]),
+            [vec![1, 2], vec![3], vec![4], vec![5]]
+        );
+        assert_eq!(groups(&[(7, BYTES * 2)]), [[7]]);
     }
 }

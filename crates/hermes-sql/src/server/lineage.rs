@@ -15,16 +15,21 @@ pub async fn read<T: Sql>(transaction: &T, of: &SessionId) -> Result<Lineage, T:
     require(transaction, of).await?;
     let mut links = Vec::new();
     for row in transaction.rows(transaction.dialect().family, values![of.as_str()]).await? {
-        let parent = row.try_get::<Option<String>>(1)?.map(SessionId::from_stored);
-        let relation = row
-            .text(2)
-            .and_then(Relation::from_stored)
-            .ok_or_else(|| Odd("hx_session: a relation is none that is known".into()))?;
-        let started_at =
-            Timestamp::from_seconds(row.try_get(3)?).map_err(|_| Odd("sessions: started_at is not a time".into()))?;
-        links.push(Link { id: row.id(0)?, parent, relation, started_at });
+        links.push(link::<T>(&row)?);
     }
     Ok(Lineage::new(links))
+}
+
+/// The place of a session: its id, its parent, its relation and its start.
+pub(super) fn link<T: Sql>(row: &T::Row) -> Result<Link, T::Failure> {
+    let parent = row.try_get::<Option<String>>(1)?.map(SessionId::from_stored);
+    let relation = row
+        .text(2)
+        .and_then(Relation::from_stored)
+        .ok_or_else(|| Odd("hx_session: a relation is none that is known".into()))?;
+    let started_at =
+        Timestamp::from_seconds(row.try_get(3)?).map_err(|_| Odd("sessions: started_at is not a time".into()))?;
+    Ok(Link { id: row.id(0)?, parent, relation, started_at })
 }
 
 /// `split` of the contract.

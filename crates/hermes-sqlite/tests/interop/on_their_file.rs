@@ -4,8 +4,10 @@ use crate::fixture::{File, all_messages, id, now, report, session, texts, title,
 use crate::peer::{Peer, Release};
 use crate::samples;
 use crate::views::{arguments, fields, our_list, same_list, same_tip, same_transcripts, their_hits};
+use hermes_session::insights::{MessageCounts, ToolUse};
 use hermes_session::{
-    EndReason, Maintenance as _, MessageBody, MessageRequest, NewChild, Relation, SessionStore as _, UsageUpdate,
+    EndReason, InsightsRequest, Maintenance as _, MessageBody, MessageRequest, NewChild, Relation, SessionStore as _,
+    Timestamp, UsageUpdate,
 };
 use hermes_sqlite::SqliteStore;
 use serde_json::{Value, json};
@@ -207,6 +209,43 @@ async fn what_they_put_aside_stays_aside(release: &Release) {
     file.check();
 }
 scenario!(what_they_put_aside_stays_aside: release_0_19_0 "0.19.0");
+
+/// What the agent keeps when it compacts a session in place is there once more, and counts once.
+async fn what_a_compaction_keeps_counts_once(release: &Release) {
+    let file = File::new();
+    let mut peer = release.open(&file);
+    create(&mut peer, "s", None);
+    let call = json!([{"id": "1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]);
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    let summary = |text: &str| said("user", &format!("[CONTEXT COMPACTION — REFERENCE ONLY] {text}"));
+    let head = [said("user", "one"), json!({"role": "assistant", "content": "", "tool_calls": call})];
+    let result = json!({"role": "tool", "content": "a b", "tool_call_id": "1", "tool_name": "ls"});
+    let append = |peer: &mut Peer, messages: &[Value]| {
+        for message in messages {
+            let mut message = message.clone();
+            message["session_id"] = "s".into();
+            peer.call("append_message", message);
+        }
+    };
+    let compact = |peer: &mut Peer, messages: &[Value]| {
+        peer.call("archive_and_compact", json!({"session_id": "s", "compacted_messages": messages}));
+    };
+    append(&mut peer, &head);
+    append(&mut peer, &[result.clone(), said("assistant", "two"), said("user", "yes")]);
+    let kept = [head[0].clone(), head[1].clone(), result];
+    compact(&mut peer, &[&kept[..], &[summary("a"), said("user", "yes")]].concat());
+    append(&mut peer, &[said("assistant", "three"), said("user", "yes")]);
+    compact(&mut peer, &[&kept[..], &[summary("b"), said("assistant", "three"), said("user", "yes")]].concat());
+    append(&mut peer, &[said("assistant", "three")]);
+    let store = file.open();
+    let told = store.insights(&InsightsRequest::since(Timestamp::EPOCH)).await.unwrap();
+    assert_eq!(told.total.messages, MessageCounts { user: 5, assistant: 4, tool: 1, other: 0 });
+    assert_eq!((told.total.tool_calls, told.tools["ls"]), (1, ToolUse { calls: 1, results: 1 }));
+    peer.close();
+    drop(store);
+    file.check();
+}
+scenario!(what_a_compaction_keeps_counts_once: release_0_18_2 "0.18.2", release_0_19_0 "0.19.0");
 
 /// What we use is also in the table that tells it by model, so that the agent's insights add up.
 async fn usage_by_model_adds_up(release: &Release) {

@@ -6,17 +6,18 @@ const NONE: char = '·';
 
 /// A line of marks, each as high as its count; of more counts than columns, several are added up for a mark. Also how many that are.
 pub(super) fn sparkline(counts: &[u64], columns: usize) -> (String, usize) {
-    let each = counts.len().div_ceil(columns.max(1)).max(1);
-    // The last mark is always full of days, since it is the one that people look at.
-    let first = counts.len() % each;
-    let (head, rest) = counts.split_at(first);
-    let sums: Vec<u64> = std::iter::once(head)
-        .filter(|head| !head.is_empty())
-        .chain(rest.chunks(each))
-        .map(|some| some.iter().sum())
-        .collect();
+    let (shared, each) = shared(counts, columns);
+    let sums: Vec<u64> = shared.into_iter().map(|some| some.iter().sum()).collect();
     let most = sums.iter().copied().max().unwrap_or(0);
     (sums.iter().map(|sum| level(*sum, most).unwrap_or(NONE)).collect(), each)
+}
+
+/// Items that share a mark, where there are more than `most`, and how many share one.
+pub(super) fn shared<T>(items: &[T], most: usize) -> (Vec<&[T]>, usize) {
+    let each = items.len().div_ceil(most.max(1)).max(1);
+    // The last mark is always full of days, since it is the one that people look at.
+    let (head, rest) = items.split_at(items.len() % each);
+    (std::iter::once(head).filter(|head| !head.is_empty()).chain(rest.chunks(each)).collect(), each)
 }
 
 fn level(count: u64, most: u64) -> Option<char> {

@@ -2,8 +2,9 @@
 
 use super::super::Visible;
 use super::super::checks::{dollars, number, plural, short};
+use super::chart::shared;
 use super::svg::{Bar, lying, upright};
-use super::{Report, WEEKDAYS, distinction, share, value};
+use super::{PEAKS, Report, WEEKDAYS, distinction, share, value};
 use hermes_session::insights::Tally;
 use std::fmt::Write as _;
 
@@ -143,23 +144,28 @@ fn skills(report: &Report<'_>) -> String {
             (vec![name.to_owned(), number(used.loads), number(used.edits), last], (used.loads + used.edits) as f64)
         })
         .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
     table("Skills", &["Skill", "Loads", "Edits", "Last used"], &rows)
+        + &format!("<p>{}</p>\n", escape(&report.skill_sum()))
 }
 
 fn activity(report: &Report<'_>) -> String {
     let activity = &report.activity;
+    let told = |name: &str, count: u64| format!("{name}: {}", plural(count, "conversations"));
     let series = report.series();
-    let each = series.len().div_ceil(MOST_BARS).max(1);
-    let days: Vec<_> = series.chunks(each).collect();
+    let (days, each) = shared(&series, MOST_BARS);
     let step = days.len().div_ceil(LABELS).max(1);
     let day = |(index, some): (usize, &&[(jiff::civil::Date, u64)])| {
         let count = some.iter().map(|(_, count)| count).sum();
-        let first = some.first().map_or_else(String::new, |(day, _)| day.to_string());
+        let text = |day: Option<&(jiff::civil::Date, u64)>| day.map_or_else(String::new, |(day, _)| day.to_string());
+        let (first, last) = (text(some.first()), text(some.last()));
         let label = (index % step == 0).then(|| first.get(5..).unwrap_or("").to_owned());
-        Bar { label, title: format!("{first}: {}", plural(count, "conversations")), count }
+        let span = if first == last { first } else { format!("{first} – {last}") };
+        Bar { label, title: told(&span, count), count }
     };
     let by_day: Vec<Bar> = days.iter().enumerate().map(day).collect();
-    let told = |name: &str, count: u64| format!("{name}: {}", plural(count, "conversations"));
     let weekday =
         |(name, count): (&&str, u64)| Bar { label: Some((*name).to_owned()), title: told(name, count), count };
     let by_weekday: Vec<Bar> = WEEKDAYS.iter().zip(activity.weekdays).map(weekday).collect();
@@ -170,14 +176,17 @@ fn activity(report: &Report<'_>) -> String {
     };
     let by_hour: Vec<Bar> = activity.hours.iter().enumerate().map(hour).collect();
     let mut out = String::new();
+    let days = if each > 1 { format!(", {each} days a bar") } else { String::new() };
     for (name, bars) in
-        [("Conversations by day", by_day), ("Conversations by weekday", by_weekday), ("Conversations by hour", by_hour)]
+        [(format!("day{days}"), by_day), ("weekday".to_owned(), by_weekday), ("hour".to_owned(), by_hour)]
     {
-        _ = writeln!(out, "<h2>{name}</h2>\n{}", upright(name, &bars));
+        let name = format!("Conversations by {name}");
+        _ = writeln!(out, "<h2>{name}</h2>\n{}", upright(&name, &bars));
     }
     let streak = plural(activity.longest_streak(), "days");
     let active = plural(activity.days.len() as u64, "active days");
-    _ = writeln!(out, "<p>{}; best streak {}</p>", escape(&active), escape(&streak));
+    let peaks = report.peak_hours(PEAKS).join(", ");
+    _ = writeln!(out, "<p>{}; best streak {}; peak hours {}</p>", escape(&active), escape(&streak), escape(&peaks));
     out
 }
 
@@ -246,12 +255,32 @@ mod tests {
         assert!(page.contains("<title>Wed: 2 conversations</title>"), "{page}");
         assert!(page.contains("<td>terminal</td><td class=\"n\">3</td><td class=\"n\">75.0%</td>"), "{page}");
         assert!(page.contains("<dt>cost</dt><dd>$0.50</dd>"), "{page}");
+        assert!(
+            page.contains("peak hours 09:00 (2), 07:00 (1)") && page.contains("1 skill, 1 load, 0 edits"),
+            "{page}"
+        );
         // Every element that is opened is closed.
         for element in ["table", "tr", "td", "th", "svg", "rect", "dl", "div", "h2", "p", "code", "body", "head"] {
             let open = page.matches(&format!("<{element} ")).count() + page.matches(&format!("<{element}>")).count();
             let itself = if element == "rect" { page.matches("height=\"10\"/>").count() } else { 0 };
             assert_eq!(open, page.matches(&format!("</{element}>")).count() + itself, "{element}");
         }
+    }
+
+    #[test]
+    fn a_bar_of_several_days_says_which() {
+        let (told, now) = (told(), now());
+        let of_days = |days| {
+            let mut report = Report::new(days, None, &told, &now);
+            report.activity.days.insert(jiff::civil::date(2023, 3, 4), 2);
+            page(&report)
+        };
+        // 733 days, three a bar; the last bar is full.
+        let page = of_days(36_500);
+        assert!(page.contains("<h2>Conversations by day, 3 days a bar</h2>"), "{page}");
+        assert!(page.contains("<title>2025-03-03 – 2025-03-05: 3 conversations</title>"), "{page}");
+        assert!(page.contains("<title>2023-03-04: 2 conversations</title>"), "{page}");
+        assert!(of_days(30).contains("<title>2025-03-05: 2 conversations</title>"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::super::bars::{MOST_BAR, bar, barred, named, table};
 use super::super::checks::{dollars, number, plural, short};
 use super::super::layout::{cut, width, wrap};
 use super::super::{Line, Visible};
-use super::{Report, WEEKDAYS, chart, distinction, share, value};
+use super::{PEAKS, Report, WEEKDAYS, chart, distinction, share, value};
 use anstyle::{AnsiColor, Style};
 use hermes_session::insights::Tally;
 
@@ -12,7 +12,6 @@ use hermes_session::insights::Tally;
 const MOST_MODELS: usize = 15;
 const MOST_TOOLS: usize = 15;
 const MOST_SKILLS: usize = 10;
-const PEAKS: usize = 5;
 /// The span that is proposed where a shorter one has nothing.
 const YEAR: u32 = 365;
 /// How high the bars of hours are.
@@ -150,9 +149,7 @@ fn skills(report: &Report<'_>, columns: usize) -> Vec<Line> {
     };
     let shown = table(&["Skill", "Loads", "Edits", "Last used"], rows.iter().map(cells).collect());
     let mut lines = with_more(shown.lines(columns), all.len(), MOST_SKILLS);
-    let (loads, edits) = report.skill_totals();
-    let sum = format!("{}, {}, {}", plural(all.len() as u64, "skills"), plural(loads, "loads"), plural(edits, "edits"));
-    lines.extend(wrapped(sum, columns, Style::new().dimmed()));
+    lines.extend(wrapped(report.skill_sum(), columns, Style::new().dimmed()));
     lines
 }
 

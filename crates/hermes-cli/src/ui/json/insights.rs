@@ -2,6 +2,7 @@
 
 use super::super::insights::{Report, WEEKDAYS, distinction_name, share};
 use super::{SCHEMA, array, boolean, double, time, tokens};
+use hermes_session::Json;
 use hermes_session::insights::Tally;
 use hermes_session::json::ObjectWriter;
 
@@ -36,6 +37,8 @@ fn overview(report: &Report<'_>) -> String {
     object
         .raw("estimated_cost_usd", &double(total.usage.estimated_cost_usd))
         .raw("actual_cost_usd", &double(total.usage.actual_cost_usd))
+        .raw("models_with_cost", &names(report.models_by_cost(true)))
+        .raw("models_without_cost", &names(report.models_by_cost(false)))
         .raw("total_hours", &double(Some(spent.seconds / 3_600.0)))
         .raw("avg_conversation_seconds", &average(spent.seconds, spent.conversations))
         .raw("avg_messages_per_conversation", &average(said.all() as f64, total.conversations))
@@ -43,6 +46,10 @@ fn overview(report: &Report<'_>) -> String {
         .raw("first_start", &time(told.starts.first().copied()))
         .raw("last_start", &time(told.starts.last().copied()));
     object.finish()
+}
+
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    array(names.map(|name| Json::string(name).as_str().to_owned()))
 }
 
 fn named(key: &str, name: Option<&str>, tally: &Tally) -> String {

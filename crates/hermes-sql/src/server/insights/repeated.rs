@@ -1,0 +1,90 @@
+//! What was written down again when a context was compressed.
+
+use super::super::row::{self, given};
+use super::super::{Fields as _, LIST, Sql, among};
+use super::{PAGE, groups, sizes};
+use crate::{columns, values};
+use hermes_session::insights::{SessionFacts, Trace, repeats};
+use hermes_session::{MessageId, SessionId};
+use std::collections::{HashMap, HashSet};
+
+/// Messages that do not count where they are, since they were said before.
+#[derive(Debug, Default)]
+pub(super) struct Repeated {
+    messages: HashSet<MessageId>,
+    /// How many of them are results, by the tool that they name.
+    results: HashMap<String, u64>,
+}
+
+impl Repeated {
+    /// Looks at chains of sessions, and takes what they repeat out of what was counted.
+    pub(super) async fn of<T: Sql>(
+        transaction: &T,
+        chains: Vec<Vec<SessionId>>,
+        places: &HashMap<SessionId, usize>,
+        sessions: &mut [SessionFacts],
+    ) -> Result<Self, T::Failure> {
+        let mut found = Self::default();
+        for chain in chains {
+            let mut before = Vec::new();
+            for id in chain {
+                let said = traces(transaction, &id).await?;
+                let repeated = repeats(&before, &said, 0);
+                if let Some(place) = places.get(&id) {
+                    found.add(transaction, repeated, &mut sessions[*place]).await?;
+                }
+                before = if said.is_empty() { before } else { said };
+            }
+        }
+        Ok(found)
+    }
+
+    async fn add<T: Sql>(
+        &mut self,
+        transaction: &T,
+        mut repeated: Vec<MessageId>,
+        facts: &mut SessionFacts,
+    ) -> Result<(), T::Failure> {
+        // Two chains that a foreign writer made may share a session.
+        repeated.retain(|id| self.messages.insert(*id));
+        for some in repeated.chunks(LIST) {
+            let (among, values) = among("id", 1, some.iter().map(|id| id.0));
+            let sql = format!("SELECT role, tool_name FROM messages WHERE {among}");
+            for row in transaction.rows(&sql, values).await? {
+                let role: String = row.try_get(0)?;
+                facts.messages.discount(&role, 1);
+                if let Some(tool) = given(&row, 1).filter(|_| role == "tool") {
+                    *self.results.entry(tool).or_default() += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn contains(&self, id: i64) -> bool {
+        self.messages.contains(&MessageId(id))
+    }
+
+    /// How many of them are results of this tool.
+    pub(super) fn results(&self, tool: &str) -> u64 {
+        self.results.get(tool).copied().unwrap_or(0)
+    }
+}
+
+/// What was said in a session, one trace after another.
+async fn traces<T: Sql>(transaction: &T, id: &SessionId) -> Result<Vec<Trace>, T::Failure> {
+    let sql = "SELECT id, coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0) FROM messages \
+               WHERE session_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+    let (mut said, mut last) = (Vec::new(), i64::MIN);
+    loop {
+        let sizes = sizes(transaction, sql, values![id.as_str(), last, PAGE]).await?;
+        for some in groups(&sizes) {
+            let (among, values) = among("id", 1, some);
+            let sql = format!("SELECT {}, content_kind FROM messages WHERE {among} ORDER BY id", columns::COMPARED);
+            let rows = transaction.rows(&sql, values).await?;
+            said.extend(rows.iter().map(|row| Trace::of(&row::message(row, id))));
+        }
+        let Some((end, _)) = sizes.last().filter(|_| sizes.len() == PAGE) else { return Ok(said) };
+        last = *end;
+    }
+}
