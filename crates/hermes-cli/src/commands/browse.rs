@@ -119,9 +119,16 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
         };
         // The terminal is gone, and with it whoever could choose.
         let Some(event) = event else { return Ok(None) };
+        let is_input = matches!(event, Event::Input(_));
         let mut effects = state.update(sized(event, &screen)?);
-        while let Ok(event) = inputs.try_recv() {
-            effects.extend(state.update(sized(event, &screen)?));
+        while (is_input || state.asks_by_itself())
+            && let Ok(event) = inputs.try_recv()
+        {
+            // A key that was pressed before the question was seen is no answer.
+            let is_early = state.asks_by_itself() && matches!(event, Event::Input(Input::Text(_)));
+            if !is_early {
+                effects.extend(state.update(sized(event, &screen)?));
+            }
         }
         for effect in effects {
             match effect {

@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) deletes_for_good: bool,
     pub(super) mode: Mode,
     pub(super) notice: Option<Notice>,
+    /// What is to be told and asked once nothing is typed or asked any more.
+    waiting: Waiting,
     previews: VecDeque<(Wanted, Preview)>,
     /// What the preview shows, or waits for.
     wanted: Option<Wanted>,
@@ -80,6 +82,13 @@ pub(super) enum Mode {
     Confirm(Question),
 }
 
+/// What came while a line was typed, something was asked or keys were shown. News in their place would leave whoever types in the dark.
+#[derive(Debug, Default)]
+struct Waiting {
+    notice: Option<Notice>,
+    questions: VecDeque<Question>,
+}
+
 /// What is asked before something is done that can't be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Question {
@@ -106,6 +115,7 @@ impl State {
             deletes_for_good: false,
             mode: Mode::List,
             notice: None,
+            waiting: Waiting::default(),
             previews: VecDeque::new(),
             wanted: None,
             preview_scroll: 0,
@@ -127,7 +137,7 @@ impl State {
             }
             Event::ListFailed(why) => {
                 self.is_loading = false;
-                self.notice = Some(Notice::error(why));
+                self.tell(Notice::error(why));
             }
             Event::Found { question, hits, is_partial } if question == self.question => {
                 self.search = Search::Done { is_partial };
@@ -139,18 +149,44 @@ impl State {
             Event::Found { .. } | Event::SearchFailed { .. } => {}
             Event::Previewed { wanted, preview } => self.keep(wanted, preview),
             Event::Renamed { id, title } => {
-                self.notice = Some(Notice::of(format!("The title is {title} now")));
+                self.tell(Notice::of(format!("The title is {title} now")));
                 self.keeping_the_cursor(|state| state.rename(&id, title.as_str()));
             }
             Event::Deleted { ids, told } => {
-                self.notice = Some(told);
+                self.tell(told);
                 self.keeping_the_cursor(|state| state.remove(&ids));
             }
-            Event::Exists { ids, file } => self.mode = Mode::Confirm(Question::Overwrite { ids, file }),
-            Event::Told(notice) => self.notice = Some(notice),
+            Event::Exists { ids, file } => self.waiting.questions.push_back(Question::Overwrite { ids, file }),
+            Event::Told(notice) => self.tell(notice),
         }
+        self.take_waiting();
         effects.extend(self.settle());
         effects
+    }
+
+    /// Whether something is asked that nobody pressed a key for just now.
+    pub(super) const fn asks_by_itself(&self) -> bool {
+        matches!(self.mode, Mode::Confirm(Question::Overwrite { .. }))
+    }
+
+    /// Has something told as soon as there is room for it. What went wrong is not replaced by what went well.
+    fn tell(&mut self, notice: Notice) {
+        let is_worse = |waiting: &Notice| waiting.is_error && !notice.is_error;
+        if !self.waiting.notice.as_ref().is_some_and(is_worse) {
+            self.waiting.notice = Some(notice);
+        }
+    }
+
+    /// Tells and asks what has waited, unless something is typed or asked.
+    fn take_waiting(&mut self) {
+        if self.mode != Mode::List {
+            return;
+        }
+        if let Some(question) = self.waiting.questions.pop_front() {
+            self.mode = Mode::Confirm(question);
+        } else if let Some(notice) = self.waiting.notice.take() {
+            self.notice = Some(notice);
+        }
     }
 
     /// How many rows there are to go through.

@@ -16,6 +16,11 @@ impl State {
         match input {
             Input::Quit => vec![Effect::Leave(None)],
             Input::Suspend => vec![Effect::Suspend],
+            // Nothing is seen of what keys would do.
+            input if self.areas().is_none() => match input {
+                Input::Escape => vec![Effect::Leave(None)],
+                _ => Vec::new(),
+            },
             input => match std::mem::replace(&mut self.mode, Mode::List) {
                 Mode::List => self.in_list(input),
                 Mode::Help(top) => self.in_help(top, &input),

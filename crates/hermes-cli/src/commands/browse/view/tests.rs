@@ -208,10 +208,45 @@ fn questions_and_news_are_on_the_last_line() {
     assert_eq!(last(&state), "Delete 2 conversations for good? [y/N]");
     press(&mut state, [Input::Escape, Input::Export]);
     assert_eq!(last(&state), "Export to: conversations.jsonl");
+    press(&mut state, [Input::Enter]);
     state.update(Event::Exists { ids: vec![], file: "x.jsonl".into() });
     assert_eq!(last(&state), "Overwrite x.jsonl? It is there a… [y/N]");
     press(&mut state, [Input::Escape, Input::Down]);
     assert_eq!(last(&state), "Enter resume  Esc quit  F1 help");
+}
+
+#[test]
+fn news_is_never_seen_in_the_place_of_what_keys_answer() {
+    let mut state = loaded((40, 10));
+    let foot = |state: &State| lines(&drawn(state)).split_off(8);
+    press(&mut state, [Input::Delete]);
+    state.update(Event::Deleted { ids: vec![], told: Notice::of("Deleted 20 of 46…") });
+    assert_eq!(foot(&state), ["", "Delete Flaky login test? [y/N]"]);
+    press(&mut state, [Input::Escape]);
+    assert_eq!(foot(&state)[1], "Deleted 20 of 46…");
+    press(&mut state, [Input::Rename, Input::Clear, Input::Enter]);
+    assert_eq!(foot(&state), ["visible character", "Title:"], "it is told above");
+    state.update(Event::Told(Notice::of("Wrote it")));
+    press(&mut state, [Input::Text("x".into())]);
+    assert_eq!(foot(&state), ["", "Title: x"]);
+}
+
+#[test]
+fn long_news_takes_the_lines_it_needs() {
+    let mut state = loaded((40, 10));
+    let told = |state: &mut State, text: &str| {
+        state.update(Event::Told(Notice::error(text)));
+        lines(&drawn(state)).split_off(5)
+    };
+    let seen = told(&mut state, "could not write to /a/long/path/to/conversations.jsonl: no space left on the device");
+    assert_eq!(
+        seen[2..],
+        ["could not write to", "/a/long/path/to/conversations.jsonl: no", "space left on the device"]
+    );
+    let seen = told(&mut state, &"大别山徒步计划 ".repeat(99));
+    assert!(
+        seen[0].starts_with("   Größe") && seen[4].ends_with('…') && seen[1..].iter().all(|line| line.width() > 35)
+    );
 }
 
 #[test]
