@@ -93,18 +93,22 @@ impl Painter {
     }
 
     fn question(&self, state: &State, question: &Question, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-        let text = match question {
+        let (before, what, behind): (&str, Visible, &str) = match question {
             Question::Delete(ids) => {
                 let what = match ids.as_slice() {
-                    [id] => state.known(id).map_or(id.as_str(), |row| row.name()).to_owned(),
-                    ids => plural(ids.len() as u64, "conversations"),
+                    [id] => state.known(id).map_or(id.as_str(), |row| row.name()).into(),
+                    ids => plural(ids.len() as u64, "conversations").into(),
                 };
-                format!("Delete {what}{}?", if state.deletes_for_good { " for good" } else { "" })
+                ("Delete ", what, if state.deletes_for_good { " for good?" } else { "?" })
             }
-            Question::Overwrite { file, .. } => format!("Overwrite {}? It is there already.", file.display()),
+            Question::Overwrite { file, .. } => ("Overwrite ", file.display().to_string().into(), "?"),
         };
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        let text = cut(&text.into(), usize::from(area.width).saturating_sub(CHOICE.len()));
+        // Whatever the name, what is asked about it is not cut.
+        let room = usize::from(area.width).saturating_sub(before.len() + behind.len() + CHOICE.len());
+        // Of a path the end tells most.
+        let what = if matches!(question, Question::Overwrite { .. }) { tail(&what, room) } else { cut(&what, room) };
+        let text = format!("{before}{what}{behind}").into();
         let used = self.paint.text(buffer, area, &text, red, &[]);
         let rest = Rect { x: used, width: area.width - used, ..area };
         let used = self.paint.text(buffer, rest, &CHOICE.into(), Style::new().bold(), &[]);

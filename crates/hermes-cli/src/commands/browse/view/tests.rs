@@ -201,7 +201,10 @@ fn questions_and_news_are_on_the_last_line() {
     press(&mut state, [Input::Escape]);
     assert_eq!(last(&state), "Nothing was changed");
     press(&mut state, [Input::Down, Input::Delete]);
-    assert_eq!(last(&state), "Delete 大别山徒步计划和一个很长… [y/N]");
+    assert_eq!(last(&state), "Delete 大别山徒步计划和一个很长…? [y/N]");
+    state.deletes_for_good = true;
+    assert_eq!(last(&state), "Delete 大别山徒步计划… for good? [y/N]");
+    state.deletes_for_good = false;
     press(&mut state, [Input::Escape, Input::Mark, Input::Mark, Input::Delete]);
     assert_eq!(last(&state), "Delete 2 conversations? [y/N]");
     state.deletes_for_good = true;
@@ -209,8 +212,8 @@ fn questions_and_news_are_on_the_last_line() {
     press(&mut state, [Input::Escape, Input::Export]);
     assert_eq!(last(&state), "Export to: conversations.jsonl");
     press(&mut state, [Input::Enter]);
-    state.update(Event::Exists { ids: vec![], file: "x.jsonl".into() });
-    assert_eq!(last(&state), "Overwrite x.jsonl? It is there a… [y/N]");
+    state.update(Event::Exists { ids: vec![], file: "/a/rather/long/path/to/x.jsonl".into() });
+    assert_eq!(last(&state), "Overwrite …/long/path/to/x.jsonl? [y/N]");
     press(&mut state, [Input::Escape, Input::Down]);
     assert_eq!(last(&state), "Enter resume  Esc quit  F1 help");
 }
