@@ -254,6 +254,32 @@ fn what_was_begun_is_done_before_it_ends() {
 }
 
 #[test]
+fn what_was_begun_and_failed_is_told_after_leaving() {
+    let home = several();
+    std::fs::write(home.path().join("there.jsonl"), "mine").unwrap();
+    let export = "\u{5}\u{15}there.jsonl\r";
+    let behind = |keys: &str| {
+        let mut sitting = sit(&home, &[]);
+        sitting.see("4 conversations").press(keys);
+        let (sent, code) = sitting.end();
+        assert_eq!(code, 1, "{sent:?}");
+        sent.rsplit_once(LEFT).unwrap().1.to_owned()
+    };
+    let seen = behind(&format!("\u{12}\u{15}大别山徒步计划\r{export}\u{3}"));
+    assert!(seen.contains("error: ") && seen.contains("20250304_150000_b0b0b0"), "{seen}");
+    assert!(seen.contains("there.jsonl was not exported: it is there already") && seen.contains("hint: "), "{seen}");
+    // Who has chosen something gets it all the same.
+    let seen = behind(&format!("{export}\r"));
+    assert!(seen.contains("was not exported") && seen.contains("hermes --resume 20250305_091523_a1b2c3\n"), "{seen}");
+    // A question that nobody came to see is one too.
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").press(&format!("{export}\u{1b}OP")).see("mouse").press("\u{3}");
+    let (sent, code) = sitting.end();
+    assert!(sent.rsplit_once(LEFT).unwrap().1.contains("was not exported") && code == 1, "{sent:?}");
+    assert_eq!(std::fs::read_to_string(home.path().join("there.jsonl")).unwrap(), "mine");
+}
+
+#[test]
 fn a_title_that_is_taken_is_told_and_nothing_is_lost() {
     let home = several();
     let mut sitting = sit(&home, &[]);

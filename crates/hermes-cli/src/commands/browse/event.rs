@@ -33,6 +33,17 @@ pub(super) enum Event {
     Told(Notice),
 }
 
+impl Event {
+    /// What of something that was begun did not come about, if this tells of it.
+    pub(super) fn failure(self) -> Option<String> {
+        match self {
+            Self::Told(told) | Self::Deleted { told, .. } => told.is_error.then_some(told.text),
+            Self::Exists { file, .. } => Some(format!("{} was not exported: it is there already", file.display())),
+            _ => None,
+        }
+    }
+}
+
 /// What somebody did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {

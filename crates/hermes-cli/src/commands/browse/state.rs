@@ -169,6 +169,17 @@ impl State {
         matches!(self.mode, Mode::Confirm(Question::Overwrite { .. }))
     }
 
+    /// Nothing is typed or asked any more, and this is told. What nobody has come to see, as events.
+    pub(super) fn leave(&mut self, notice: Notice) -> impl Iterator<Item = Event> + use<> {
+        let Waiting { notice: told, questions } = std::mem::take(&mut self.waiting);
+        (self.mode, self.notice) = (Mode::List, Some(notice));
+        let asked = questions.into_iter().filter_map(|question| match question {
+            Question::Overwrite { ids, file } => Some(Event::Exists { ids, file }),
+            Question::Delete(_) => None,
+        });
+        told.map(Event::Told).into_iter().chain(asked)
+    }
+
     /// Has something told as soon as there is room for it. What went wrong is not replaced by what went well.
     fn tell(&mut self, notice: Notice) {
         let is_worse = |waiting: &Notice| waiting.is_error && !notice.is_error;

@@ -59,6 +59,7 @@ pub(super) struct Desk {
 pub(super) struct Work {
     desk: Rc<Desk>,
     events: Sender<Event>,
+    list: Option<AbortHandle>,
     search: Option<AbortHandle>,
     /// What was searched for last.
     text: String,
@@ -70,17 +71,26 @@ pub(super) struct Work {
 impl Work {
     /// Nothing yet. What comes is sent to `events`.
     pub(super) fn new(desk: Desk, events: Sender<Event>) -> Self {
-        Self { desk: Rc::new(desk), events, search: None, text: String::new(), preview: None, changes: Vec::new() }
+        Self {
+            desk: Rc::new(desk),
+            events,
+            list: None,
+            search: None,
+            text: String::new(),
+            preview: None,
+            changes: Vec::new(),
+        }
     }
 
     /// Reads the list, page by page; at most so many rows.
-    pub(super) fn list(&self, most: u64) {
+    pub(super) fn list(&mut self, most: u64) {
         let (desk, events) = (Rc::clone(&self.desk), self.events.clone());
-        spawn_local(async move {
+        let work = spawn_local(async move {
             if let Err(error) = list(&desk, &events, most).await {
                 send(&events, Event::ListFailed(CliError::from(error).text())).await;
             }
         });
+        self.list = Some(work.abort_handle());
     }
 
     /// Begins what an effect asks for. Leaving and stopping are not done here.
@@ -135,8 +145,14 @@ impl Work {
         spawn_local(async move { send(&events, work(&desk).await).await })
     }
 
-    /// Waits until all that changes something is done.
+    /// Whether something that changes something is not done yet.
+    pub(super) fn is_changing(&self) -> bool {
+        self.changes.iter().any(|change| !change.is_finished())
+    }
+
+    /// Waits until all that changes something is done, and its events are sent. What only reads is not wanted any more.
     pub(super) async fn finish(self) {
+        self.list.iter().chain(&self.search).chain(&self.preview).for_each(AbortHandle::abort);
         for change in self.changes {
             // What panicked has said so.
             _ = change.await;
@@ -144,7 +160,7 @@ impl Work {
     }
 }
 
-/// Once the picker is left, nobody wants to know.
+/// Nobody takes events any more once all that was begun is done, or somebody would not wait for it.
 async fn send(events: &Sender<Event>, event: Event) {
     _ = events.send(event).await;
 }
