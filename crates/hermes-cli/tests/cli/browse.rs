@@ -245,6 +245,24 @@ fn many_go_at_once() {
 }
 
 #[test]
+fn transcripts_that_stay_on_disk_are_told() {
+    let home = several();
+    let sessions = home.path().join("sessions");
+    std::fs::create_dir(&sessions).unwrap();
+    std::fs::write(sessions.join("session_20250305_091523_a1b2c3.json"), "{}").unwrap();
+    // Nothing can be put into a trash that is no folder.
+    std::fs::write(sessions.join(".trash"), "").unwrap();
+    for marks in ["\t\t", ""] {
+        let mut sitting = Sitting::down(home.hermes(&["sessions", "browse"]), 200);
+        sitting.see("20250305_091523_a1b2c3").press(marks).press("\u{1b}[3~").see("[y/N]").press("y");
+        sitting.see("Still there: ").see("session_20250305_091523_a1b2c3.json: ").press("\u{3}");
+        let (sent, code) = sitting.end();
+        assert_eq!((sent.contains("Deleted 2 conversations."), code), (marks == "\t\t", 0));
+        home.talk("20250305_091523_a1b2c3", "cli", None, ago(1.0), &[(Role::User, "again")]);
+    }
+}
+
+#[test]
 fn what_was_begun_is_done_before_it_ends() {
     let home = several();
     let mut sitting = sit(&home, &[]);

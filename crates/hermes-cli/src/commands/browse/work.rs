@@ -256,14 +256,15 @@ async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
 }
 
 /// Deletes one conversation after another, and tells how far it is. What is gone when something fails is told as gone, and so is what somebody
-/// else deleted meanwhile.
+/// else deleted meanwhile. Whatever else there is to tell, transcripts that are still there are told.
 async fn deleted(desk: &Desk, ids: Vec<SessionId>, events: &Sender<Event>) -> Event {
     let (all, mut count) = (ids.len(), 0);
-    let (mut gone, mut told) = (Vec::new(), None);
+    let (mut gone, mut told, mut left) = (Vec::new(), None, Vec::new());
     for id in ids {
         match delete_one(desk, &id).await {
-            Ok(line) => {
-                (count, told) = (count + 1, Some(line));
+            Ok((line, still_there)) => {
+                (count, told) = (count + 1, Some(Notice::of(line)));
+                left.extend(still_there);
                 gone.push(id);
             }
             Err(error) if matches!(error.of_store(), Some(StoreError::NotFound(_))) => {
@@ -271,7 +272,7 @@ async fn deleted(desk: &Desk, ids: Vec<SessionId>, events: &Sender<Event>) -> Ev
                 gone.push(id);
             }
             Err(error) => {
-                return Event::Deleted { ids: gone, told: refused(&error) };
+                return Event::Deleted { ids: gone, told: with_left(refused(&error), &left) };
             }
         }
         if gone.len() == SOME {
@@ -283,19 +284,26 @@ async fn deleted(desk: &Desk, ids: Vec<SessionId>, events: &Sender<Event>) -> Ev
         (1, Some(told)) => told,
         _ => Notice::of(format!("Deleted {}.", plural(count, "conversations"))),
     };
-    Event::Deleted { ids: gone, told }
+    Event::Deleted { ids: gone, told: with_left(told, &left) }
 }
 
-async fn delete_one(desk: &Desk, id: &SessionId) -> Result<Notice, CliError> {
+/// The same notice with the files that should be gone and are not: they hold what was said.
+fn with_left(told: Notice, left: &[String]) -> Notice {
+    match left {
+        [] => told,
+        left => Notice::error(format!("{} Still there: {}", told.text, left.join("; "))),
+    }
+}
+
+/// Deletes a conversation: what is told of that, and which files are still there.
+async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>), CliError> {
     let doomed = delete::look(&*desk.store, id).await?;
     let transcripts = desk.transcripts.as_ref();
     let (now, days) = (clock::now(), desk.trash_days);
     let (gone, removed) = delete::carry_out(&*desk.store, id, &doomed, days, transcripts, now.at).await?;
-    if let Some((file, error)) = removed.left.first() {
-        return Ok(Notice::error(format!("It is deleted, but {} is still there: {error}", file.display())));
-    }
     let lines = changes::deleted(&doomed, &gone, &now, &desk.context.place());
-    Ok(Notice::of(lines.iter().map(crate::ui::Line::plain).collect::<Vec<_>>().join(" ")))
+    let left = removed.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
+    Ok((lines.iter().map(crate::ui::Line::plain).collect::<Vec<_>>().join(" "), left))
 }
 
 async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwriting: bool) -> Event {
