@@ -160,8 +160,11 @@ async fn pick(desk: Desk, most: u64) -> Result<Left, CliError> {
                     if work.is_changing() {
                         screen.draw(|frame| painter.draw(&state, &now, frame))?;
                     }
+                    // Who was shown nothing has not seen that there is nothing.
+                    let list_error = if state.listed() == 0 { work.list_error().await } else { None };
                     failures.extend(finish(work, &mut answers, &mut inputs, &mut signals).await?);
-                    return Ok(Left::new(chosen, failures));
+                    let Left { chosen, failed } = Left::new(chosen, failures);
+                    return Ok(Left { chosen, failed: failed.or(list_error) });
                 }
                 Effect::Suspend => {
                     screen.suspend()?;

@@ -6,6 +6,7 @@ use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -295,6 +296,30 @@ fn what_was_begun_and_failed_is_told_after_leaving() {
     let (sent, code) = sitting.end();
     assert!(sent.rsplit_once(LEFT).unwrap().1.contains("was not exported") && code == 1, "{sent:?}");
     assert_eq!(std::fs::read_to_string(home.path().join("there.jsonl")).unwrap(), "mine");
+}
+
+#[test]
+fn a_list_that_fails_is_no_empty_one() {
+    let home = several();
+    // What lists are read from.
+    let root = "SELECT rootpage FROM sqlite_master WHERE name = 'hx_sessions_card'";
+    let root: u32 = home.foreign().query_row(root, [], |row| row.get(0)).unwrap();
+    let file = std::fs::File::options().write(true).open(home.database()).unwrap();
+    file.write_all_at(&[0; 4096], u64::from(root - 1) * 4096).unwrap();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("0 conversations, not complete").press("\u{1b}[B").see("The list is not complete: ").press("q");
+    let (sent, code) = sitting.end();
+    let (_, behind) = sent.rsplit_once(LEFT).unwrap();
+    assert!(behind.contains("error: ") && behind.contains("hint: ") && code == 3, "{behind}");
+}
+
+#[test]
+fn rows_that_cannot_be_read_are_told_as_long_as_the_list_is_seen() {
+    let home = several();
+    home.damage("UPDATE sessions SET started_at = 'soon' WHERE id = '20250304_150000_b0b0b0'");
+    let mut sitting = sit(&home, &[]);
+    sitting.see("3 conversations, 1 unreadable").press("\u{1b}[B").see("1 row can't be read: ").press("q");
+    assert_eq!(sitting.end().1, 0);
 }
 
 #[test]

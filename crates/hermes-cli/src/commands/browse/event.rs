@@ -17,6 +17,8 @@ pub(super) enum Event {
     Rows { rows: Vec<Row>, is_last: bool },
     /// The list ends here, and why.
     ListFailed(String),
+    /// Rows of the list can't be read: how many, and what is wrong with the first.
+    Unreadable { count: u64, first: String },
     /// What the texts of conversations hold; the number is that of the question.
     Found { question: u64, hits: Vec<Hit>, is_partial: bool },
     /// The texts could not be searched.

@@ -23,6 +23,10 @@ pub(super) struct State {
     rows: Rows,
     /// More rows are to come.
     pub(super) is_loading: bool,
+    /// Why no more rows came, if something failed.
+    pub(super) cut_short: Option<String>,
+    /// How many rows can't be read, and what is wrong with the first.
+    pub(super) unreadable: (u64, String),
     pub(super) filter: Line,
     words: Words,
     /// The places of the rows that have what was typed, in the order of the list.
@@ -102,6 +106,8 @@ impl State {
         Self {
             rows: Rows::default(),
             is_loading: true,
+            cut_short: None,
+            unreadable: (0, String::new()),
             filter: Line::default(),
             words: Words::default(),
             direct: Vec::new(),
@@ -137,8 +143,12 @@ impl State {
             }
             Event::ListFailed(why) => {
                 self.is_loading = false;
-                self.tell(Notice::error(why));
+                self.cut_short = Some(why);
             }
+            Event::Unreadable { count, first } => match &mut self.unreadable {
+                (0, _) => self.unreadable = (count, first),
+                (before, _) => *before += count,
+            },
             Event::Found { question, hits, is_partial } if question == self.question => {
                 self.search = Search::Done { is_partial };
                 self.hits = hits;

@@ -59,7 +59,7 @@ pub(super) struct Desk {
 pub(super) struct Work {
     desk: Rc<Desk>,
     events: Sender<Event>,
-    list: Option<AbortHandle>,
+    list: Option<JoinHandle<Result<(), CliError>>>,
     search: Option<AbortHandle>,
     /// What was searched for last.
     text: String,
@@ -85,12 +85,20 @@ impl Work {
     /// Reads the list, page by page; at most so many rows.
     pub(super) fn list(&mut self, most: u64) {
         let (desk, events) = (Rc::clone(&self.desk), self.events.clone());
-        let work = spawn_local(async move {
-            if let Err(error) = list(&desk, &events, most).await {
-                send(&events, Event::ListFailed(CliError::from(error).text())).await;
+        self.list = Some(spawn_local(async move {
+            let ended = list(&desk, &events, most).await.map_err(CliError::from);
+            if let Err(error) = &ended {
+                send(&events, Event::ListFailed(error.text())).await;
             }
-        });
-        self.list = Some(work.abort_handle());
+            ended
+        }));
+    }
+
+    /// Why the list could not be read to its end, if it is known by now.
+    pub(super) async fn list_error(&mut self) -> Option<CliError> {
+        let ended = self.list.take_if(|list| list.is_finished())?;
+        // What panicked has said so.
+        ended.await.ok()?.err()
     }
 
     /// Begins what an effect asks for. Leaving and stopping are not done here.
@@ -152,7 +160,8 @@ impl Work {
 
     /// Waits until all that changes something is done, and its events are sent. What only reads is not wanted any more.
     pub(super) async fn finish(self) {
-        self.list.iter().chain(&self.search).chain(&self.preview).for_each(AbortHandle::abort);
+        self.list.iter().for_each(JoinHandle::abort);
+        self.search.iter().chain(&self.preview).for_each(AbortHandle::abort);
         for change in self.changes {
             // What panicked has said so.
             _ = change.await;
@@ -172,8 +181,8 @@ async fn list(desk: &Desk, events: &Sender<Event>, most: u64) -> Result<(), Stor
         request.page = PageRequest::first(page.min(u32::try_from(left).unwrap_or(u32::MAX)));
         let listing = desk.store.list(&request).await?;
         if let Some(row) = listing.unreadable.first() {
-            let text = format!("{} {:?} can't be read: {}", row.table, row.id, row.why);
-            send(events, Event::Told(Notice::error(text))).await;
+            let first = format!("{} {:?}: {}", row.table, row.id, row.why);
+            send(events, Event::Unreadable { count: listing.unreadable.len() as u64, first }).await;
         }
         left = left.saturating_sub(listing.rows.len() as u64);
         let rows: Vec<Row> = listing.rows.into_iter().map(Row::from).collect();

@@ -383,10 +383,15 @@ fn ctrl_c_leaves_whatever_is_going_on() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_until_the_next_key() {
+fn what_goes_wrong_is_told_until_the_next_key_but_of_the_list_until_the_end() {
     let mut state = State::new((80, 24));
+    state.update(Event::Told(Notice::error("no space left")));
     state.update(Event::ListFailed("the store is locked".into()));
-    assert_eq!((state.is_loading, state.notice.clone()), (false, Some(Notice::error("the store is locked"))));
+    state.update(Event::Unreadable { count: 2, first: "s1: no time".into() });
+    state.update(Event::Unreadable { count: 3, first: "s2: no time".into() });
+    assert_eq!(state.notice, Some(Notice::error("no space left")));
     press(&mut state, Input::Down);
-    assert_eq!(state.notice, None);
+    assert_eq!((state.is_loading, state.notice.clone()), (false, None));
+    assert_eq!(state.cut_short.as_deref(), Some("the store is locked"));
+    assert_eq!(state.unreadable, (5, "s1: no time".into()));
 }

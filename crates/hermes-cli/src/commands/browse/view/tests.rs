@@ -274,6 +274,38 @@ fn the_title_tells_what_is_going_on() {
 }
 
 #[test]
+fn a_list_that_failed_looks_neither_empty_nor_complete() {
+    let mut state = State::new((80, 24));
+    state.update(Event::ListFailed("the store is locked".into()));
+    press(&mut state, [Input::Down]);
+    insta::assert_snapshot!(lines(&drawn(&state))[..3].join("\n"), @r#"
+    Browse sessions  type to filter                    0 conversations, not complete
+       Title / preview              Active      Source      ID
+       The list is not complete: the store is locked
+    "#);
+    let mut state = State::new((40, 10));
+    state.update(Event::Unreadable { count: 1, first: "sessions \"s1\": no time".into() });
+    state.update(Event::Rows { rows: rows(), is_last: false });
+    state.update(Event::Unreadable { count: 1, first: "sessions \"s2\": no time".into() });
+    press(&mut state, [Input::Down]);
+    insta::assert_snapshot!(lines(&drawn(&state))[..3].join("\n"), @r#"
+    Browse sessions        5 …, 2 unreadable
+    2 rows can't be read; the first: sessio…
+       Flaky login test           2h ago
+    "#);
+    state.update(Event::ListFailed("the store is locked".into()));
+    press(&mut state, [Input::Text("zz".into())]);
+    state.update(Event::SearchFailed { question: 1, why: "the store is gone".into() });
+    insta::assert_snapshot!(lines(&drawn(&state))[..6].join("\n"), @r#"
+    › zz            0 of 5, cut short, 2 un…
+    The list is not complete: the store is…
+       No title matches, and what was said
+       could not be searched: the store is
+       gone
+    "#);
+}
+
+#[test]
 fn a_window_that_is_too_small_says_so() {
     assert_eq!(
         lines(&drawn(&loaded((39, 5)))),
@@ -390,6 +422,7 @@ impl Dice {
             5 => Event::Renamed { id: self.id(), title: Title::parse("大别山").unwrap() },
             6 => Event::Exists { ids: vec![self.id()], file: PathBuf::from(HOSTILE) },
             7 => Event::ListFailed(HOSTILE.into()),
+            8 => Event::Unreadable { count: self.below(3), first: HOSTILE.into() },
             _ => Event::Input(self.input()),
         }
     }
