@@ -115,7 +115,7 @@ async fn pick(desk: Desk, most: u64) -> Result<Left, CliError> {
     let has_color = desk.context.ui.has_color();
     let (sender, mut answers) = channel(WAITING);
     let mut signals = Signals::watch().map_err(CliError::output)?;
-    let mut screen = Screen::open()?;
+    let mut screen = Screen::open(&desk.context.environment)?;
     let mut inputs = inputs();
     let mut state = State::new(screen.size()?);
     state.deletes_for_good = desk.trash_days == 0;

@@ -1,9 +1,10 @@
 //! `hermes sessions browse`, at a terminal and without one.
 
-use super::terminal::a_terminal;
+use super::terminal::{a_terminal, a_terminal_of};
 use super::*;
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Winsize, tcsetwinsize};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
@@ -93,8 +94,13 @@ impl Screen {
 
 impl Sitting {
     /// Starts browsing at a terminal of 24 lines.
-    fn down(mut run: Run<'_>, columns: u16) -> Self {
-        let (master, terminal) = a_terminal(columns);
+    fn down(run: Run<'_>, columns: u16) -> Self {
+        Self::down_at(run, (columns, 24))
+    }
+
+    /// The same, at a terminal of so many columns and lines.
+    fn down_at(mut run: Run<'_>, (columns, lines): (u16, u16)) -> Self {
+        let (master, terminal) = a_terminal_of(columns, lines);
         let other = || terminal.try_clone().unwrap();
         let command = run.command.stdin(other()).stdout(other()).stderr(other());
         let child = command.spawn().unwrap();
@@ -127,6 +133,15 @@ impl Sitting {
                 Err(error) => panic!("{text:?} did not come ({error}):\n{}", self.screen.text()),
             }
         }
+        self
+    }
+
+    /// Gives the window another size, as dragging its corner does.
+    fn resize(&mut self, (columns, lines): (u16, u16)) -> &mut Self {
+        let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.master, size).unwrap();
+        // It is no terminal of its own session's, so that nobody else tells it.
+        kill_process(Pid::from_child(&self.child), Signal::WINCH).unwrap();
         self
     }
 
@@ -344,6 +359,35 @@ fn a_signal_gives_the_terminal_back() {
         assert!(behind.contains("a signal ended browsing"), "{behind:?}");
         assert_eq!(seen, code);
     }
+}
+
+#[test]
+fn a_terminal_that_does_not_know_its_size_is_there_all_the_same() {
+    let home = several();
+    for (lines, expect) in [("5", "browsing needs"), ("12", "refactoring auth")] {
+        let run = home.hermes(&["sessions", "browse"]).env("COLUMNS", "60").env("LINES", lines);
+        let mut sitting = Sitting::down_at(run, (0, 0));
+        sitting.see(expect);
+        // That is longer than it takes to see whether the terminal is still there.
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(sitting.child.try_wait().unwrap().is_none(), "{:?}", sitting.end());
+        sitting.press("\u{1b}");
+        assert_eq!(sitting.end().1, 0);
+    }
+    let run = home.hermes(&["sessions", "browse"]).without_env("COLUMNS");
+    let mut sitting = Sitting::down_at(run, (0, 0));
+    sitting.see("type to filter").see("Del delete").press("q");
+    assert_eq!(sitting.end().1, 0);
+}
+
+#[test]
+fn a_window_may_change_its_size() {
+    let home = several();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").resize((200, 50)).see("│   Sure.");
+    sitting.resize((30, 8)).see("30×8").resize((40, 10)).see("Enter resume").press("\r");
+    let (sent, code) = sitting.end();
+    assert!(sent.ends_with("hermes --resume 20250305_091523_a1b2c3\n") && code == 0, "{sent:?}");
 }
 
 #[test]
