@@ -7,6 +7,7 @@ mod figures;
 mod keys;
 mod line;
 mod plain;
+mod read;
 mod resume;
 mod rows;
 mod state;
@@ -21,7 +22,7 @@ use crate::transcripts::Transcripts;
 use crate::ui::Line;
 use crate::ui::screen::{self, Screen};
 use event::{Effect, Event, Input, Notice};
-use hermes_session::{SessionId, StoreError};
+use hermes_session::SessionId;
 use state::State;
 use std::pin::pin;
 use std::sync::Arc;
@@ -79,10 +80,7 @@ pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliEr
         Left { chosen: plain::pick(&desk, args.limit).await?, failed: None }
     };
     let Some(id) = chosen else { return failed.map_or(Ok(()), Err) };
-    // Somebody may have deleted it since it was listed.
-    if store.session(&id).await?.is_none() {
-        return Err(StoreError::no_session(&id).into());
-    }
+    let id = read::tip(&*store, &id).await?;
     drop(store);
     if args.run {
         failed.iter().for_each(|error| context.ui.error(error));

@@ -1,7 +1,7 @@
 //! Does outside what the picker asks for: reads and changes the store while keys are taken. What comes of it is an event.
 
-use super::event::{Effect, Event, Hit, Notice, Preview, Wanted};
-use super::rows::Row;
+use super::event::{Effect, Event, Notice, Preview};
+use super::read::{list, preview, search, tip};
 use crate::clock;
 use crate::commands::export::target::Target;
 use crate::commands::{delete, export, rename};
@@ -10,37 +10,24 @@ use crate::error::CliError;
 use crate::transcripts::Transcripts;
 use crate::ui::changes;
 use crate::ui::checks::{number, plural};
-use hermes_session::search::{Query, SearchFilter, SearchRequest, matching::Matcher};
-use hermes_session::{
-    Content, ListRequest, Message, MessageId, MessageRequest, PageRequest, SessionFilter, SessionId, Store, StoreError,
-    Title, Window,
-};
+use hermes_session::{SessionFilter, SessionId, Store, StoreError, Title};
 use hermes_store::StoreUrl;
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
-use tokio::task::{AbortHandle, JoinHandle, spawn_local, yield_now};
+use tokio::task::{AbortHandle, JoinHandle, spawn_local};
 use tokio::time::sleep;
 
-/// The first page is on the screen at once.
-const FIRST_PAGE: u32 = 200;
-/// Reading a page keeps keys waiting, so it is short.
-const PAGE: u32 = 500;
 /// Who has typed nothing for so long wants to know.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Who stays on a row for so long looks at it.
 const LOOK: Duration = Duration::from_millis(40);
-/// How many places are asked for; a conversation may have several of them.
-const PLACES: u32 = 200;
-/// How many messages a preview has before the place that is meant, and from there on or at the end.
-const BEFORE: u32 = 4;
-const SHOWN: u32 = 16;
 /// After how many that are deleted it is told how far it is.
 const SOME: usize = 20;
-/// How much of a message a preview shows, in bytes.
-const MOST: usize = 4_000;
 
 /// What is needed to do anything.
 pub(super) struct Desk {
@@ -59,6 +46,8 @@ pub(super) struct Desk {
 pub(super) struct Work {
     desk: Rc<Desk>,
     events: Sender<Event>,
+    /// Every conversation of the list, by the session that it went on in then.
+    listed: Rc<RefCell<HashSet<SessionId>>>,
     list: Option<JoinHandle<Result<(), CliError>>>,
     search: Option<AbortHandle>,
     /// What was searched for last.
@@ -74,6 +63,7 @@ impl Work {
         Self {
             desk: Rc::new(desk),
             events,
+            listed: Rc::default(),
             list: None,
             search: None,
             text: String::new(),
@@ -84,9 +74,9 @@ impl Work {
 
     /// Reads the list, page by page; at most so many rows.
     pub(super) fn list(&mut self, most: u64) {
-        let (desk, events) = (Rc::clone(&self.desk), self.events.clone());
+        let (desk, events, listed) = (Rc::clone(&self.desk), self.events.clone(), Rc::clone(&self.listed));
         self.list = Some(spawn_local(async move {
-            let ended = list(&desk, &events, most).await.map_err(CliError::from);
+            let ended = list(&desk, &events, &listed, most).await.map_err(CliError::from);
             if let Err(error) = &ended {
                 send(&events, Event::ListFailed(error.text())).await;
             }
@@ -107,9 +97,13 @@ impl Work {
             Effect::Search { question, text } => {
                 self.stop_search();
                 self.text.clone_from(&text);
+                let listed = Rc::clone(&self.listed);
                 let work = self.spawn(async move |desk| {
                     sleep(PAUSE).await;
-                    search(desk, question, &text).await
+                    match search(desk, &listed, &text).await {
+                        Ok((hits, is_partial)) => Event::Found { question, hits, is_partial },
+                        Err(error) => Event::SearchFailed { question, why: CliError::from(error).text() },
+                    }
                 });
                 self.search = Some(work.abort_handle());
             }
@@ -170,95 +164,16 @@ impl Work {
 }
 
 /// Nobody takes events any more once all that was begun is done, or somebody would not wait for it.
-async fn send(events: &Sender<Event>, event: Event) {
+pub(super) async fn send(events: &Sender<Event>, event: Event) {
     _ = events.send(event).await;
 }
 
-async fn list(desk: &Desk, events: &Sender<Event>, most: u64) -> Result<(), StoreError> {
-    let mut request = ListRequest { filter: desk.filter.clone(), ..ListRequest::default() };
-    let (mut left, mut page) = (most, FIRST_PAGE);
-    loop {
-        request.page = PageRequest::first(page.min(u32::try_from(left).unwrap_or(u32::MAX)));
-        let listing = desk.store.list(&request).await?;
-        if let Some(row) = listing.unreadable.first() {
-            let first = format!("{} {:?}: {}", row.table, row.id, row.why);
-            send(events, Event::Unreadable { count: listing.unreadable.len() as u64, first }).await;
-        }
-        left = left.saturating_sub(listing.rows.len() as u64);
-        let rows: Vec<Row> = listing.rows.into_iter().map(Row::from).collect();
-        request.after = listing.next.filter(|_| left > 0);
-        let is_last = request.after.is_none();
-        send(events, Event::Rows { rows, is_last }).await;
-        if is_last {
-            return Ok(());
-        }
-        page = PAGE;
-        yield_now().await;
-    }
-}
-
-async fn search(desk: &Desk, question: u64, text: &str) -> Event {
-    let request = SearchRequest {
-        filter: SearchFilter {
-            sources: desk.filter.sources.clone(),
-            exclude_sources: desk.filter.exclude_sources.clone(),
-            ..SearchFilter::default()
-        },
-        page: PageRequest::first(PLACES),
-        // Conversations with only some of the words are not what a filter shows.
-        relax: false,
-        timeout: desk.timeout,
-        ..SearchRequest::new(Query::parse(text))
-    };
-    match desk.store.search(&request).await {
-        Ok(answer) => {
-            let mut hits: Vec<Hit> = Vec::new();
-            for hit in &answer.hits {
-                // The first place of a conversation is its best.
-                if !hits.iter().any(|known| known.row.id == hit.conversation) {
-                    hits.push(Hit { row: Row::from(hit), place: (hit.session.clone(), hit.message) });
-                }
-            }
-            Event::Found { question, hits, is_partial: answer.served.is_partial }
-        }
-        Err(error) => Event::SearchFailed { question, why: CliError::from(error).text() },
-    }
-}
-
-/// The end of a conversation, or what was said around a place in it.
-async fn preview(store: &dyn Store, wanted: &Wanted, text: &str) -> Result<Vec<Message>, StoreError> {
-    let messages = match &wanted.place {
-        None => store.messages(&wanted.id, &MessageRequest::last(SHOWN)).await?,
-        Some((session, message)) => {
-            let request = MessageRequest { window: Window::Before(Some(*message)), limit: BEFORE };
-            let mut messages = store.messages(session, &request).await?;
-            let last = messages.last().map(|message| message.id);
-            let request = MessageRequest { window: Window::After(last), limit: SHOWN };
-            messages.extend(store.messages(session, &request).await?);
-            messages
-        }
-    };
-    let matcher = Matcher::new(&Query::parse(text));
-    let meant = wanted.place.as_ref().map(|(_, message)| *message);
-    Ok(messages.into_iter().map(|message| shortened(message, meant, &matcher)).collect())
-}
-
-/// A message as far as a preview shows it: one of megabytes is not laid out to show a screen of it. Of the message that is meant it is the
-/// part with the match.
-fn shortened(mut message: Message, meant: Option<MessageId>, matcher: &Matcher) -> Message {
-    let text = message.body.plain_text();
-    if text.len() > MOST {
-        let mark = matcher.marks(&text).first().map_or(0, |mark| mark.start);
-        let first = if meant == Some(message.id) { mark.saturating_sub(MOST / 4) } else { 0 };
-        let (start, end) = (text.floor_char_boundary(first), text.floor_char_boundary(first + MOST));
-        let (before, behind) = (if start > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" });
-        message.body.content = Some(Content::Text(format!("{before}{}{behind}", &text[start..end])));
-    }
-    message
-}
-
 async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
-    match rename::rename(&*desk.store, &id, &title, clock::now().at).await {
+    let renamed = async {
+        let tip = tip(&*desk.store, &id).await?;
+        rename::rename(&*desk.store, &tip, &title, clock::now().at).await
+    };
+    match renamed.await {
         Ok(()) => Event::Renamed { id, title },
         Err(error) => Event::Told(refused(&error)),
     }
@@ -351,27 +266,6 @@ fn refused(error: &CliError) -> Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_session::{MessageBody, Role, Timestamp};
-
-    #[test]
-    fn a_long_message_is_shown_where_it_matches() {
-        let text = format!("{}needle{}", "大".repeat(9_000), "x".repeat(9_000));
-        let message = |text: &str| Message {
-            id: MessageId(7),
-            session_id: SessionId::parse("s").unwrap(),
-            timestamp: Timestamp::from_seconds(1.0).unwrap(),
-            body: MessageBody::new(Role::User, text),
-            faults: Vec::new(),
-        };
-        let matcher = Matcher::new(&Query::parse("NEEDLE"));
-        let shown = |meant| shortened(message(&text), meant, &matcher).body.plain_text().into_owned();
-        let meant = shown(Some(MessageId(7)));
-        assert!(meant.contains("needle") && meant.starts_with("… 大") && meant.ends_with("x …"));
-        let other = shown(Some(MessageId(8)));
-        assert!(!other.contains("needle") && other.starts_with('大'));
-        assert!([meant, other].iter().all(|text| text.len() <= MOST + 12));
-        assert_eq!(shortened(message("short"), None, &matcher).body.plain_text(), "short");
-    }
 
     #[test]
     fn the_tilde_is_the_home_folder() {
