@@ -361,6 +361,11 @@ fn it_runs_the_agent_or_what_is_said_instead() {
     assert_eq!(last(answered(other, "1\n"))[1], format!("it is again {id}"));
     let typed = browse(&["--home", home.path().to_str().unwrap()]);
     assert_eq!(last(answered(typed, "1\n"))[1], format!("HERMES_HOME=[HOME] hermes --resume {id}"));
+    let url = format!("sqlite:{}", home.database().display());
+    let typed = browse(&["--url", &url]).env("HERMES_HOME", "/nonexistent");
+    assert_eq!(last(answered(typed, "1\n"))[1], format!("HERMES_HOME=[HOME] hermes --resume {id}"));
+    let run = browse(&["--run", "--url", &url]).env("HERMES_HOME", "/nonexistent").env("PATH", &path);
+    assert_eq!(last(answered(run, "1\n"))[1], format!("agent: --resume {id}, home [HOME]"));
     assert_snapshot!(last(answered(browse(&["--run"]).env("PATH", "/nonexistent"), "1\n")).join("\n"), @r#"
     --- exit 1
     hint: set HERMES_RESUME to a command that resumes, such as `/opt/agent/hermes --resume`
