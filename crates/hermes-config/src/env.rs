@@ -17,6 +17,8 @@ pub const HERMES_MCP_TOKEN: &str = "HERMES_MCP_TOKEN";
 pub const HERMES_RESUME: &str = "HERMES_RESUME";
 /// The width of the terminal, where it can't be asked.
 pub const COLUMNS: &str = "COLUMNS";
+/// Its height, likewise.
+pub const LINES: &str = "LINES";
 
 /// The environment at one moment, handed to whoever needs it.
 #[derive(Clone, Default)]

@@ -7,6 +7,7 @@ mod figures;
 mod keys;
 mod line;
 mod plain;
+mod read;
 mod resume;
 mod rows;
 mod state;
@@ -16,18 +17,18 @@ mod work;
 use super::list;
 use crate::clock;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::transcripts::Transcripts;
 use crate::ui::Line;
 use crate::ui::screen::{self, Screen};
-use event::{Effect, Event, Input};
-use hermes_session::{SessionId, StoreError};
+use event::{Effect, Event, Input, Notice};
+use hermes_session::SessionId;
 use state::State;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc::{UnboundedReceiver, channel, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
 use tokio::task::LocalSet;
 use tokio::time::sleep;
 use view::Painter;
@@ -37,6 +38,9 @@ use work::{Desk, Work};
 const WAITING: usize = 2;
 /// How often it is looked whether the terminal is still there.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// What is told while somebody waits to leave.
+const ENDING: &str = "Finishing what was begun … Ctrl-C does not wait";
 
 /// Shows conversations to choose one from, and prints the command that resumes it
 ///
@@ -69,31 +73,47 @@ pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliEr
         timeout: Duration::from_millis(settings.search.timeout_ms.value),
     };
     let is_dumb = context.environment.raw("TERM").is_some_and(|term| term == "dumb");
-    let chosen = if screen::is_there() && !is_dumb {
+    let Left { chosen, failed } = if screen::is_there() && !is_dumb {
         let most = args.limit.filter(|most| *most > 0).unwrap_or(u64::MAX);
         LocalSet::new().run_until(pick(desk, most)).await?
     } else {
-        plain::pick(&desk, args.limit).await?
+        Left { chosen: plain::pick(&desk, args.limit).await?, failed: None }
     };
-    let Some(id) = chosen else { return Ok(()) };
-    // Somebody may have deleted it since it was listed.
-    if store.session(&id).await?.is_none() {
-        return Err(StoreError::no_session(&id).into());
-    }
+    let Some(id) = chosen else { return failed.map_or(Ok(()), Err) };
+    let id = read::tip(&*store, &id).await?;
     drop(store);
     if args.run {
-        resume::run(context, &id)
-    } else {
-        context.ui.print([Line::plain_text(resume::command(context, &id)?)])
+        failed.iter().for_each(|error| context.ui.error(error));
+        return resume::run(context, &id);
+    }
+    context.ui.print([Line::plain_text(resume::command(context, &id)?)])?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// How somebody left the picker.
+struct Left {
+    chosen: Option<SessionId>,
+    /// What was begun and did not come about, unless it was seen there.
+    failed: Option<CliError>,
+}
+
+impl Left {
+    fn new(chosen: Option<SessionId>, failures: impl IntoIterator<Item = String>) -> Self {
+        let mut failures = failures.into_iter();
+        let failed = failures.next().map(|first| {
+            let others = failures.map(Line::plain_text).collect();
+            CliError::new(Kind::User, first, "whatever else was begun is done; begin this again").with_details(others)
+        });
+        Self { chosen, failed }
     }
 }
 
 /// Has the screen until somebody chooses or leaves.
-async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
+async fn pick(desk: Desk, most: u64) -> Result<Left, CliError> {
     let has_color = desk.context.ui.has_color();
     let (sender, mut answers) = channel(WAITING);
     let mut signals = Signals::watch().map_err(CliError::output)?;
-    let mut screen = Screen::open()?;
+    let mut screen = Screen::open(&desk.context.environment)?;
     let mut inputs = inputs();
     let mut state = State::new(screen.size()?);
     state.deletes_for_good = desk.trash_days == 0;
@@ -112,22 +132,37 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
             // How long ago things were is told anew as well.
             () = sleep(LOOK) => {
                 if screen::is_gone() {
-                    return Ok(None);
+                    return Ok(Left::new(None, []));
                 }
                 continue;
             }
         };
         // The terminal is gone, and with it whoever could choose.
-        let Some(event) = event else { return Ok(None) };
+        let Some(event) = event else { return Ok(Left::new(None, [])) };
+        let is_input = matches!(event, Event::Input(_));
         let mut effects = state.update(sized(event, &screen)?);
-        while let Ok(event) = inputs.try_recv() {
-            effects.extend(state.update(sized(event, &screen)?));
+        while (is_input || state.asks_by_itself())
+            && let Ok(event) = inputs.try_recv()
+        {
+            // A key that was pressed before the question was seen is no answer.
+            let is_early = state.asks_by_itself() && matches!(event, Event::Input(Input::Text(_)));
+            if !is_early {
+                effects.extend(state.update(sized(event, &screen)?));
+            }
         }
         for effect in effects {
             match effect {
                 Effect::Leave(chosen) => {
-                    drop(answers);
-                    return finish(work, &mut inputs, &mut signals).await.map(|()| chosen);
+                    let mut failures: Vec<String> =
+                        state.leave(Notice::of(ENDING)).filter_map(Event::failure).collect();
+                    if work.is_changing() {
+                        screen.draw(|frame| painter.draw(&state, &now, frame))?;
+                    }
+                    // Who was shown nothing has not seen that there is nothing.
+                    let list_error = if state.listed() == 0 { work.list_error().await } else { None };
+                    failures.extend(finish(work, &mut answers, &mut inputs, &mut signals).await?);
+                    let Left { chosen, failed } = Left::new(chosen, failures);
+                    return Ok(Left { chosen, failed: failed.or(list_error) });
                 }
                 Effect::Suspend => {
                     screen.suspend()?;
@@ -140,19 +175,30 @@ async fn pick(desk: Desk, most: u64) -> Result<Option<SessionId>, CliError> {
     }
 }
 
-/// Does what was begun before leaving: who has renamed something and leaves finds it renamed. Ctrl-C does not wait.
-async fn finish(work: Work, inputs: &mut UnboundedReceiver<Event>, signals: &mut Signals) -> Result<(), CliError> {
-    let mut finish = pin!(work.finish());
+/// Does what was begun before leaving: who has renamed something and leaves finds it renamed, or is told why not. Ctrl-C does not wait.
+async fn finish(
+    work: Work,
+    answers: &mut Receiver<Event>,
+    inputs: &mut UnboundedReceiver<Event>,
+    signals: &mut Signals,
+) -> Result<Vec<String>, CliError> {
+    let (mut finish, mut failures) = (pin!(work.finish()), Vec::new());
     loop {
         tokio::select! {
             biased;
-            () = &mut finish => return Ok(()),
+            Some(event) = answers.recv() => failures.extend(event.failure()),
+            () = &mut finish => break,
             signal = signals.next() => return Err(ended(signal)),
             event = inputs.recv() => if matches!(event, None | Some(Event::Input(Input::Quit))) {
-                return Ok(());
+                failures.push("not all that was begun was done".to_owned());
+                break;
             },
         }
     }
+    while let Ok(event) = answers.try_recv() {
+        failures.extend(event.failure());
+    }
+    Ok(failures)
 }
 
 fn ended(signal: u8) -> CliError {

@@ -8,6 +8,8 @@ use crossterm::cursor::Show;
 use crossterm::event::{self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use hermes_config::{Environment, env};
+use ratatui_core::layout::{Rect, Size};
 use ratatui_core::terminal::{Frame, Terminal};
 use std::io::{self, BufWriter, IsTerminal as _, Stdout};
 use std::sync::Once;
@@ -31,11 +33,11 @@ pub(crate) fn is_there() -> bool {
 
 impl Screen {
     /// Takes the screen.
-    pub(crate) fn open() -> Result<Self, CliError> {
+    pub(crate) fn open(environment: &Environment) -> Result<Self, CliError> {
         give_back_on_panic();
         let opened = take().and_then(|()| {
             let out = BufWriter::with_capacity(BUFFER, io::stdout());
-            Terminal::new(Ansi(out))
+            Terminal::new(Ansi { out, unknown: told_size(environment) })
         });
         opened.map(|terminal| Self { terminal }).map_err(|error| {
             give_back();
@@ -67,7 +69,7 @@ impl Screen {
         take().map_err(failed)?;
         let (width, height) = self.size()?;
         // Nothing of what was drawn is there any more.
-        self.terminal.resize(ratatui_core::layout::Rect::new(0, 0, width, height)).map_err(failed)
+        self.terminal.resize(Rect::new(0, 0, width, height)).map_err(failed)
     }
 }
 
@@ -79,7 +81,16 @@ impl Drop for Screen {
 
 /// Whether the terminal has gone, though no signal told of it. Whoever waits for keys is not told either.
 pub(crate) fn is_gone() -> bool {
-    terminal_size::terminal_size_of(io::stdin()).is_none()
+    !io::stdin().is_terminal()
+}
+
+/// The size that the environment tells, or that of the oldest terminals.
+fn told_size(environment: &Environment) -> Size {
+    let told = |name, usual: u16| {
+        let told = environment.text(name).ok().flatten().and_then(|text| text.parse().ok());
+        told.filter(|number| *number > 0).unwrap_or(usual)
+    };
+    Size { width: told(env::COLUMNS, 80), height: told(env::LINES, 24) }
 }
 
 /// What is typed, clicked and pasted, one after another; `None` once the terminal is gone.

@@ -1,157 +1,16 @@
 //! `hermes sessions browse`, at a terminal and without one.
 
+mod sitting;
+
 use super::terminal::a_terminal;
 use super::*;
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
-use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
-use std::process::Child;
-use std::sync::mpsc::{Receiver, channel};
+use sitting::{LEFT, PATIENCE, Sitting};
+use std::io::Read as _;
+use std::os::unix::fs::FileExt as _;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-use unicode_width::UnicodeWidthStr as _;
-
-/// How long anything may take before a test fails instead of waiting for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// What gives the terminal back.
-const LEFT: &str = "\u{1b}[?1049l";
-
-/// Somebody at a terminal.
-struct Sitting {
-    child: Child,
-    master: std::fs::File,
-    sent: Receiver<Vec<u8>>,
-    raw: Vec<u8>,
-    screen: Screen,
-}
-
-/// As much of a terminal as is needed to see what a person sees: a wide character is one, with a blank behind it.
-struct Screen {
-    cells: BTreeMap<(usize, usize), char>,
-    /// Line and column, from 1.
-    at: (usize, usize),
-    /// What comes belongs to the character before.
-    is_joining: bool,
-    rest: String,
-}
-
-impl Screen {
-    const fn new() -> Self {
-        Self { cells: BTreeMap::new(), at: (1, 1), is_joining: false, rest: String::new() }
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        self.rest.push_str(&String::from_utf8_lossy(bytes));
-        let text = std::mem::take(&mut self.rest);
-        let mut characters = text.char_indices();
-        while let Some((start, character)) = characters.next() {
-            if character != '\u{1b}' {
-                self.put(character);
-                continue;
-            }
-            let sequence = &text[start..];
-            let Some(end) = sequence.find(|last: char| last.is_ascii_alphabetic()) else {
-                self.rest = sequence.to_owned();
-                return;
-            };
-            if let Some(place) = sequence[2..end].split_once(';').filter(|_| sequence[end..].starts_with('H')) {
-                self.at = (place.0.parse().unwrap(), place.1.parse().unwrap());
-            }
-            if &sequence[2..=end] == "2J" {
-                self.cells.clear();
-            }
-            (0..end).for_each(|_| _ = characters.next());
-        }
-    }
-
-    fn put(&mut self, character: char) {
-        let is_joined = std::mem::replace(&mut self.is_joining, character == '\u{200d}');
-        match character.to_string().width() {
-            _ if character == '\n' => self.at.0 += 1,
-            _ if character == '\r' => self.at.1 = 1,
-            0 => {}
-            _ if is_joined => {}
-            width => {
-                self.cells.insert(self.at, character);
-                self.at.1 += width;
-            }
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut lines: BTreeMap<usize, String> = BTreeMap::new();
-        for ((row, column), character) in &self.cells {
-            let line = lines.entry(*row).or_default();
-            let missing = (column - 1).saturating_sub(line.chars().count());
-            line.extend(std::iter::repeat_n(' ', missing));
-            line.push(*character);
-        }
-        lines.into_values().collect::<Vec<_>>().join("\n")
-    }
-}
-
-impl Sitting {
-    /// Starts browsing at a terminal of 24 lines.
-    fn down(mut run: Run<'_>, columns: u16) -> Self {
-        let (master, terminal) = a_terminal(columns);
-        let other = || terminal.try_clone().unwrap();
-        let command = run.command.stdin(other()).stdout(other()).stderr(other());
-        let child = command.spawn().unwrap();
-        // The command keeps the terminal open as long as it lives.
-        drop((run, terminal));
-        let master = std::fs::File::from(master);
-        let (sender, sent) = channel();
-        let mut watched = master.try_clone().unwrap();
-        std::thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = watched.read(&mut buffer) {
-                if sender.send(buffer[..count].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { child, master, sent, raw: Vec::new(), screen: Screen::new() }
-    }
-
-    /// Waits until this is on the screen.
-    #[track_caller]
-    fn see(&mut self, text: &str) -> &mut Self {
-        let end = Instant::now() + PATIENCE;
-        while !self.screen.text().contains(text) {
-            match self.sent.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(bytes) => {
-                    self.screen.take(&bytes);
-                    self.raw.extend(bytes);
-                }
-                Err(error) => panic!("{text:?} did not come ({error}):\n{}", self.screen.text()),
-            }
-        }
-        self
-    }
-
-    fn press(&mut self, keys: &str) -> &mut Self {
-        self.master.write_all(keys.as_bytes()).unwrap();
-        self
-    }
-
-    /// Everything that was sent, and the exit code.
-    #[track_caller]
-    fn end(mut self) -> (String, i32) {
-        while let Ok(bytes) = self.sent.recv_timeout(PATIENCE) {
-            self.raw.extend(bytes);
-        }
-        let code = self.child.wait().unwrap().code().unwrap();
-        (String::from_utf8(std::mem::take(&mut self.raw)).unwrap().replace("\r\n", "\n"), code)
-    }
-}
-
-impl Drop for Sitting {
-    /// A test that fails leaves nobody sitting.
-    fn drop(&mut self) {
-        _ = self.child.kill();
-        _ = self.child.wait();
-    }
-}
 
 fn sit(home: &Home, args: &[&str]) -> Sitting {
     Sitting::down(home.hermes(&[&["sessions", "browse"], args].concat()), 80)
@@ -227,6 +86,29 @@ fn what_somebody_else_deletes_is_told() {
 }
 
 #[test]
+fn a_conversation_that_goes_on_elsewhere_meanwhile_is_followed() {
+    let home = Home::empty();
+    home.talk("first", "cli", Some("long work"), LONG_AGO, &[(Role::User, "begin")]);
+    let mut sitting = sit(&home, &[]);
+    sitting.see("1 conversation").see("long work");
+    let id = |text: &str| SessionId::parse(text).unwrap();
+    home.write(async |store| {
+        let at = Request::at(Timestamp::from_seconds(LONG_AGO + 60.0).unwrap());
+        let said = [NewMessage::new(Role::User, "go on with the work")];
+        store.split(&id("first"), &hermes_session::NewChild::new(id("second")), &said, &at).await.unwrap();
+    });
+    sitting.press("work\u{1b}OR").see("go on with the work");
+    assert!(!sitting.screen.text().contains("in text"), "it is there twice:\n{}", sitting.screen.text());
+    sitting.press("\u{1b}OQ").see("Title: ").press("\u{15}new title\r").see("The title is new title now").press("\r");
+    let (sent, code) = sitting.end();
+    assert!(sent.ends_with("hermes --resume second\n") && code == 0, "{sent:?}");
+    home.write(async |store| {
+        let title = store.session(&id("second")).await.unwrap().unwrap().title;
+        assert_eq!(title.as_deref(), Some("new title"));
+    });
+}
+
+#[test]
 fn many_go_at_once() {
     let home = several();
     for number in 0..45 {
@@ -245,12 +127,80 @@ fn many_go_at_once() {
 }
 
 #[test]
+fn transcripts_that_stay_on_disk_are_told() {
+    let home = several();
+    let sessions = home.path().join("sessions");
+    std::fs::create_dir(&sessions).unwrap();
+    std::fs::write(sessions.join("session_20250305_091523_a1b2c3.json"), "{}").unwrap();
+    // Nothing can be put into a trash that is no folder.
+    std::fs::write(sessions.join(".trash"), "").unwrap();
+    for marks in ["\t\t", ""] {
+        let mut sitting = Sitting::down(home.hermes(&["sessions", "browse"]), 200);
+        sitting.see("20250305_091523_a1b2c3").press(marks).press("\u{1b}[3~").see("[y/N]").press("y");
+        sitting.see("Still there: ").see("session_20250305_091523_a1b2c3.json: ").press("\u{3}");
+        let (sent, code) = sitting.end();
+        assert_eq!((sent.contains("Deleted 2 conversations."), code), (marks == "\t\t", 0));
+        home.talk("20250305_091523_a1b2c3", "cli", None, ago(1.0), &[(Role::User, "again")]);
+    }
+}
+
+#[test]
 fn what_was_begun_is_done_before_it_ends() {
     let home = several();
     let mut sitting = sit(&home, &[]);
     sitting.see("4 conversations").press("\u{12}\u{15}new title\r\u{1b}OQ\u{1b}OQ\u{3}");
     assert_eq!(sitting.end().1, 0);
     assert!(home.see(&["sessions", "list"]).contains("new title"));
+}
+
+#[test]
+fn what_was_begun_and_failed_is_told_after_leaving() {
+    let home = several();
+    std::fs::write(home.path().join("there.jsonl"), "mine").unwrap();
+    let export = "\u{5}\u{15}there.jsonl\r";
+    let behind = |keys: &str| {
+        let mut sitting = sit(&home, &[]);
+        sitting.see("4 conversations").press(keys);
+        let (sent, code) = sitting.end();
+        assert_eq!(code, 1, "{sent:?}");
+        sent.rsplit_once(LEFT).unwrap().1.to_owned()
+    };
+    let seen = behind(&format!("\u{12}\u{15}大别山徒步计划\r{export}\u{3}"));
+    assert!(seen.contains("error: ") && seen.contains("20250304_150000_b0b0b0"), "{seen}");
+    assert!(seen.contains("there.jsonl was not exported: it is there already") && seen.contains("hint: "), "{seen}");
+    // Who has chosen something gets it all the same.
+    let seen = behind(&format!("{export}\r"));
+    assert!(seen.contains("was not exported") && seen.contains("hermes --resume 20250305_091523_a1b2c3\n"), "{seen}");
+    // A question that nobody came to see is one too.
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").press(&format!("{export}\u{1b}OP")).see("mouse").press("\u{3}");
+    let (sent, code) = sitting.end();
+    assert!(sent.rsplit_once(LEFT).unwrap().1.contains("was not exported") && code == 1, "{sent:?}");
+    assert_eq!(std::fs::read_to_string(home.path().join("there.jsonl")).unwrap(), "mine");
+}
+
+#[test]
+fn a_list_that_fails_is_no_empty_one() {
+    let home = several();
+    // What lists are read from.
+    let root = "SELECT rootpage FROM sqlite_master WHERE name = 'hx_sessions_card'";
+    let root: u32 = home.foreign().query_row(root, [], |row| row.get(0)).unwrap();
+    let file = std::fs::File::options().write(true).open(home.database()).unwrap();
+    file.write_all_at(&[0; 4096], u64::from(root - 1) * 4096).unwrap();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("0 conversations, not complete").press("\u{1b}[B").see("The list is not complete: ").press("q");
+    let (sent, code) = sitting.end();
+    let (_, behind) = sent.rsplit_once(LEFT).unwrap();
+    assert!(behind.contains("error: ") && behind.contains("hint: ") && code == 3, "{behind}");
+}
+
+#[test]
+fn rows_that_cannot_be_read_are_told_as_long_as_the_list_is_seen() {
+    let home = several();
+    home.damage("UPDATE sessions SET started_at = 'soon' WHERE id = '20250304_150000_b0b0b0'");
+    let mut sitting = sit(&home, &[]);
+    sitting.see("3 conversations, 1 unreadable").press("\u{1b}[B").see("1 row can't be read: ").press("q");
+    assert_eq!(sitting.end().1, 0);
 }
 
 #[test]
@@ -275,6 +225,35 @@ fn a_signal_gives_the_terminal_back() {
         assert!(behind.contains("a signal ended browsing"), "{behind:?}");
         assert_eq!(seen, code);
     }
+}
+
+#[test]
+fn a_terminal_that_does_not_know_its_size_is_there_all_the_same() {
+    let home = several();
+    for (lines, expect) in [("5", "browsing needs"), ("12", "refactoring auth")] {
+        let run = home.hermes(&["sessions", "browse"]).env("COLUMNS", "60").env("LINES", lines);
+        let mut sitting = Sitting::down_at(run, (0, 0));
+        sitting.see(expect);
+        // That is longer than it takes to see whether the terminal is still there.
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(sitting.child.try_wait().unwrap().is_none(), "{:?}", sitting.end());
+        sitting.press("\u{1b}");
+        assert_eq!(sitting.end().1, 0);
+    }
+    let run = home.hermes(&["sessions", "browse"]).without_env("COLUMNS");
+    let mut sitting = Sitting::down_at(run, (0, 0));
+    sitting.see("type to filter").see("Del delete").press("q");
+    assert_eq!(sitting.end().1, 0);
+}
+
+#[test]
+fn a_window_may_change_its_size() {
+    let home = several();
+    let mut sitting = sit(&home, &[]);
+    sitting.see("4 conversations").resize((200, 50)).see("│   Sure.");
+    sitting.resize((30, 8)).see("30×8").resize((40, 10)).see("Enter resume").press("\r");
+    let (sent, code) = sitting.end();
+    assert!(sent.ends_with("hermes --resume 20250305_091523_a1b2c3\n") && code == 0, "{sent:?}");
 }
 
 #[test]
@@ -382,6 +361,11 @@ fn it_runs_the_agent_or_what_is_said_instead() {
     assert_eq!(last(answered(other, "1\n"))[1], format!("it is again {id}"));
     let typed = browse(&["--home", home.path().to_str().unwrap()]);
     assert_eq!(last(answered(typed, "1\n"))[1], format!("HERMES_HOME=[HOME] hermes --resume {id}"));
+    let url = format!("sqlite:{}", home.database().display());
+    let typed = browse(&["--url", &url]).env("HERMES_HOME", "/nonexistent");
+    assert_eq!(last(answered(typed, "1\n"))[1], format!("HERMES_HOME=[HOME] hermes --resume {id}"));
+    let run = browse(&["--run", "--url", &url]).env("HERMES_HOME", "/nonexistent").env("PATH", &path);
+    assert_eq!(last(answered(run, "1\n"))[1], format!("agent: --resume {id}, home [HOME]"));
     assert_snapshot!(last(answered(browse(&["--run"]).env("PATH", "/nonexistent"), "1\n")).join("\n"), @r#"
     --- exit 1
     hint: set HERMES_RESUME to a command that resumes, such as `/opt/agent/hermes --resume`

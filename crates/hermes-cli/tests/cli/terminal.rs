@@ -166,6 +166,12 @@ fn on_a_terminal(mut run: Run<'_>, columns: u16) -> String {
 /// A terminal of so many columns: whoever watches it, and what a command prints on.
 #[cfg(target_os = "linux")]
 pub(super) fn a_terminal(columns: u16) -> (std::os::fd::OwnedFd, std::fs::File) {
+    a_terminal_of(columns, 24)
+}
+
+/// The same, with so many lines.
+#[cfg(target_os = "linux")]
+pub(super) fn a_terminal_of(columns: u16, lines: u16) -> (std::os::fd::OwnedFd, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use std::os::unix::ffi::OsStrExt as _;
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -174,7 +180,7 @@ pub(super) fn a_terminal(columns: u16) -> (std::os::fd::OwnedFd, std::fs::File) 
     let name = ptsname(&master, Vec::new()).unwrap();
     let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
     let terminal = std::fs::File::options().read(true).write(true).open(path).unwrap();
-    let size = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = rustix::termios::Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&terminal, size).unwrap();
     (master, terminal)
 }

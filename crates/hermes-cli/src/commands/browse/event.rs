@@ -17,6 +17,8 @@ pub(super) enum Event {
     Rows { rows: Vec<Row>, is_last: bool },
     /// The list ends here, and why.
     ListFailed(String),
+    /// Rows of the list can't be read: how many, and what is wrong with the first.
+    Unreadable { count: u64, first: String },
     /// What the texts of conversations hold; the number is that of the question.
     Found { question: u64, hits: Vec<Hit>, is_partial: bool },
     /// The texts could not be searched.
@@ -31,6 +33,17 @@ pub(super) enum Event {
     Exists { ids: Vec<SessionId>, file: PathBuf },
     /// There is something to tell.
     Told(Notice),
+}
+
+impl Event {
+    /// What of something that was begun did not come about, if this tells of it.
+    pub(super) fn failure(self) -> Option<String> {
+        match self {
+            Self::Told(told) | Self::Deleted { told, .. } => told.is_error.then_some(told.text),
+            Self::Exists { file, .. } => Some(format!("{} was not exported: it is there already", file.display())),
+            _ => None,
+        }
+    }
 }
 
 /// What somebody did.

@@ -3,22 +3,67 @@
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::ui::shell::shell_word;
-use hermes_config::env;
-use hermes_session::SessionId;
-use std::ffi::OsStr;
+use hermes_config::{Environment, Flags, env};
+use hermes_session::{Invalid, SessionId};
+use hermes_store::StoreUrl;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const AGENT: &str = "hermes";
+/// The agent's name for its store.
+const FILE: &str = "state.db";
 
-/// The command that resumes a session, to be typed.
+/// The command that resumes a session, to be typed. What must not be printed is left out, and told.
 pub(super) fn command(context: &Context, id: &SessionId) -> Result<String, CliError> {
     let id = shell_word(id.as_str());
     let given = context.environment.text(env::HERMES_RESUME)?;
-    let home = context.flags.home.as_ref();
-    let home = home.map(|home| format!("{}={} ", env::HERMES_HOME, shell_word(&home.display().to_string())));
     let command = given.map_or_else(|| format!("{AGENT} --resume {id}"), |given| format!("{given} {id}"));
-    Ok(format!("{}{command}", home.unwrap_or_default()))
+    let place = place(&context.flags, &context.environment).map_err(CliError::usage)?;
+    let mut words = Vec::new();
+    for Variable { name, value, is_secret } in place {
+        if is_secret {
+            let hint = format!("set {name} to the URL before you run it, or let --run do that");
+            context.ui.warn("the command lacks the URL of the store, which holds a password", &hint);
+        } else {
+            words.push(format!("{name}={}", shell_word(&value.to_string_lossy())));
+        }
+    }
+    words.push(command);
+    Ok(words.join(" "))
+}
+
+/// Something that the agent is told by its environment.
+struct Variable {
+    name: &'static str,
+    value: OsString,
+    is_secret: bool,
+}
+
+/// Where sessions are, if the command line said so: the agent does not know these arguments, but the folder of a file of the usual name and,
+/// where it runs on our stores, a URL. What the environment or a file says reaches it by itself.
+fn place(flags: &Flags, environment: &Environment) -> Result<Vec<Variable>, Invalid> {
+    let variable = |name, value: OsString| Variable { name, value, is_secret: false };
+    let home = flags.home.as_ref().map(|home| variable(env::HERMES_HOME, home.into()));
+    let Some(given) = &flags.url else { return Ok(home.into_iter().collect()) };
+    let url = StoreUrl::parse(given.reveal(), environment.user_home())?;
+    // A URL in the environment would count for more than the folder.
+    let is_folder_enough = home.is_none() && environment.raw(env::HERMES_SESSIONDB_URL).is_none();
+    let url = match url.file().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.to_owned())) {
+        Some(file) if is_folder_enough && file.ends_with(FILE) => {
+            let folder = file.parent().unwrap_or(Path::new("/"));
+            variable(env::HERMES_HOME, folder.into())
+        }
+        Some(file) => {
+            let mut value = OsString::from("sqlite:");
+            value.push(file);
+            variable(env::HERMES_SESSIONDB_URL, value)
+        }
+        None => {
+            Variable { is_secret: url.holds_password(), ..variable(env::HERMES_SESSIONDB_URL, given.reveal().into()) }
+        }
+    };
+    Ok(home.into_iter().chain([url]).collect())
 }
 
 /// Resumes a session in the place of this process.
@@ -38,9 +83,8 @@ pub(super) fn run(context: &Context, id: &SessionId) -> Result<(), CliError> {
             agent
         }
     };
-    if let Some(home) = &context.flags.home {
-        command.env(env::HERMES_HOME, home);
-    }
+    let place = place(&context.flags, &context.environment).map_err(CliError::usage)?;
+    command.envs(place.into_iter().map(|variable| (variable.name, variable.value)));
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |error: std::io::Error| {
         let text = format!("could not run {program}: {error}");
@@ -92,7 +136,28 @@ fn is_executable(_: &Path) -> bool {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use hermes_config::Secret;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    #[test]
+    fn where_the_store_is_reaches_the_agent_and_no_secret_the_screen() {
+        let check = |variables: &[(&str, &str)], home: Option<&str>, url: &str, expect: &[(&str, &str, bool)]| {
+            let flags = Flags { home: home.map(PathBuf::from), url: Some(Secret::new(url)) };
+            let environment = Environment::new::<&str, &str>(variables.iter().copied(), Some(Path::new("/home/me")));
+            let seen = place(&flags, &environment).unwrap();
+            let seen: Vec<_> =
+                seen.iter().map(|seen| (seen.name, seen.value.to_str().unwrap(), seen.is_secret)).collect();
+            assert_eq!(seen, expect, "{url}");
+        };
+        check(&[], None, "~/x/state.db", &[("HERMES_HOME", "/home/me/x", false)]);
+        check(&[], None, "sqlite:/x/other.db", &[("HERMES_SESSIONDB_URL", "sqlite:/x/other.db", false)]);
+        let url = ("HERMES_SESSIONDB_URL", "sqlite:/x/state.db", false);
+        check(&[], Some("/home"), "sqlite:/x/state.db", &[("HERMES_HOME", "/home", false), url]);
+        check(&[("HERMES_SESSIONDB_URL", "mysql://host/db")], None, "/x/state.db", &[url]);
+        for (url, is_secret) in [("postgresql://me@host/db", false), ("mysql://me:secret@host/db", true)] {
+            check(&[], None, url, &[("HERMES_SESSIONDB_URL", url, is_secret)]);
+        }
+    }
 
     #[test]
     fn the_agent_is_another_program_of_that_name() {

@@ -23,6 +23,10 @@ pub(super) struct State {
     rows: Rows,
     /// More rows are to come.
     pub(super) is_loading: bool,
+    /// Why no more rows came, if something failed.
+    pub(super) cut_short: Option<String>,
+    /// How many rows can't be read, and what is wrong with the first.
+    pub(super) unreadable: (u64, String),
     pub(super) filter: Line,
     words: Words,
     /// The places of the rows that have what was typed, in the order of the list.
@@ -43,6 +47,8 @@ pub(super) struct State {
     pub(super) deletes_for_good: bool,
     pub(super) mode: Mode,
     pub(super) notice: Option<Notice>,
+    /// What is to be told and asked once nothing is typed or asked any more.
+    waiting: Waiting,
     previews: VecDeque<(Wanted, Preview)>,
     /// What the preview shows, or waits for.
     wanted: Option<Wanted>,
@@ -80,6 +86,13 @@ pub(super) enum Mode {
     Confirm(Question),
 }
 
+/// What came while a line was typed, something was asked or keys were shown. News in their place would leave whoever types in the dark.
+#[derive(Debug, Default)]
+struct Waiting {
+    notice: Option<Notice>,
+    questions: VecDeque<Question>,
+}
+
 /// What is asked before something is done that can't be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Question {
@@ -93,6 +106,8 @@ impl State {
         Self {
             rows: Rows::default(),
             is_loading: true,
+            cut_short: None,
+            unreadable: (0, String::new()),
             filter: Line::default(),
             words: Words::default(),
             direct: Vec::new(),
@@ -106,6 +121,7 @@ impl State {
             deletes_for_good: false,
             mode: Mode::List,
             notice: None,
+            waiting: Waiting::default(),
             previews: VecDeque::new(),
             wanted: None,
             preview_scroll: 0,
@@ -127,8 +143,12 @@ impl State {
             }
             Event::ListFailed(why) => {
                 self.is_loading = false;
-                self.notice = Some(Notice::error(why));
+                self.cut_short = Some(why);
             }
+            Event::Unreadable { count, first } => match &mut self.unreadable {
+                (0, _) => self.unreadable = (count, first),
+                (before, _) => *before += count,
+            },
             Event::Found { question, hits, is_partial } if question == self.question => {
                 self.search = Search::Done { is_partial };
                 self.hits = hits;
@@ -139,18 +159,55 @@ impl State {
             Event::Found { .. } | Event::SearchFailed { .. } => {}
             Event::Previewed { wanted, preview } => self.keep(wanted, preview),
             Event::Renamed { id, title } => {
-                self.notice = Some(Notice::of(format!("The title is {title} now")));
+                self.tell(Notice::of(format!("The title is {title} now")));
                 self.keeping_the_cursor(|state| state.rename(&id, title.as_str()));
             }
             Event::Deleted { ids, told } => {
-                self.notice = Some(told);
+                self.tell(told);
                 self.keeping_the_cursor(|state| state.remove(&ids));
             }
-            Event::Exists { ids, file } => self.mode = Mode::Confirm(Question::Overwrite { ids, file }),
-            Event::Told(notice) => self.notice = Some(notice),
+            Event::Exists { ids, file } => self.waiting.questions.push_back(Question::Overwrite { ids, file }),
+            Event::Told(notice) => self.tell(notice),
         }
+        self.take_waiting();
         effects.extend(self.settle());
         effects
+    }
+
+    /// Whether something is asked that nobody pressed a key for just now.
+    pub(super) const fn asks_by_itself(&self) -> bool {
+        matches!(self.mode, Mode::Confirm(Question::Overwrite { .. }))
+    }
+
+    /// Nothing is typed or asked any more, and this is told. What nobody has come to see, as events.
+    pub(super) fn leave(&mut self, notice: Notice) -> impl Iterator<Item = Event> + use<> {
+        let Waiting { notice: told, questions } = std::mem::take(&mut self.waiting);
+        (self.mode, self.notice) = (Mode::List, Some(notice));
+        let asked = questions.into_iter().filter_map(|question| match question {
+            Question::Overwrite { ids, file } => Some(Event::Exists { ids, file }),
+            Question::Delete(_) => None,
+        });
+        told.map(Event::Told).into_iter().chain(asked)
+    }
+
+    /// Has something told as soon as there is room for it. What went wrong is not replaced by what went well.
+    fn tell(&mut self, notice: Notice) {
+        let is_worse = |waiting: &Notice| waiting.is_error && !notice.is_error;
+        if !self.waiting.notice.as_ref().is_some_and(is_worse) {
+            self.waiting.notice = Some(notice);
+        }
+    }
+
+    /// Tells and asks what has waited, unless something is typed or asked.
+    fn take_waiting(&mut self) {
+        if self.mode != Mode::List {
+            return;
+        }
+        if let Some(question) = self.waiting.questions.pop_front() {
+            self.mode = Mode::Confirm(question);
+        } else if let Some(notice) = self.waiting.notice.take() {
+            self.notice = Some(notice);
+        }
     }
 
     /// How many rows there are to go through.

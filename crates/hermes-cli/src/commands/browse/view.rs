@@ -113,6 +113,12 @@ fn status(state: &State, is_short: bool) -> String {
     if state.is_loading {
         text.push_str(if is_short { " …" } else { ", loading …" });
     }
+    if state.cut_short.is_some() {
+        text.push_str(if is_short { ", cut short" } else { ", not complete" });
+    }
+    if state.unreadable.0 > 0 {
+        text.push_str(&format!(", {} unreadable", number(state.unreadable.0)));
+    }
     if state.found_in_text() > 0 {
         text.push_str(&format!(" + {} in text", number(state.found_in_text() as u64)));
     }

@@ -10,12 +10,16 @@ use ratatui_core::style::{Color, Modifier};
 use std::io::{self, Write};
 
 /// A terminal behind a writer.
-pub(super) struct Ansi<W>(pub(super) W);
+pub(super) struct Ansi<W> {
+    pub(super) out: W,
+    /// The size of a terminal that does not know its own, as serial lines and programs that play one don't.
+    pub(super) unknown: Size,
+}
 
 impl<W: Write> Ansi<W> {
     fn flushed(&mut self, text: std::fmt::Arguments<'_>) -> io::Result<()> {
-        self.0.write_fmt(text)?;
-        self.0.flush()
+        self.out.write_fmt(text)?;
+        self.out.flush()
     }
 }
 
@@ -26,17 +30,17 @@ impl<W: Write> Backend for Ansi<W> {
         let (mut next, mut style) = (None, None);
         for (x, y, cell) in cells {
             if next != Some((x, y)) {
-                write!(self.0, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1)?;
+                write!(self.out, "\x1b[{};{}H", u32::from(y) + 1, u32::from(x) + 1)?;
             }
             let wanted = (cell.fg, cell.bg, cell.modifier);
             if style != Some(wanted) {
-                self.0.write_all(sequence(cell).as_bytes())?;
+                self.out.write_all(sequence(cell).as_bytes())?;
                 style = Some(wanted);
             }
-            self.0.write_all(cell.symbol().as_bytes())?;
+            self.out.write_all(cell.symbol().as_bytes())?;
             next = cell.symbol().is_ascii().then_some((x + 1, y));
         }
-        self.0.write_all(b"\x1b[0m")
+        self.out.write_all(b"\x1b[0m")
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
@@ -74,8 +78,8 @@ impl<W: Write> Backend for Ansi<W> {
 
     /// The terminal that stdout is; that of the process may be another.
     fn size(&self) -> io::Result<Size> {
-        let asked = terminal_size::terminal_size_of(io::stdout()).map(|(width, height)| (width.0, height.0));
-        asked.map_or_else(crossterm::terminal::size, Ok).map(|(width, height)| Size { width, height })
+        let known = terminal_size::terminal_size_of(io::stdout());
+        Ok(known.map_or(self.unknown, |(width, height)| Size { width: width.0, height: height.0 }))
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {
@@ -83,7 +87,7 @@ impl<W: Write> Backend for Ansi<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.out.flush()
     }
 }
 
@@ -132,9 +136,9 @@ mod tests {
     fn sent(draw: impl FnOnce(&mut Buffer)) -> String {
         let (empty, mut buffer) = (Buffer::empty(Rect::new(0, 0, 9, 2)), Buffer::empty(Rect::new(0, 0, 9, 2)));
         draw(&mut buffer);
-        let mut out = Ansi(Vec::new());
-        out.draw(empty.diff(&buffer).into_iter()).unwrap();
-        String::from_utf8(out.0).unwrap()
+        let mut terminal = Ansi { out: Vec::new(), unknown: Size::ZERO };
+        terminal.draw(empty.diff(&buffer).into_iter()).unwrap();
+        String::from_utf8(terminal.out).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What keys and the mouse do.
 
-use super::{Mode, Question, Search, State};
+use super::{Mode, Question, State};
 use crate::commands::browse::event::{Effect, Input, Notice};
 use crate::commands::browse::line::Line;
 use hermes_session::{SessionId, Title};
@@ -16,6 +16,11 @@ impl State {
         match input {
             Input::Quit => vec![Effect::Leave(None)],
             Input::Suspend => vec![Effect::Suspend],
+            // Nothing is seen of what keys would do.
+            input if self.areas().is_none() => match input {
+                Input::Escape => vec![Effect::Leave(None)],
+                _ => Vec::new(),
+            },
             input => match std::mem::replace(&mut self.mode, Mode::List) {
                 Mode::List => self.in_list(input),
                 Mode::Help(top) => self.in_help(top, &input),
@@ -197,11 +202,6 @@ impl State {
         self.cursor = place;
         let is_double = before.is_some_and(|(same, then)| same == place && at.saturating_sub(then) <= DOUBLE_CLICK);
         if is_double { self.in_list(Input::Enter) } else { Vec::new() }
-    }
-
-    /// Whether something is searched for in what was said.
-    pub(in crate::commands::browse) fn is_searching(&self) -> bool {
-        self.search == Search::Going
     }
 }
 

@@ -262,6 +262,41 @@ fn an_export_replaces_nothing_without_a_question() {
 }
 
 #[test]
+fn what_comes_while_something_is_typed_or_asked_waits() {
+    let mut state = loaded();
+    press(&mut state, Input::Rename);
+    let exists = |name: &str| Event::Exists { ids: vec![id("a")], file: PathBuf::from(name) };
+    state.update(exists("one"));
+    state.update(exists("two"));
+    state.update(Event::Told(Notice::error("no space left")));
+    state.update(Event::Told(Notice::of("Deleted 20 of 46…")));
+    press(&mut state, Input::Clear);
+    // No letter of a title is an answer.
+    assert_eq!((type_text(&mut state, "y"), state.asks_by_itself()), (vec![], false));
+    let title = Title::parse("y").unwrap();
+    assert_eq!(press(&mut state, Input::Enter), [Effect::Rename { id: id("a"), title }]);
+    for name in ["one", "two"] {
+        let question = Question::Overwrite { ids: vec![id("a")], file: name.into() };
+        assert_eq!((state.mode.clone(), state.asks_by_itself()), (Mode::Confirm(question), true));
+        press(&mut state, Input::Escape);
+    }
+    assert_eq!((state.mode.clone(), state.notice.clone()), (Mode::List, Some(Notice::error("no space left"))));
+    press(&mut state, Input::Down);
+    assert_eq!(state.notice, None);
+}
+
+#[test]
+fn in_a_window_that_is_too_small_keys_only_leave() {
+    let mut state = loaded();
+    press(&mut state, Input::Delete);
+    state.update(Event::Resized(39, 24));
+    assert_eq!(press(&mut state, Input::Text("y".into())), []);
+    assert_eq!(press(&mut state, Input::Escape), [Effect::Leave(None)]);
+    state.update(Event::Resized(40, 24));
+    assert_eq!(press(&mut state, Input::Text("y".into())), [Effect::Delete(vec![id("a")])]);
+}
+
+#[test]
 fn a_preview_is_asked_for_once_and_where_it_is_seen() {
     let mut state = loaded();
     let wanted = |name: &str| Wanted { id: id(name), place: None };
@@ -348,10 +383,15 @@ fn ctrl_c_leaves_whatever_is_going_on() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_until_the_next_key() {
+fn what_goes_wrong_is_told_until_the_next_key_but_of_the_list_until_the_end() {
     let mut state = State::new((80, 24));
+    state.update(Event::Told(Notice::error("no space left")));
     state.update(Event::ListFailed("the store is locked".into()));
-    assert_eq!((state.is_loading, state.notice.clone()), (false, Some(Notice::error("the store is locked"))));
+    state.update(Event::Unreadable { count: 2, first: "s1: no time".into() });
+    state.update(Event::Unreadable { count: 3, first: "s2: no time".into() });
+    assert_eq!(state.notice, Some(Notice::error("no space left")));
     press(&mut state, Input::Down);
-    assert_eq!(state.notice, None);
+    assert_eq!((state.is_loading, state.notice.clone()), (false, None));
+    assert_eq!(state.cut_short.as_deref(), Some("the store is locked"));
+    assert_eq!(state.unreadable, (5, "s1: no time".into()));
 }

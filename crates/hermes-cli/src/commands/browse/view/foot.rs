@@ -1,12 +1,13 @@
 //! The last line (keys, questions, what is told), and the page of keys.
 
 use super::Painter;
+use crate::commands::browse::event::Notice;
 use crate::commands::browse::keys::KEYS;
 use crate::commands::browse::line::Line;
 use crate::commands::browse::state::{Mode, Question, State};
 use crate::ui::Visible;
 use crate::ui::checks::plural;
-use crate::ui::layout::{cut, fit, tail, width};
+use crate::ui::layout::{cut, fit, tail, width, wrap};
 use anstyle::{AnsiColor, Style};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
@@ -21,25 +22,43 @@ const CHOICE: &str = " [y/N] ";
 impl Painter {
     /// The last line; where typing goes on, if it is there.
     pub(super) fn foot(&self, state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-        if let Some(notice) = &state.notice {
-            let color = if notice.is_error { AnsiColor::Red } else { AnsiColor::Green };
-            let style = Style::new().bold().fg_color(Some(color.into()));
-            let text = cut(&notice.text.as_str().into(), usize::from(area.width));
-            // A line that is typed stays in sight: what is wrong with it goes away with the next key.
-            self.paint.text(buffer, area, &text, style, &[]);
-            return None;
-        }
         match &state.mode {
-            Mode::List => self.keys(area, buffer),
+            Mode::List => match &state.notice {
+                Some(notice) => self.news(notice, area, buffer),
+                None => self.keys(area, buffer),
+            },
             Mode::Help(_) => {
                 let text = cut(&"↑ ↓ show more, any other key closes this".into(), usize::from(area.width));
                 self.paint.text(buffer, area, &text, Style::new().dimmed(), &[]);
             }
-            Mode::Rename { line, .. } => return self.typed("Title: ", line, area, buffer),
+            Mode::Rename { line, .. } => {
+                // What is wrong with a line stands above it.
+                let above = Rect { y: area.y - 1, ..area };
+                state.notice.iter().for_each(|notice| self.news(notice, above, buffer));
+                return self.typed("Title: ", line, area, buffer);
+            }
             Mode::Export { line, .. } => return self.typed("Export to: ", line, area, buffer),
             Mode::Confirm(question) => return self.question(state, question, area, buffer),
         }
         None
+    }
+
+    /// What is told, up to the last line of an area: over as many lines as it takes, but never over all of the list.
+    fn news(&self, notice: &Notice, area: Rect, buffer: &mut Buffer) {
+        let color = if notice.is_error { AnsiColor::Red } else { AnsiColor::Green };
+        let style = Style::new().bold().fg_color(Some(color.into()));
+        let mut text = wrap(&notice.text.as_str().into(), usize::from(area.width));
+        let most = usize::from(area.y / 2).max(1);
+        if text.len() > most {
+            let rest: Vec<String> = text.split_off(most - 1).iter().map(ToString::to_string).collect();
+            text.push(rest.join(" ").into());
+        }
+        let first = area.y + 1 - text.len() as u16;
+        for (line, y) in text.iter().zip(first..) {
+            let area = Rect { y, ..area };
+            buffer.set_style(area, ratatui_core::style::Style::reset());
+            self.paint.text(buffer, area, &fit(line, usize::from(area.width)), style, &[]);
+        }
     }
 
     /// As many keys as fit.
@@ -74,18 +93,22 @@ impl Painter {
     }
 
     fn question(&self, state: &State, question: &Question, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-        let text = match question {
+        let (before, what, behind): (&str, Visible, &str) = match question {
             Question::Delete(ids) => {
                 let what = match ids.as_slice() {
-                    [id] => state.known(id).map_or(id.as_str(), |row| row.name()).to_owned(),
-                    ids => plural(ids.len() as u64, "conversations"),
+                    [id] => state.known(id).map_or(id.as_str(), |row| row.name()).into(),
+                    ids => plural(ids.len() as u64, "conversations").into(),
                 };
-                format!("Delete {what}{}?", if state.deletes_for_good { " for good" } else { "" })
+                ("Delete ", what, if state.deletes_for_good { " for good?" } else { "?" })
             }
-            Question::Overwrite { file, .. } => format!("Overwrite {}? It is there already.", file.display()),
+            Question::Overwrite { file, .. } => ("Overwrite ", file.display().to_string().into(), "?"),
         };
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        let text = cut(&text.into(), usize::from(area.width).saturating_sub(CHOICE.len()));
+        // Whatever the name, what is asked about it is not cut.
+        let room = usize::from(area.width).saturating_sub(before.len() + behind.len() + CHOICE.len());
+        // Of a path the end tells most.
+        let what = if matches!(question, Question::Overwrite { .. }) { tail(&what, room) } else { cut(&what, room) };
+        let text = format!("{before}{what}{behind}").into();
         let used = self.paint.text(buffer, area, &text, red, &[]);
         let rest = Rect { x: used, width: area.width - used, ..area };
         let used = self.paint.text(buffer, rest, &CHOICE.into(), Style::new().bold(), &[]);

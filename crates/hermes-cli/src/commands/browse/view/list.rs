@@ -3,8 +3,9 @@
 use super::Painter;
 use crate::commands::browse::areas::Areas;
 use crate::commands::browse::rows::Row;
-use crate::commands::browse::state::State;
+use crate::commands::browse::state::{Search, State};
 use crate::ui::Visible;
+use crate::ui::checks::plural;
 use crate::ui::layout::{cut, right};
 use crate::ui::time::Now;
 use anstyle::{AnsiColor, Style};
@@ -60,16 +61,18 @@ impl Columns {
 impl Painter {
     pub(super) fn list(&self, state: &State, areas: &Areas, now: &Now, buffer: &mut Buffer) {
         let columns = Columns::of(areas.list.width);
-        self.heads(&columns, areas.heads, buffer);
+        match trouble(state).filter(|_| state.listed() > 0) {
+            // As long as the picker is open: who sees a part must not take it for everything.
+            Some(trouble) => {
+                let text = cut(&trouble.into(), usize::from(areas.heads.width));
+                self.paint.text(buffer, areas.heads, &text, red(), &[]);
+            }
+            None => self.heads(&columns, areas.heads, buffer),
+        }
         if state.len() == 0 {
-            let text = match (state.is_loading, state.filter.text().is_empty(), state.is_searching()) {
-                (true, _, _) => "Loading …",
-                (_, true, _) => "No sessions found.",
-                (_, _, true) => "No title matches; searching what was said …",
-                _ => "No sessions match the filter.",
-            };
             let area = Rect { x: areas.list.x + SIGNS, width: areas.list.width - SIGNS, ..areas.list };
-            self.paint.text(buffer, area, &text.into(), Style::new().dimmed(), &[]);
+            let (text, style) = nothing(state);
+            self.say(&text, style, area, buffer);
             return;
         }
         for line in 0..areas.list.height {
@@ -136,6 +139,41 @@ impl Painter {
             unmarked(self, buffer, column, &text, of_row(plain));
         }
     }
+}
+
+/// What is wrong with the list as a whole.
+fn trouble(state: &State) -> Option<String> {
+    let unreadable = match &state.unreadable {
+        (0, _) => None,
+        (1, first) => Some(format!("1 row can't be read: {first}")),
+        (count, first) => Some(format!("{} can't be read; the first: {first}", plural(*count, "rows"))),
+    };
+    let cut_short = state.cut_short.as_ref().map(|why| format!("The list is not complete: {why}"));
+    let all: Vec<String> = cut_short.into_iter().chain(unreadable).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// What is said in the place of rows.
+fn nothing(state: &State) -> (String, Style) {
+    let dim = Style::new().dimmed();
+    if state.is_loading {
+        return ("Loading …".to_owned(), dim);
+    }
+    if state.listed() == 0
+        && let Some(trouble) = trouble(state)
+    {
+        return (trouble, red());
+    }
+    match &state.search {
+        _ if state.filter.text().is_empty() => ("No sessions found.".to_owned(), dim),
+        Search::Going => ("No title matches; searching what was said …".to_owned(), dim),
+        Search::Failed(why) => (format!("No title matches, and what was said could not be searched: {why}"), red()),
+        Search::Idle | Search::Done { .. } => ("No sessions match the filter.".to_owned(), dim),
+    }
+}
+
+fn red() -> Style {
+    Style::new().bold().fg_color(Some(AnsiColor::Red.into()))
 }
 
 /// What is particular about a row.

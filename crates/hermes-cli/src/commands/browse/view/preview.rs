@@ -87,7 +87,8 @@ impl Painter {
         self.paint.line(buffer, area, &line, &|_| Vec::new());
     }
 
-    fn say(&self, text: &str, style: Style, area: Rect, buffer: &mut Buffer) {
+    /// Says something in the place of what belongs there.
+    pub(super) fn say(&self, text: &str, style: Style, area: Rect, buffer: &mut Buffer) {
         for (line, y) in wrap(&text.into(), usize::from(area.width)).iter().zip(area.y..area.bottom()) {
             self.paint.text(buffer, Rect { y, height: 1, ..area }, line, style, &[]);
         }

@@ -201,17 +201,55 @@ fn questions_and_news_are_on_the_last_line() {
     press(&mut state, [Input::Escape]);
     assert_eq!(last(&state), "Nothing was changed");
     press(&mut state, [Input::Down, Input::Delete]);
-    assert_eq!(last(&state), "Delete 大别山徒步计划和一个很长… [y/N]");
+    assert_eq!(last(&state), "Delete 大别山徒步计划和一个很长…? [y/N]");
+    state.deletes_for_good = true;
+    assert_eq!(last(&state), "Delete 大别山徒步计划… for good? [y/N]");
+    state.deletes_for_good = false;
     press(&mut state, [Input::Escape, Input::Mark, Input::Mark, Input::Delete]);
     assert_eq!(last(&state), "Delete 2 conversations? [y/N]");
     state.deletes_for_good = true;
     assert_eq!(last(&state), "Delete 2 conversations for good? [y/N]");
     press(&mut state, [Input::Escape, Input::Export]);
     assert_eq!(last(&state), "Export to: conversations.jsonl");
-    state.update(Event::Exists { ids: vec![], file: "x.jsonl".into() });
-    assert_eq!(last(&state), "Overwrite x.jsonl? It is there a… [y/N]");
+    press(&mut state, [Input::Enter]);
+    state.update(Event::Exists { ids: vec![], file: "/a/rather/long/path/to/x.jsonl".into() });
+    assert_eq!(last(&state), "Overwrite …/long/path/to/x.jsonl? [y/N]");
     press(&mut state, [Input::Escape, Input::Down]);
     assert_eq!(last(&state), "Enter resume  Esc quit  F1 help");
+}
+
+#[test]
+fn news_is_never_seen_in_the_place_of_what_keys_answer() {
+    let mut state = loaded((40, 10));
+    let foot = |state: &State| lines(&drawn(state)).split_off(8);
+    press(&mut state, [Input::Delete]);
+    state.update(Event::Deleted { ids: vec![], told: Notice::of("Deleted 20 of 46…") });
+    assert_eq!(foot(&state), ["", "Delete Flaky login test? [y/N]"]);
+    press(&mut state, [Input::Escape]);
+    assert_eq!(foot(&state)[1], "Deleted 20 of 46…");
+    press(&mut state, [Input::Rename, Input::Clear, Input::Enter]);
+    assert_eq!(foot(&state), ["visible character", "Title:"], "it is told above");
+    state.update(Event::Told(Notice::of("Wrote it")));
+    press(&mut state, [Input::Text("x".into())]);
+    assert_eq!(foot(&state), ["", "Title: x"]);
+}
+
+#[test]
+fn long_news_takes_the_lines_it_needs() {
+    let mut state = loaded((40, 10));
+    let told = |state: &mut State, text: &str| {
+        state.update(Event::Told(Notice::error(text)));
+        lines(&drawn(state)).split_off(5)
+    };
+    let seen = told(&mut state, "could not write to /a/long/path/to/conversations.jsonl: no space left on the device");
+    assert_eq!(
+        seen[2..],
+        ["could not write to", "/a/long/path/to/conversations.jsonl: no", "space left on the device"]
+    );
+    let seen = told(&mut state, &"大别山徒步计划 ".repeat(99));
+    assert!(
+        seen[0].starts_with("   Größe") && seen[4].ends_with('…') && seen[1..].iter().all(|line| line.width() > 35)
+    );
 }
 
 #[test]
@@ -233,6 +271,38 @@ fn the_title_tells_what_is_going_on() {
     let mut state = State::new((80, 24));
     state.update(Event::Rows { rows: vec![], is_last: true });
     assert!(seen(&state).contains("No sessions found."));
+}
+
+#[test]
+fn a_list_that_failed_looks_neither_empty_nor_complete() {
+    let mut state = State::new((80, 24));
+    state.update(Event::ListFailed("the store is locked".into()));
+    press(&mut state, [Input::Down]);
+    insta::assert_snapshot!(lines(&drawn(&state))[..3].join("\n"), @r#"
+    Browse sessions  type to filter                    0 conversations, not complete
+       Title / preview              Active      Source      ID
+       The list is not complete: the store is locked
+    "#);
+    let mut state = State::new((40, 10));
+    state.update(Event::Unreadable { count: 1, first: "sessions \"s1\": no time".into() });
+    state.update(Event::Rows { rows: rows(), is_last: false });
+    state.update(Event::Unreadable { count: 1, first: "sessions \"s2\": no time".into() });
+    press(&mut state, [Input::Down]);
+    insta::assert_snapshot!(lines(&drawn(&state))[..3].join("\n"), @r#"
+    Browse sessions        5 …, 2 unreadable
+    2 rows can't be read; the first: sessio…
+       Flaky login test           2h ago
+    "#);
+    state.update(Event::ListFailed("the store is locked".into()));
+    press(&mut state, [Input::Text("zz".into())]);
+    state.update(Event::SearchFailed { question: 1, why: "the store is gone".into() });
+    insta::assert_snapshot!(lines(&drawn(&state))[..6].join("\n"), @r#"
+    › zz            0 of 5, cut short, 2 un…
+    The list is not complete: the store is…
+       No title matches, and what was said
+       could not be searched: the store is
+       gone
+    "#);
 }
 
 #[test]
@@ -352,6 +422,7 @@ impl Dice {
             5 => Event::Renamed { id: self.id(), title: Title::parse("大别山").unwrap() },
             6 => Event::Exists { ids: vec![self.id()], file: PathBuf::from(HOSTILE) },
             7 => Event::ListFailed(HOSTILE.into()),
+            8 => Event::Unreadable { count: self.below(3), first: HOSTILE.into() },
             _ => Event::Input(self.input()),
         }
     }

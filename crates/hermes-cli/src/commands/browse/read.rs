@@ -1,0 +1,180 @@
+//! Reads what the picker shows: the list, what is found in texts, what was said.
+
+use super::event::{Event, Hit, Wanted};
+use super::rows::Row;
+use super::work::{Desk, send};
+use hermes_session::search::{Query, SearchFilter, SearchRequest, matching::Matcher};
+use hermes_session::{
+    Content, ListRequest, Message, MessageId, MessageRequest, PageRequest, Relation, SessionId, Store, StoreError,
+    Window,
+};
+use std::cell::RefCell;
+use std::collections::HashSet;
+use tokio::sync::mpsc::Sender;
+use tokio::task::yield_now;
+
+/// The first page is on the screen at once.
+const FIRST_PAGE: u32 = 200;
+/// Reading a page keeps keys waiting, so it is short.
+const PAGE: u32 = 500;
+/// How many places are asked for; a conversation may have several of them.
+const PLACES: u32 = 200;
+/// How many messages a preview has before the place that is meant, and from there on or at the end.
+const BEFORE: u32 = 4;
+const SHOWN: u32 = 16;
+/// How much of a message a preview shows, in bytes.
+const MOST: usize = 4_000;
+
+/// Reads the list, page by page; at most so many rows.
+pub(super) async fn list(
+    desk: &Desk,
+    events: &Sender<Event>,
+    listed: &RefCell<HashSet<SessionId>>,
+    most: u64,
+) -> Result<(), StoreError> {
+    let mut request = ListRequest { filter: desk.filter.clone(), ..ListRequest::default() };
+    let (mut left, mut page) = (most, FIRST_PAGE);
+    loop {
+        request.page = PageRequest::first(page.min(u32::try_from(left).unwrap_or(u32::MAX)));
+        let listing = desk.store.list(&request).await?;
+        if let Some(row) = listing.unreadable.first() {
+            let first = format!("{} {:?}: {}", row.table, row.id, row.why);
+            send(events, Event::Unreadable { count: listing.unreadable.len() as u64, first }).await;
+        }
+        left = left.saturating_sub(listing.rows.len() as u64);
+        let rows: Vec<Row> = listing.rows.into_iter().map(Row::from).collect();
+        listed.borrow_mut().extend(rows.iter().map(|row| row.id.clone()));
+        request.after = listing.next.filter(|_| left > 0);
+        let is_last = request.after.is_none();
+        send(events, Event::Rows { rows, is_last }).await;
+        if is_last {
+            return Ok(());
+        }
+        page = PAGE;
+        yield_now().await;
+    }
+}
+
+/// The conversations that have a text in what was said, and whether there may be more.
+pub(super) async fn search(
+    desk: &Desk,
+    listed: &RefCell<HashSet<SessionId>>,
+    text: &str,
+) -> Result<(Vec<Hit>, bool), StoreError> {
+    let request = SearchRequest {
+        filter: SearchFilter {
+            sources: desk.filter.sources.clone(),
+            exclude_sources: desk.filter.exclude_sources.clone(),
+            ..SearchFilter::default()
+        },
+        page: PageRequest::first(PLACES),
+        // Conversations with only some of the words are not what a filter shows.
+        relax: false,
+        timeout: desk.timeout,
+        ..SearchRequest::new(Query::parse(text))
+    };
+    let answer = desk.store.search(&request).await?;
+    let mut hits: Vec<Hit> = Vec::new();
+    for hit in &answer.hits {
+        // The first place of a conversation is its best.
+        if !hits.iter().any(|known| known.row.id == hit.conversation) {
+            hits.push(Hit { row: Row::from(hit), place: (hit.session.clone(), hit.message) });
+        }
+    }
+    name_as_listed(&*desk.store, listed, &mut hits).await?;
+    Ok((hits, answer.served.is_partial))
+}
+
+/// Gives conversations the ids that the list knows them by: one may go on in another session since, and is not to be shown twice.
+async fn name_as_listed(
+    store: &dyn Store,
+    listed: &RefCell<HashSet<SessionId>>,
+    hits: &mut [Hit],
+) -> Result<(), StoreError> {
+    let ids = hits.iter().map(|hit| hit.row.id.clone());
+    let unknown: Vec<SessionId> = ids.filter(|id| !listed.borrow().contains(id)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let sessions = store.sessions(&unknown).await?;
+    for session in sessions.iter().filter(|session| session.relation == Relation::Continuation) {
+        let before = match store.lineage(&session.id).await {
+            Ok(lineage) => lineage.compressed_into(&session.id),
+            // Somebody has deleted it since.
+            Err(StoreError::NotFound(_)) => continue,
+            Err(error) => return Err(error),
+        };
+        let known = before.into_iter().find(|id| listed.borrow().contains(id));
+        let hit = hits.iter_mut().find(|hit| hit.row.id == session.id);
+        if let (Some(known), Some(hit)) = (known, hit) {
+            hit.row.id = known;
+        }
+    }
+    Ok(())
+}
+
+/// The session that a conversation goes on in now: the agent may have compressed it since it was listed.
+///
+/// # Errors
+/// `NotFound` if somebody has deleted it since.
+pub(super) async fn tip(store: &dyn Store, id: &SessionId) -> Result<SessionId, StoreError> {
+    Ok(store.lineage(id).await?.tip(id))
+}
+
+/// The end of a conversation, or what was said around a place in it.
+pub(super) async fn preview(store: &dyn Store, wanted: &Wanted, text: &str) -> Result<Vec<Message>, StoreError> {
+    let messages = match &wanted.place {
+        None => store.messages(&wanted.id, &MessageRequest::last(SHOWN)).await?,
+        Some((session, message)) => {
+            let request = MessageRequest::new(Window::Before(Some(*message)), BEFORE).as_said();
+            let mut messages = store.messages(session, &request).await?;
+            let last = messages.last().map(|message| message.id);
+            let request = MessageRequest::new(Window::After(last), SHOWN).as_said();
+            messages.extend(store.messages(session, &request).await?);
+            messages
+        }
+    };
+    let matcher = Matcher::new(&Query::parse(text));
+    let meant = wanted.place.as_ref().map(|(_, message)| *message);
+    Ok(messages.into_iter().map(|message| shortened(message, meant, &matcher)).collect())
+}
+
+/// A message as far as a preview shows it: one of megabytes is not laid out to show a screen of it. Of the message that is meant it is the
+/// part with the match.
+fn shortened(mut message: Message, meant: Option<MessageId>, matcher: &Matcher) -> Message {
+    let text = message.body.plain_text();
+    if text.len() > MOST {
+        let mark = matcher.marks(&text).first().map_or(0, |mark| mark.start);
+        let first = if meant == Some(message.id) { mark.saturating_sub(MOST / 4) } else { 0 };
+        let (start, end) = (text.floor_char_boundary(first), text.floor_char_boundary(first + MOST));
+        let (before, behind) = (if start > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" });
+        message.body.content = Some(Content::Text(format!("{before}{}{behind}", &text[start..end])));
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermes_session::{MessageBody, Role, Timestamp};
+
+    #[test]
+    fn a_long_message_is_shown_where_it_matches() {
+        let text = format!("{}needle{}", "大".repeat(9_000), "x".repeat(9_000));
+        let message = |text: &str| Message {
+            id: MessageId(7),
+            session_id: SessionId::parse("s").unwrap(),
+            timestamp: Timestamp::from_seconds(1.0).unwrap(),
+            body: MessageBody::new(Role::User, text),
+            faults: Vec::new(),
+        };
+        let matcher = Matcher::new(&Query::parse("NEEDLE"));
+        let shown = |meant| shortened(message(&text), meant, &matcher).body.plain_text().into_owned();
+        let meant = shown(Some(MessageId(7)));
+        assert!(meant.contains("needle") && meant.starts_with("… 大") && meant.ends_with("x …"));
+        let other = shown(Some(MessageId(8)));
+        assert!(!other.contains("needle") && other.starts_with('大'));
+        assert!([meant, other].iter().all(|text| text.len() <= MOST + 12));
+        assert_eq!(shortened(message("short"), None, &matcher).body.plain_text(), "short");
+    }
+}
