@@ -57,6 +57,12 @@ impl CliError {
         Self { details, ..self }
     }
 
+    /// The same error with something else that the person can do about it.
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
     /// A value on the command line that can't be taken.
     pub(crate) fn usage(invalid: Invalid) -> Self {
         let hint = invalid.hint.to_string();

@@ -28,6 +28,8 @@ pub(crate) struct Transcripts {
 pub(crate) struct Removed {
     /// How many files went.
     pub(crate) files: u64,
+    /// Where those are now that were moved.
+    pub(crate) moved: Vec<PathBuf>,
     /// Those that did not, and why.
     pub(crate) left: Vec<(PathBuf, io::Error)>,
 }
@@ -78,7 +80,13 @@ impl Transcripts {
 impl Transcripts {
     /// Moves the files of sessions that went to the trash there too. What can't be moved is told and stops nothing.
     pub(crate) fn put_away(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
-        let (mut moved, files) = (Removed::default(), self.files(ids));
+        self.put_these_away(self.files(ids), entry)
+    }
+
+    /// The same for these files. Of a session that could not come back, only what was brought back for it goes to the trash again: the agent may
+    /// have written others under its id.
+    pub(crate) fn put_these_away(&self, files: Vec<PathBuf>, entry: &Trashed) -> Removed {
+        let mut moved = Removed::default();
         let folder = self.trash_of(entry);
         if files.is_empty() {
             return moved;
@@ -162,15 +170,20 @@ impl Removed {
     /// Counts others in.
     pub(crate) fn add(&mut self, others: Self) {
         self.files += others.files;
+        self.moved.extend(others.moved);
         self.left.extend(others.left);
     }
 
     /// Moves a file into a folder, unless one of its name is there.
     fn take(&mut self, file: PathBuf, folder: &Path) {
         let Some(name) = file.file_name() else { return };
+        let place = folder.join(name);
         // A rename would take the place of what is there.
-        match std::fs::hard_link(&file, folder.join(name)).and_then(|()| std::fs::remove_file(&file)) {
-            Ok(()) => self.files += 1,
+        match std::fs::hard_link(&file, &place).and_then(|()| std::fs::remove_file(&file)) {
+            Ok(()) => {
+                self.files += 1;
+                self.moved.push(place);
+            }
             Err(error) => self.left.push((file, error)),
         }
     }

@@ -253,6 +253,7 @@ pub const CASES: &[Case] = cases![
     trash::a_title_gives_way,
     trash::an_id_that_was_used_again,
     trash::any_session_names_it,
+    trash::every_version_is_found,
     trash::branches_stay,
     trash::a_delegate_goes_and_comes_alone,
     trash::a_parent_that_is_gone,

@@ -9,6 +9,7 @@ use crate::fixture::{
 use crate::{CaseResult, Setup};
 use family::{MEMBERS, family, found, picture, topic};
 use hermes_session::export::Exporter;
+use hermes_session::versions::versions;
 use hermes_session::{
     Conflict, Counts, Deleted, Emptying, InsightsRequest, ListRequest, MessageRequest, NewChild, NewMessage,
     NewSession, Relation, Restored, Retitled, SessionFilter, Trashed, View,
@@ -135,6 +136,28 @@ pub async fn an_id_that_was_used_again(setup: Setup) -> CaseResult {
     assert_eq!(store.restore(&id("helper"), &request(11)).await?.sessions, 4);
     assert_eq!(texts(&*store, &id("helper")).await, ["kilimanjaro, helper"]);
     assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// Any of its ids leads to every version of a conversation: what is there under one of them, and all that the trash has.
+pub async fn every_version_is_found(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    family(&*store).await?;
+    made(&*store, "other", 4).await;
+    let there = versions(&*store, &id("helper")).await?;
+    assert_eq!((there.live, there.trashed.len()), (ids(&["helper"]), 0));
+    store.trash_chain(&id("tip"), at(100), &request(5)).await?;
+    made(&*store, "helper", 6).await;
+    for name in MEMBERS {
+        let found = versions(&*store, &id(name)).await?;
+        assert_eq!((found.live, found.trashed.len()), (ids(&["helper"]), 1), "{name}");
+        assert_eq!(found.members, MEMBERS.iter().map(|name| id(name)).collect());
+    }
+    store.trash_chain(&id("helper"), at(100), &request(7)).await?;
+    let twice = versions(&*store, &id("helper")).await?;
+    assert_eq!((twice.live, twice.trashed.len(), twice.members.len()), (vec![], 2, MEMBERS.len()));
+    assert_eq!(versions(&*store, &id("other")).await?.live, ids(&["other"]));
+    assert!(versions(&*store, &id("none")).await?.is_empty());
     Ok(())
 }
 

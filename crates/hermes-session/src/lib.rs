@@ -53,6 +53,7 @@ pub mod transfer;
 mod trash;
 mod usage;
 mod verify;
+pub mod versions;
 
 pub use content::Content;
 pub use error::{Cause, Conflict, StoreError};

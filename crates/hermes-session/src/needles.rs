@@ -106,6 +106,12 @@ impl Needles {
         self.hits(bytes).next().and_then(|(at, place)| Some((at, self.all[place].as_deref()?)))
     }
 
+    /// Whether a whole stretch stands in some bytes, and not just a word or a short text, which may be there by themselves.
+    pub fn has_stretch_of(&self, bytes: &[u8]) -> bool {
+        let is_long = |place: usize| self.all[place].as_ref().is_some_and(|needle| needle.len() >= STRETCH);
+        self.hits(bytes).any(|(_, place)| is_long(place))
+    }
+
     fn within(&self, bytes: &[u8]) -> Vec<usize> {
         let mut places: Vec<usize> = self.hits(bytes).map(|(_, place)| place).collect();
         places.sort_unstable();
@@ -191,6 +197,13 @@ mod tests {
         assert!(needles.find(b"meet at Kilimanjaro tomo").is_none());
         assert!(needles.find(b"morning at eight o'clock").is_some(), "its end is a sign still");
         assert!(needles.find(b"orning at eight o'clock").is_none());
+    }
+
+    #[test]
+    fn a_stretch_is_told_from_a_word() {
+        let needles = of("the delegation was completed at Kilimanjaro");
+        assert!(!needles.has_stretch_of(b"completed") && !needles.has_stretch_of(b"Kilimanjaro, delegation"));
+        assert!(needles.has_stretch_of(b"{\"result\": \"the delegation was completed at Kilimanjaro\"}"));
     }
 
     #[test]

@@ -21,15 +21,33 @@ pub(crate) struct Copied {
 ///
 /// Writers go on meanwhile. The copy is its owner's alone, on disk when this returns, and never seen half-made.
 pub(crate) fn verified(source: &Connection, target: &Path) -> Result<Copied, Failure> {
+    placed(target, |part| copy_to(source, part))
+}
+
+/// Copies a file as it is, sound or not, in the same way.
+pub(crate) fn plain(source: &Connection, target: &Path) -> Result<(), Failure> {
+    placed(target, |part| {
+        let mut copy = connection::open_new(part)?;
+        Backup::new(source, &mut copy)?.step(-1)?;
+        // It stands alone, unless it is too damaged to say so.
+        _ = copy.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0));
+        copy.close().map_err(|(_, error)| error)?;
+        let synced = std::fs::File::open(part).and_then(|file| file.sync_all());
+        synced.map_err(|error| refused(part, &format!("can't be written: {error}"), "free some room"))
+    })
+}
+
+/// Has `make` make a file and puts it into place, which must not be taken.
+fn placed<T>(target: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
     if std::fs::symlink_metadata(target).is_ok() {
         return Err(refused(target, "is there already", "choose another name, or remove it first"));
     }
     let part = crate::place::beside(target, &format!(".part-{}", std::process::id()));
-    let outcome = copy_to(source, &part).and_then(|copied| {
+    let outcome = make(&part).and_then(|made| {
         put_into_place(&part, target)
             .map_err(|error| refused(target, &format!("can't be put into place: {error}"), "choose another place"))?;
         sync_folder(target);
-        Ok(copied)
+        Ok(made)
     });
     for suffix in ["", "-wal", "-shm", "-journal"] {
         _ = std::fs::remove_file(crate::place::beside(&part, suffix));

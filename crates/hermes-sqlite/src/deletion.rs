@@ -244,6 +244,8 @@ struct Remover<'a> {
     before: Vec<String>,
     /// What keeps messages that go to the trash, if any do.
     keeping: Option<String>,
+    /// What keeps the rows of other tables that go there with a session.
+    keeping_linked: Vec<String>,
 }
 
 impl<'a> Remover<'a> {
@@ -258,7 +260,9 @@ impl<'a> Remover<'a> {
         let before = referring.query_map([], |row| {
             Ok(format!("DELETE FROM {} WHERE {} = ?", quoted(row.get(0)?), quoted(row.get(1)?)))
         })?;
-        Ok(Self { database, before: before.collect::<Result<_, _>>()?, keeping: trash::keeping(database)? })
+        let before = before.collect::<Result<_, _>>()?;
+        let (keeping, keeping_linked) = (trash::keeping(database)?, trash::keeping_linked(database)?);
+        Ok(Self { database, before, keeping, keeping_linked })
     }
 
     /// Removes doomed sessions; whether all are gone. Their messages go first, of many sessions at once.
@@ -329,7 +333,7 @@ impl<'a> Remover<'a> {
     /// Removes a session without messages.
     fn session(&self, id: &SessionId) -> Result<(), Failure> {
         let run = |sql: &str| self.database.prepare_cached(sql)?.execute(params![id.as_str()]);
-        for sql in &self.before {
+        for sql in self.keeping_linked.iter().chain(&self.before) {
             run(sql)?;
         }
         // The agent may have made a child since.

@@ -4,22 +4,27 @@
 //! where it stood, the indexes are made anew from what stays, and the file is rewritten without its free room. Then its bytes are looked
 //! through for signs of what was erased, taken beforehand ([`Needles`]).
 
+mod note;
 mod scan;
 mod signs;
+mod ties;
 
 pub use scan::look_through;
 
+use crate::database::Database;
 use crate::error::{Circumstances, Failure};
+use crate::hidden::{self, Hidden};
 use crate::{SqliteOptions, SqliteStore, connection};
 use hermes_session::needles::Needles;
+use hermes_session::versions::Versions;
 use hermes_session::{
     Deleted, Emptying, Maintenance as _, Optimizing, Request, SessionId, SessionStore as _, StoreError, Timestamp,
     TrashStore as _,
 };
 use rusqlite::ErrorCode;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use ties::Ties;
 
 /// How long to wait for others to let go of the file.
 const WAIT: Duration = Duration::from_millis(500);
@@ -74,6 +79,8 @@ pub struct Erased {
     pub left: Vec<Left>,
     /// How many words of it are still in the indexes.
     pub words_left: u64,
+    /// Tables of the agent's in which some of what was said stands all the same; nothing ties it to a session, so it was left.
+    pub tables_left: Vec<String>,
     /// Other files beside the store that have some of it: copies, backups. They are not touched.
     pub beside: Vec<Left>,
     /// The signs, to look for it elsewhere.
@@ -83,39 +90,134 @@ pub struct Erased {
 impl Erased {
     /// Whether nothing of it is left in the store, and nothing could be.
     pub fn is_clean(&self) -> bool {
-        self.left.is_empty() && self.words_left == 0 && self.rewritten == Rewritten::Done
+        self.left.is_empty() && self.words_left == 0 && self.tables_left.is_empty() && self.rewritten == Rewritten::Done
     }
 }
 
-/// Erases what a session stands for, as [`delete_chain`](hermes_session::Maintenance::delete_chain) deletes it, and every version of it that is in
-/// the trash. `tell` hears what is being done.
+/// Erases every version of a conversation, in the store and in the trash, and rows of the agent's other tables that belong to it. `tell` hears what is
+/// being done; when it hears of [`ErasePhase::Indexing`], all rows are gone, and what is kept outside of the file should go too.
 ///
 /// Nobody in this process may have the file open: it is read past SQLite at the end, and closing it then drops the locks of the process. If
-/// another process has it open, all is done but rewriting it, and the answer says so.
+/// another process has it open, all is done but rewriting it, and the answer says so. Whoever is interrupted leaves a note that
+/// [`erasing`] reads, and [`finish_erasing`] ends it.
 ///
 /// # Errors
-/// `NotFound` if there is no such session, nor in the trash. What the store says.
+/// What the store says.
 pub async fn erase(
     path: &Path,
-    id: &SessionId,
+    versions: &Versions,
     now: Timestamp,
     options: &SqliteOptions,
     tell: &mut (dyn FnMut(ErasePhase) + Send),
 ) -> Result<Erased, StoreError> {
-    let options = SqliteOptions { overwrite: true, background: false, create: false, ..options.clone() };
-    let store = SqliteStore::open(path, &options)?;
+    let store = open(path, options)?;
     tell(ErasePhase::Deleting);
-    let members = members(&store, id).await?;
-    let of = members.clone();
+    let of = versions.clone();
     let signs = store.workers.read("read what is to be erased", move |database| signs::take(database, &of)).await?;
-    let deleted = delete(&store, id, &members, now).await?;
-    tell(ErasePhase::Indexing);
+    let of = versions.clone();
+    store.workers.write("begin to erase", move |database| begin(database, &of)).await?;
+    let deleted = delete(&store, versions, now).await?;
+    complete(path, store, signs, deleted, tell).await
+}
+
+/// The sessions that somebody was erasing who was interrupted: rows or transcripts of them may be left. None of them if only the file has to be
+/// rewritten; nothing at all if nothing is left to be done.
+///
+/// # Errors
+/// If the file can't be opened or read.
+pub fn erasing(path: &Path) -> Result<Option<Vec<SessionId>>, StoreError> {
+    crate::place::check(path, false)?;
+    connection::set_deadline(WAIT);
+    let location = path.display().to_string();
+    let read = || note::read(&connection::open_beside(path)?);
+    read().map_err(|failure| {
+        let op = "see whether something is being erased";
+        failure.into_store_error(Circumstances { op, waited: Duration::ZERO, location: &location })
+    })
+}
+
+/// Does what is left to be done after something was erased while others had the file open, or by somebody who was interrupted. Of what was erased
+/// the ids are known at most, and those are looked for.
+///
+/// # Errors
+/// If the file can't be opened or read; what the store says.
+pub async fn finish_erasing(
+    path: &Path,
+    options: &SqliteOptions,
+    tell: &mut (dyn FnMut(ErasePhase) + Send),
+) -> Result<Erased, StoreError> {
+    let nothing = Deleted { sessions: 0, messages: 0 };
+    let ids = erasing(path)?.unwrap_or_default();
+    if ids.is_empty() {
+        return prove(path, Needles::default(), Vec::new(), nothing, tell);
+    }
+    let store = open(path, options)?;
+    let mut signs = Needles::default();
+    ids.iter().for_each(|id| signs.take(id.as_str().as_bytes()));
+    complete(path, store, signs, nothing, tell).await
+}
+
+fn open(path: &Path, options: &SqliteOptions) -> Result<SqliteStore, StoreError> {
+    let options = SqliteOptions { overwrite: true, background: false, create: false, ..options.clone() };
+    SqliteStore::open(path, &options)
+}
+
+/// Notes what goes, and takes away what can only be found as long as its sessions are there.
+fn begin(database: &Database, versions: &Versions) -> Result<(), Failure> {
+    note::add(database, versions.members.iter())?;
+    Ties::of(database, versions)?.remove(database)?;
+    for member in &versions.members {
+        // Half-way back from the trash, it would be shown with what the agent has said in it.
+        if hidden::is(database, member, Hidden::Restoring)? {
+            hidden::hide(database, member, Hidden::Doomed)?;
+        }
+    }
+    Ok(())
+}
+
+async fn delete(store: &SqliteStore, versions: &Versions, now: Timestamp) -> Result<Deleted, StoreError> {
+    let mut sum = Deleted { sessions: 0, messages: 0 };
+    for id in &versions.live {
+        if store.session(id).await?.is_some() {
+            let deleted = store.delete_chain(id, &Request::at(now)).await?;
+            sum.sessions += deleted.sessions;
+            sum.messages += deleted.messages;
+        }
+    }
+    for gone in store.empty_trash(&Emptying::These(versions.trashed.clone())).await? {
+        sum.sessions += gone.sessions;
+        sum.messages += gone.messages;
+    }
+    Ok(sum)
+}
+
+/// Does the rest, once the rows are on their way out.
+async fn complete(
+    path: &Path,
+    store: SqliteStore,
+    signs: Needles,
+    deleted: Deleted,
+    tell: &mut (dyn FnMut(ErasePhase) + Send),
+) -> Result<Erased, StoreError> {
     settle(&store).await?;
+    tell(ErasePhase::Indexing);
     store.rebuild_indexes().await?;
     while store.optimize().await? != Optimizing::Done {}
     settle(&store).await?;
-    let signs = store.workers.read("read what stays", move |database| signs::keep(database, signs)).await?;
+    let kept = store.workers.read("read what stays", move |database| signs::keep(database, signs)).await?;
+    store.workers.write("note what is erased", note::clear).await?;
     drop(store);
+    prove(path, kept.0, kept.1, deleted, tell)
+}
+
+/// Rewrites the file and looks through it.
+fn prove(
+    path: &Path,
+    signs: Needles,
+    tables_left: Vec<String>,
+    deleted: Deleted,
+    tell: &mut (dyn FnMut(ErasePhase) + Send),
+) -> Result<Erased, StoreError> {
     tell(ErasePhase::Rewriting);
     let (rewritten, words_left) = rewrite(path, &signs)?;
     tell(ErasePhase::Scanning);
@@ -129,52 +231,10 @@ pub async fn erase(
         scanned: scanned.bytes,
         left: scanned.left,
         words_left,
+        tables_left,
         beside: scanned.beside,
         signs,
     })
-}
-
-/// Rewrites a file in which something was erased while others had it open, so that nothing is left in free room or in the log.
-///
-/// # Errors
-/// If the file can't be opened or read.
-pub fn finish_erasing(path: &Path) -> Result<Rewritten, StoreError> {
-    crate::place::check(path, false)?;
-    rewrite(path, &Needles::default()).map(|(rewritten, _)| rewritten)
-}
-
-/// The sessions that go: those of the chain, and those of everything in the trash that holds one of them.
-async fn members(store: &SqliteStore, id: &SessionId) -> Result<BTreeSet<SessionId>, StoreError> {
-    let mut members = BTreeSet::new();
-    if store.session(id).await?.is_some() {
-        members.extend(store.lineage(id).await?.chain(id));
-    }
-    if let Some((_, kept)) = store.trashed(id).await? {
-        members.extend(kept);
-    }
-    if members.is_empty() { Err(StoreError::no_session(id)) } else { Ok(members) }
-}
-
-async fn delete(
-    store: &SqliteStore,
-    id: &SessionId,
-    members: &BTreeSet<SessionId>,
-    now: Timestamp,
-) -> Result<Deleted, StoreError> {
-    let mut sum = Deleted { sessions: 0, messages: 0 };
-    if store.session(id).await?.is_some() {
-        sum = store.delete_chain(id, &Request::at(now)).await?;
-    }
-    for member in members {
-        // The newest of them comes first, and then what is older.
-        while store.trashed(member).await?.is_some() {
-            for gone in store.empty_trash(&Emptying::One(member.clone())).await? {
-                sum.sessions += gone.sessions;
-                sum.messages += gone.messages;
-            }
-        }
-    }
-    Ok(sum)
 }
 
 /// Ends all that is outstanding.
@@ -215,6 +275,9 @@ fn rewrite(path: &Path, signs: &Needles) -> Result<(Rewritten, u64), StoreError>
         Err(error) => return Err(failed(error.into())),
     };
     let words = signs::words_left(&open, signs).map_err(failed)?;
+    if rewritten == Rewritten::Done {
+        note::remove(&open).map_err(failed)?;
+    }
     open.close().map_err(|(_, error)| failed(error.into()))?;
     Ok((rewritten, words))
 }

@@ -45,7 +45,7 @@ pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
 }
 
 /// The tables that are neither ours, nor SQLite's, nor part of a search index.
-fn tables(database: &Database) -> Result<Vec<String>, rusqlite::Error> {
+pub(crate) fn tables(database: &Database) -> Result<Vec<String>, rusqlite::Error> {
     let mut statement = database.prepare(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' \
          AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'hx_*' ORDER BY name",
@@ -68,6 +68,6 @@ fn columns_of(database: &Database, table: &str) -> Result<Vec<(String, Option<St
     statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -60,7 +60,7 @@ mod verify;
 mod worker;
 mod writer;
 
-pub use erase::{ErasePhase, Erased, Left, Rewritten, erase, finish_erasing, look_through};
+pub use erase::{ErasePhase, Erased, Left, Rewritten, erase, erasing, finish_erasing, look_through};
 pub use facts::{FileFacts, facts};
 pub use options::{SqliteOptions, Synchronous};
 pub use repair::{RepairPhase, Repaired, repair};

@@ -1,12 +1,14 @@
-//! A backup in the place of a store: checked and copied beside it, and put there in one step, with the old file kept.
+//! A backup in the place of a store: checked and copied beside it, then written into the store's file by one transaction, with a copy of what was there.
+//!
+//! The file stays the same one: whoever opens it meanwhile waits, and sees what it holds then.
 
 use crate::error::{Circumstances, Failure};
 use crate::options::SqliteOptions;
 use crate::store::SqliteStore;
-use crate::{connection, copy, place};
+use crate::{connection, copy, place, schema};
 use hermes_session::{Maintenance as _, StoreError};
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -21,7 +23,7 @@ const LOGS: [&str; 2] = ["-wal", "-journal"];
 /// What a restore came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupRestored {
-    /// Where the file is that was in its place; nothing if none was.
+    /// Where a copy is of what was in its place; nothing if nothing was.
     pub kept: Option<PathBuf>,
     /// Sessions in the store now.
     pub sessions: u64,
@@ -31,10 +33,10 @@ pub struct BackupRestored {
     pub bytes: u64,
 }
 
-/// Puts a copy of `backup`, which has to be a sound store, in the place of the store at `path`. What is there is kept as `kept`, a name beside it
+/// Puts what `backup` holds, which has to be a sound store, in the place of what the store at `path` does. A copy of that is kept as `kept`, a name
 /// that nothing has.
 ///
-/// Interrupted at any point, the old store or the new one is in place, whole. The backup is only read.
+/// Interrupted at any point, the store holds the old or the new, whole. The backup is only read.
 ///
 /// # Errors
 /// `Refused` if the backup is no sound store, if somebody has the store open (the agent too), if the store can't be read well enough to be sure of
@@ -59,7 +61,7 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
         other => other,
     })?;
     stage.verify(backup).await?;
-    let kept = blocking(path, || if is_there { swap(path, &stage, kept).map(Some) } else { put(path, &stage) })?;
+    let kept = blocking(path, || if is_there { replace(path, &stage, kept).map(Some) } else { put(path, &stage) })?;
     Ok(BackupRestored { kept, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
 }
 
@@ -85,7 +87,7 @@ fn same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The copy beside the store, which goes away unless it gets the store's name.
+/// The copy beside the store, which goes away unless it becomes the store.
 struct Stage {
     path: PathBuf,
 }
@@ -122,46 +124,52 @@ impl Drop for Stage {
 
 /// Puts the copy where no store is.
 fn put(path: &Path, stage: &Stage) -> Result<Option<PathBuf>, Failure> {
-    copy::place_new(&stage.path, path).map_err(|error| misplaced(path, &error))?;
+    let new = connection::open_beside(&stage.path)?;
+    // A copy has no log beside it; a store that is made has one where it can.
+    schema::journal(&new, &stage.path)?;
+    new.close().map_err(|(_, error)| error)?;
+    copy::place_new(&stage.path, path).map_err(|error| {
+        refused(path, format!("can't be put into place: {error}"), "see that its folder can be written")
+    })?;
     Ok(None)
 }
 
-fn misplaced(path: &Path, error: &std::io::Error) -> Failure {
-    refused(path, format!("can't be put into place: {error}"), "see that its folder can be written").into()
+/// Writes the copy into the store's file, while nobody else can open that, and keeps a copy of what it held.
+fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> {
+    let mut old = alone(path)?;
+    let new = connection::open_beside(&stage.path)?;
+    if !copy::has_room(&old, kept)? || !copy::has_room(&new, path)? {
+        let source = "the old content is kept, and the new one is in the log before it is in the file".into();
+        return Err(StoreError::NoRoom { location: path.display().to_string(), op: OP, source }.into());
+    }
+    // As it is: somebody may be restoring a backup because of what is wrong with it.
+    copy::plain(&old, kept)?;
+    let size = |of: &Connection| of.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0));
+    let mode: String = old.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    // A log takes no pages of another size.
+    let is_folded = size(&old)? != size(&new)?;
+    if is_folded {
+        old.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))?;
+    }
+    let step = Backup::new(&new, &mut old)?.step(-1);
+    if is_folded {
+        old.pragma_update_and_check(None, "journal_mode", &mode, |row| row.get::<_, String>(0))?;
+    }
+    if step? != StepResult::Done {
+        return Err(in_use(path).into());
+    }
+    old.close().map_err(|(_, error)| error)?;
+    Ok(kept.to_owned())
 }
 
-/// Puts the copy in the place of the store, while nobody else can open that.
-fn swap(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> {
-    let old = alone(path)?;
-    let mode: String = old.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    // Folded, the old file stands without a log: the new one would be read with it.
-    let now: String = old.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
-    // Whoever has a file for himself keeps its journal, emptied; nothing is under way that it would be needed for.
-    _ = std::fs::remove_file(place::beside(path, "-journal"));
-    if now != "delete" || LOGS.iter().any(|end| place::beside(path, end).exists()) {
-        let why = "has a log that can't be folded";
-        return Err(refused(path, why, "stop every agent that uses it, and try again").into());
-    }
-    let new = connection::open_beside(&stage.path)?;
-    new.pragma_update_and_check(None, "journal_mode", &mode, |row| row.get::<_, String>(0))?;
-    new.close().map_err(|(_, error)| error)?;
-    let outcome = exchange(path, &stage.path, kept).map_err(|error| misplaced(path, &error));
-    if outcome.is_err() {
-        // It stays in use as it was.
-        _ = old.pragma_update_and_check(None, "journal_mode", &mode, |row| row.get::<_, String>(0));
-    }
-    copy::sync_folder(path);
-    old.close().map_err(|(_, error)| error)?;
-    outcome.map(|()| kept.to_owned())
+fn in_use(path: &Path) -> StoreError {
+    refused(path, "is in use", "stop every agent and every other program that has it open, and try again")
 }
 
 /// Opens the store with nobody beside, and keeps everybody out.
 fn alone(path: &Path) -> Result<Connection, Failure> {
     connection::open_alone(path).map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            refused(path, "is in use", "stop every agent and every other program that has it open, and try again")
-                .into()
-        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => in_use(path).into(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             let hint =
                 "see that nobody uses it, move it and its -wal away, and try again: then the backup takes its place";
@@ -169,18 +177,4 @@ fn alone(path: &Path) -> Result<Connection, Failure> {
         }
         _ => error.into(),
     })
-}
-
-/// Gives the new file the old one's name, and the old one another.
-fn exchange(path: &Path, new: &Path, kept: &Path) -> std::io::Result<()> {
-    // With a second name the old file is never without one, and the first changes hands in one step.
-    match std::fs::hard_link(path, kept) {
-        Ok(()) => std::fs::rename(new, path).inspect_err(|_| _ = std::fs::remove_file(kept)),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
-        // Some file systems know no links, but may swap names.
-        Err(_) => {
-            renameat_with(CWD, new, CWD, path, RenameFlags::EXCHANGE)?;
-            std::fs::rename(new, kept)
-        }
-    }
 }

@@ -134,7 +134,7 @@ fn keep_copy(database: &Database, path: &Path, version: i64) -> Result<Notice, F
 }
 
 /// Asks for the write-ahead log, unless the file system can't share one.
-fn journal(database: &Database, path: &Path) -> Result<Option<Notice>, Failure> {
+pub(crate) fn journal(database: &rusqlite::Connection, path: &Path) -> Result<Option<Notice>, Failure> {
     if let Some(kind) = crate::filesystem::without_shared_memory(path) {
         return Ok(Some(Notice::NoWriteAheadLog { kind }));
     }

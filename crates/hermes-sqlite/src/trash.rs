@@ -2,7 +2,8 @@
 //!
 //! A conversation goes there as any other one is deleted ([`crate::deletion`]): the first step hides it and notes its sessions here, its
 //! messages follow in steps, each kept here and taken away there by one transaction. What hangs on a conversation besides, and should come back
-//! with it, is noted in [`note`] and put back in [`restore`]: its pin and its tags.
+//! with it, is noted in [`note`] and put back in [`restore`]: its pin and its tags. Rows of other tables that refer to a session are kept when its
+//! row goes.
 
 mod restore;
 mod store;
@@ -13,7 +14,7 @@ use restore::{Restoring, abandon, finish, prepare};
 use crate::budget::Budget;
 use crate::database::Database;
 use crate::error::Failure;
-use crate::{marks, row};
+use crate::{marks, recount, row};
 use hermes_session::{Deleted, Emptying, Lineage, SessionId, StoreError, Timestamp, Trashed};
 use hermes_sql::Answer as _;
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -86,6 +87,23 @@ pub(crate) fn keeping(database: &Database) -> Result<Option<String>, Failure> {
         tables::names(&columns, ""),
         tables::names(&columns, "m.")
     )))
+}
+
+/// What keeps the rows of other tables that go with a session, each a statement that takes its id and does nothing unless the session goes to the
+/// trash.
+pub(crate) fn keeping_linked(database: &Database) -> Result<Vec<String>, Failure> {
+    let keeping = |linked: tables::Linked| {
+        format!(
+            "INSERT INTO {} (hx_number, {}) SELECT (SELECT max(t.hx_number) FROM hx_trash_session t WHERE t.id = ?1), {} FROM {} x \
+             WHERE x.{} = ?1 AND EXISTS (SELECT 1 FROM hx_hidden h WHERE h.session_id = ?1 AND h.state = 'binned')",
+            linked.kept,
+            tables::names(&linked.columns, ""),
+            tables::names(&linked.columns, "x."),
+            linked.table,
+            linked.column
+        )
+    };
+    Ok(tables::linked(database)?.into_iter().map(keeping).collect())
 }
 
 /// What is in the trash, the newest first.
@@ -173,10 +191,20 @@ pub(crate) fn empty(database: &Database, which: &Emptying) -> Result<Vec<Trashed
 /// Takes the sessions of something out of the trash. What is left of it elsewhere is on its way out.
 fn forget(database: &Database, number: i64) -> Result<(), Failure> {
     let run = |sql: &str| database.prepare_cached(sql)?.execute([number]);
+    for member in members(database, number)? {
+        if restore::is_gone_on_with(database, number, &member)? {
+            // Somebody was interrupted while they brought it back, and the agent, who sees it, has gone on in it.
+            restore::show(database, number, &member)?;
+            recount::recount(database, &member)?;
+        }
+    }
     // Those that are still going there, or half-way back, are to be found by this number alone.
     run("UPDATE hx_hidden SET state = 'doomed' WHERE state IN ('binned', 'restoring') AND session_id IN \
          (SELECT s.id FROM hx_trash_session s WHERE s.hx_number = ?1 AND NOT EXISTS \
          (SELECT 1 FROM hx_trash_session o WHERE o.id = s.id AND o.hx_number > ?1))")?;
+    for table in tables::with_sessions(database)? {
+        run(&format!("DELETE FROM {table} WHERE hx_number = ?"))?;
+    }
     run("DELETE FROM hx_trash_session WHERE hx_number = ?")?;
     run("UPDATE hx_trash SET gone = 1, title = NULL WHERE number = ?")?;
     Ok(())

@@ -1,5 +1,6 @@
 //! `hermes sessions delete`
 
+use crate::commands::trash::nowhere;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
@@ -98,8 +99,8 @@ pub(crate) async fn carry_out(
     let deleted = store.trash_chain(id, until, &request).await?;
     let moved = match (transcripts, store.trashed(id).await?) {
         (Some(transcripts), Some((entry, members))) => transcripts.put_away(&members, &entry),
-        // Somebody has emptied the trash since.
-        (Some(transcripts), None) => transcripts.remove(&doomed.members),
+        // Somebody has emptied the trash since, or brought it back.
+        (Some(transcripts), None) => transcripts.remove(&nowhere(store, doomed.members.clone()).await),
         (None, _) => Removed::default(),
     };
     Ok((Gone { deleted, files: moved.files, until: Some(until) }, moved))

@@ -1,15 +1,16 @@
 //! `hermes sessions erase`
 
 use crate::commands::delete::{Doomed, look, warn_left};
-use crate::commands::trash::find;
+use crate::commands::trash::{find, nowhere};
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::shell::shell_word;
-use crate::ui::{changes, erase as shown, json};
-use hermes_session::{Deleted, Emptying, Maintenance, Request, SessionId, Store, Trashed};
-use hermes_sqlite::{ErasePhase, Erased, Rewritten, SqliteOptions, finish_erasing, look_through};
+use crate::ui::{erase as shown, json};
+use hermes_session::versions::{Versions, versions};
+use hermes_session::{Deleted, Emptying, Maintenance, Request, SessionId, Store, StoreError};
+use hermes_sqlite::{ErasePhase, Erased, Rewritten, SqliteOptions, erasing, finish_erasing, look_through};
 use hermes_store::StoreUrl;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(crate) struct EraseArgs {
     /// Its id, the start of its id, its title, @last, or the number of a row of the last list, such as @3
     #[arg(value_name = "SESSION", required_unless_present = "finish")]
     session: Option<String>,
-    /// Only rewrites the file, after something was erased while others had it open
+    /// Does what is left, after something was erased while others had the file open, or when erasing was interrupted
     #[arg(long, conflicts_with = "session")]
     finish: bool,
     /// Does not ask
@@ -50,24 +51,42 @@ pub(crate) struct Outcome {
 pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliError> {
     let settings = context.settings()?;
     let (store, url) = context.open_configured(&settings).await?;
-    let Some(session) = &args.session else {
-        drop(store);
-        return finish(context, &url, args.json);
-    };
     let transcripts = Transcripts::of(&settings, &url);
-    let (asked, mut doomed) = meant(context, &*store, session).await?;
-    doomed.files = transcripts.as_ref().map_or(0, |transcripts| transcripts.everywhere(&doomed.members).len() as u64);
-    context.ui.consent(args.yes, changes::doomed(&doomed, &context.now), "Erase this for good?")?;
-    let (deleted, erased) = match &url {
+    let Some(session) = &args.session else { return finish(context, store, &url, transcripts, args.json).await };
+    let (doomed, versions) = match meant(context, &*store, session).await {
+        Err(error) if is_interrupted(&url) => {
+            return Err(error.with_hint(format!(
+                "somebody was interrupted while they erased something; to end that, run: hermes sessions erase --finish{}",
+                context.place()
+            )));
+        }
+        found => found?,
+    };
+    let members: Vec<SessionId> = versions.members.iter().cloned().collect();
+    let files = transcripts.as_ref().map_or(0, |transcripts| transcripts.everywhere(&members).len() as u64);
+    let lines = shown::question(&doomed, &versions, files, &context.now, context.ui.width());
+    context.ui.consent(args.yes, lines, "Erase this for good?")?;
+    let erase_transcripts = || {
+        let Some(all) = &transcripts else { return Removed::default() };
+        let mut removed = Removed::default();
+        versions.trashed.iter().for_each(|entry| removed.add(all.forget(entry)));
+        removed.add(all.erase(&members));
+        removed
+    };
+    let (deleted, removed, erased) = match &url {
         StoreUrl::Sqlite(path) => {
             // The file is read past SQLite in the end: nobody here may have it open then.
             drop(store);
-            let erased = on_file(context, path, &asked).await?;
-            (erased.deleted, Some(erased))
+            let mut removed = Removed::default();
+            // As soon as the rows are gone: all that follows takes long, and may be interrupted.
+            let erased = on_file(context, path, &versions, &mut || removed = erase_transcripts()).await?;
+            (erased.deleted, removed, Some(erased))
         }
-        StoreUrl::Postgresql(_) | StoreUrl::Mysql(_) => (on_server(context, store, &asked).await?, None),
+        StoreUrl::Postgresql(_) | StoreUrl::Mysql(_) => {
+            let deleted = on_server(context, store, &versions).await?;
+            (deleted, erase_transcripts(), None)
+        }
     };
-    let removed = transcripts.as_ref().map_or_else(Removed::default, |all| all.erase(&doomed.members));
     warn_left(context, &removed);
     let mut elsewhere: Vec<PathBuf> = Vec::new();
     if let Some(erased) = &erased {
@@ -75,7 +94,8 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
         let files = transcripts.iter().flat_map(Transcripts::all);
         elsewhere.extend(files.filter(|file| look_through(file, &erased.signs).is_ok_and(|(_, at)| at.is_some())));
     }
-    let outcome = Outcome { id: doomed.id, title: doomed.title, deleted, files: removed.files, erased, elsewhere };
+    let (id, title) = named(&doomed, &versions, session);
+    let outcome = Outcome { id, title, deleted, files: removed.files, erased, elsewhere };
     if args.json {
         context.ui.json(&json::erase::erased(&outcome))?;
     } else {
@@ -88,39 +108,61 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
     proven(context, &outcome)
 }
 
-/// What a text means, in the store or in the trash.
-async fn meant(context: &Context, store: &dyn Maintenance, text: &str) -> Result<(SessionId, Doomed), CliError> {
-    match resolve(context, store, text).await {
-        Ok(found) => {
-            let doomed = look(store, &found.asked).await?;
-            Ok((found.asked, doomed))
-        }
+/// What a text means, in the store or in the trash: what the store has, as it is shown, and every version there is.
+async fn meant(context: &Context, store: &dyn Maintenance, text: &str) -> Result<(Vec<Doomed>, Versions), CliError> {
+    let id = match resolve(context, store, text).await {
+        Ok(found) => found.asked,
         Err(error) => match find(context, store, text).await {
-            Ok((entry, members)) => Ok((entry.id.clone(), in_trash(entry, members))),
-            Err(_) => Err(error),
+            Ok((entry, _)) => entry.id,
+            Err(_) => return Err(error),
         },
+    };
+    let versions = versions(store, &id).await?;
+    let mut doomed = Vec::with_capacity(versions.live.len());
+    for live in &versions.live {
+        doomed.push(look(store, live).await?);
     }
+    if versions.is_empty() { Err(StoreError::no_session(&id).into()) } else { Ok((doomed, versions)) }
 }
 
-fn in_trash(entry: Trashed, members: Vec<SessionId>) -> Doomed {
-    Doomed {
-        id: entry.id,
-        title: entry.title,
-        source: Some(entry.source),
-        members,
-        messages: entry.messages,
-        started_at: None,
-        sent_from: None,
-        branches: 0,
-        files: 0,
-    }
+/// What to call what was erased.
+fn named(doomed: &[Doomed], versions: &Versions, asked: &str) -> (SessionId, Option<String>) {
+    let live = doomed.first().map(|doomed| (doomed.id.clone(), doomed.title.clone()));
+    let trashed = || versions.trashed.first().map(|entry| (entry.id.clone(), entry.title.clone()));
+    live.or_else(trashed).unwrap_or_else(|| (SessionId::from_stored(asked), None))
 }
 
-async fn on_file(context: &Context, path: &Path, id: &SessionId) -> Result<Erased, CliError> {
-    let options = context.open_options(&context.settings()?)?;
-    let options = SqliteOptions { wait: options.wait, synchronous: options.synchronous, ..SqliteOptions::default() };
-    let bar = context.ui.progress();
+/// Whether somebody was interrupted while they erased something.
+fn is_interrupted(url: &StoreUrl) -> bool {
+    url.file().is_some_and(|path| matches!(erasing(path), Ok(Some(_))))
+}
+
+async fn on_file(
+    context: &Context,
+    path: &Path,
+    versions: &Versions,
+    without_rows: &mut (dyn FnMut() + Send),
+) -> Result<Erased, CliError> {
+    let options = options(context)?;
+    let mut tell = telling(context);
     let mut tell = |phase: ErasePhase| {
+        tell(phase);
+        if phase == ErasePhase::Indexing {
+            without_rows();
+        }
+    };
+    Ok(hermes_sqlite::erase(path, versions, context.now.at, &options, &mut tell).await?)
+}
+
+fn options(context: &Context) -> Result<SqliteOptions, CliError> {
+    let options = context.open_options(&context.settings()?)?;
+    Ok(SqliteOptions { wait: options.wait, synchronous: options.synchronous, ..SqliteOptions::default() })
+}
+
+/// Shows how far it is.
+fn telling(context: &Context) -> impl FnMut(ErasePhase) + Send {
+    let bar = context.ui.progress();
+    move |phase| {
         let what = match phase {
             ErasePhase::Deleting => "deleting",
             ErasePhase::Indexing => "making the indexes anew",
@@ -128,38 +170,50 @@ async fn on_file(context: &Context, path: &Path, id: &SessionId) -> Result<Erase
             ErasePhase::Scanning => "looking for what is left",
         };
         bar.show(what, 0, 0);
-    };
-    Ok(hermes_sqlite::erase(path, id, context.now.at, &options, &mut tell).await?)
+    }
 }
 
 /// Takes rows away, in the store and in the trash. What a server keeps besides is not within reach from here.
-async fn on_server(context: &Context, store: Arc<dyn Store>, id: &SessionId) -> Result<Deleted, CliError> {
+async fn on_server(context: &Context, store: Arc<dyn Store>, versions: &Versions) -> Result<Deleted, CliError> {
     let mut sum = Deleted { sessions: 0, messages: 0 };
-    if store.session(id).await?.is_some() {
-        sum = store.delete_chain(id, &Request::at(context.now.at)).await?;
-    }
-    while store.trashed(id).await?.is_some() {
-        for gone in store.empty_trash(&Emptying::One(id.clone())).await? {
-            sum.sessions += gone.sessions;
-            sum.messages += gone.messages;
+    for id in &versions.live {
+        if store.session(id).await?.is_some() {
+            let deleted = store.delete_chain(id, &Request::at(context.now.at)).await?;
+            sum.sessions += deleted.sessions;
+            sum.messages += deleted.messages;
         }
+    }
+    for gone in store.empty_trash(&Emptying::These(versions.trashed.clone())).await? {
+        sum.sessions += gone.sessions;
+        sum.messages += gone.messages;
     }
     Ok(sum)
 }
 
-/// Rewrites a file that others had open.
-fn finish(context: &Context, url: &StoreUrl, json: bool) -> Result<(), CliError> {
+/// Does what is left after something was erased while others had the file open, or by somebody who was interrupted.
+async fn finish(
+    context: &Context,
+    store: Arc<dyn Store>,
+    url: &StoreUrl,
+    transcripts: Option<Transcripts>,
+    json: bool,
+) -> Result<(), CliError> {
     let StoreUrl::Sqlite(path) = url else {
         let hint = "a server gives its room back by itself";
         return Err(CliError::new(Kind::User, "only a file can be rewritten", hint));
     };
-    let rewritten = finish_erasing(path)?;
+    let gone = nowhere(&*store, erasing(path)?.unwrap_or_default()).await;
+    drop(store);
+    let removed = transcripts.map_or_else(Removed::default, |all| all.erase(&gone));
+    warn_left(context, &removed);
+    let options = options(context)?;
+    let erased = finish_erasing(path, &options, &mut telling(context)).await?;
     if json {
-        context.ui.json(&json::erase::finished(rewritten))?;
-    } else if rewritten == Rewritten::Done {
-        context.ui.print(shown::finished())?;
+        context.ui.json(&json::erase::finished(&erased, removed.files))?;
+    } else if erased.is_clean() {
+        context.ui.print(shown::finished(removed.files))?;
     }
-    unfinished(context, rewritten)
+    unproven(context, &erased)
 }
 
 /// The exit code: whether nothing is left.
@@ -169,6 +223,16 @@ fn proven(context: &Context, outcome: &Outcome) -> Result<(), CliError> {
         context.ui.warn(text, "the server's log, its replicas and its backups are its operator's matter");
         return Ok(());
     };
+    unproven(context, erased)
+}
+
+/// The same for a file.
+fn unproven(context: &Context, erased: &Erased) -> Result<(), CliError> {
+    if !erased.tables_left.is_empty() {
+        let text = format!("some of it is left in the agent's tables: {}", erased.tables_left.join(", "));
+        let hint = "nothing tells which conversation those rows belong to; look at them with sqlite3 and delete them there, while no agent runs";
+        return Err(CliError::new(Kind::User, text, hint));
+    }
     if erased.rewritten == Rewritten::Done && !erased.is_clean() {
         let files = erased.left.iter().map(|left| format!("{} at byte {}", left.path.display(), left.at));
         let text = format!(

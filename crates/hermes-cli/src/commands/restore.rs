@@ -1,11 +1,12 @@
 //! `hermes sessions restore`
 
-use crate::commands::trash::find;
+use crate::commands::trash::{find, nowhere};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{json, trash};
-use hermes_session::Request;
+use hermes_session::{Maintenance, Request, SessionId, Trashed};
+use std::path::PathBuf;
 
 /// Brings a deleted conversation back from the trash, with its messages, its title and its transcripts
 #[derive(clap::Args)]
@@ -29,7 +30,9 @@ pub(crate) async fn run(context: &Context, args: RestoreArgs) -> Result<(), CliE
     let restored = match store.restore(&entry.id, &Request::at(context.now.at)).await {
         Ok(restored) => restored,
         Err(error) => {
-            transcripts.iter().for_each(|transcripts| _ = transcripts.put_away(&members, &entry));
+            if let Some(transcripts) = &transcripts {
+                undo(&*store, transcripts, moved.moved, &members, &entry).await;
+            }
             return Err(error.into());
         }
     };
@@ -41,5 +44,21 @@ pub(crate) async fn run(context: &Context, args: RestoreArgs) -> Result<(), CliE
         context.ui.json(&json::trash::restored(&entry, &restored, moved.files))
     } else {
         context.ui.print(trash::restored(&entry, &restored, moved.files))
+    }
+}
+
+/// Does with transcripts that were brought back what became of their conversation: somebody else may have restored it, or emptied the trash.
+async fn undo(
+    store: &dyn Maintenance,
+    transcripts: &Transcripts,
+    moved: Vec<PathBuf>,
+    members: &[SessionId],
+    entry: &Trashed,
+) {
+    // Where it can't be told, they stay in everybody's sight. What fails is not what this command came for.
+    match store.trashed(&entry.id).await {
+        Ok(Some((there, _))) if there.number == entry.number => _ = transcripts.put_these_away(moved, entry),
+        Ok(_) => _ = transcripts.remove(&nowhere(store, members.to_vec()).await),
+        Err(_) => {}
     }
 }

@@ -94,15 +94,20 @@ pub(crate) async fn carry_out(
     let gone = store.empty_trash(&Emptying::These(seen)).await?;
     let Some(transcripts) = transcripts else { return Ok((gone, removed)) };
     gone.iter().for_each(|entry| removed.add(transcripts.forget(entry)));
+    removed.add(transcripts.remove(&nowhere(store, members).await));
+    Ok((gone, removed))
+}
+
+/// Those of these sessions that are neither in the store nor in the trash.
+pub(crate) async fn nowhere(store: &dyn Maintenance, sessions: Vec<SessionId>) -> Vec<SessionId> {
     let mut nowhere: Vec<SessionId> = Vec::new();
-    for member in members {
-        let is_gone = matches!(store.session(&member).await, Ok(None));
-        if is_gone && matches!(store.trashed(&member).await, Ok(None)) {
-            nowhere.push(member);
+    for session in sessions {
+        let is_gone = matches!(store.session(&session).await, Ok(None));
+        if is_gone && matches!(store.trashed(&session).await, Ok(None)) {
+            nowhere.push(session);
         }
     }
-    removed.add(transcripts.remove(&nowhere));
-    Ok((gone, removed))
+    nowhere
 }
 
 /// All that is in the trash, the newest first.

@@ -1,9 +1,25 @@
-//! What erasing came to, for a person.
+//! What erasing is about and came to, for a person.
 
-use super::Line;
-use super::checks::{number, plural, size};
+use super::checks::{fact, number, plural, size};
+use super::time::Now;
+use super::{Line, changes, trash};
+use crate::commands::delete::Doomed;
 use crate::commands::erase::Outcome;
 use anstyle::Style;
+use hermes_session::versions::Versions;
+
+/// What would go: what the store has of it, and what the trash has.
+pub(crate) fn question(doomed: &[Doomed], versions: &Versions, files: u64, now: &Now, columns: usize) -> Vec<Line> {
+    let mut lines: Vec<Line> = doomed.iter().flat_map(|doomed| changes::doomed(doomed, now)).collect();
+    if !versions.trashed.is_empty() {
+        lines.push(Line::styled("In the trash", Style::new().bold()));
+        lines.extend(trash::list(&versions.trashed, now, columns));
+    }
+    if files > 0 {
+        lines.push(fact(("files", plural(files, "transcripts"))));
+    }
+    lines
+}
 
 /// What was erased, and what was proven.
 pub(crate) fn erased(outcome: &Outcome) -> Vec<Line> {
@@ -23,7 +39,10 @@ pub(crate) fn erased(outcome: &Outcome) -> Vec<Line> {
     [line].into_iter().chain(proof).collect()
 }
 
-/// A file that was rewritten.
-pub(crate) fn finished() -> Vec<Line> {
-    vec![Line::plain_text("The file was rewritten: it has neither free room nor a log.")]
+/// A file that was rewritten, and how many transcripts went that somebody had left behind.
+pub(crate) fn finished(files: u64) -> Vec<Line> {
+    let removed =
+        (files > 0).then(|| Line::plain_text(format!("Removed {} that had been left.", plural(files, "transcripts"))));
+    let rewritten = Line::plain_text("The file was rewritten: it has neither free room nor a log.");
+    removed.into_iter().chain([rewritten]).collect()
 }

@@ -107,3 +107,15 @@ fn pruning_and_overwriting_ask_too() {
     assert_eq!(std::fs::read_to_string(home.path().join("mine")).unwrap(), "mine");
     assert!(answered(home.hermes(&["sessions", "export", "mine"]), "y\n").contains("sessions    2\n"));
 }
+
+/// What is in the trash and what the agent has said since under the same id are two things, and both would go.
+#[cfg(target_os = "linux")]
+#[test]
+fn who_erases_is_shown_what_the_trash_has_too() {
+    let home = several();
+    home.see(&["sessions", "delete", "refactoring auth", "--yes"]);
+    home.talk("20250305_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "again")]);
+    let seen = answered(home.hermes(&["sessions", "erase", "refactoring auth"]), "no\n");
+    let shown = ["(no title)", "messages    1", "In the trash", "refactoring auth", "Erase this for good?"];
+    assert!(shown.iter().all(|text| seen.contains(text)), "{seen}");
+}

@@ -95,3 +95,61 @@ fn while_somebody_has_it_open_that_is_said() {
     "#);
     assert!(!holds(&home, "state.db") && !holds(&home, "state.db-wal"));
 }
+
+/// The agent may go on under an id that is in the trash. Whoever names the one is shown both, and both go, with all their transcripts.
+#[test]
+fn what_the_store_and_the_trash_have_is_shown_and_goes() {
+    let home = secretive();
+    home.see(&["sessions", "delete", "secret", "--yes"]);
+    home.talk("secret", "cli", None, LONG_AGO, &[(Role::User, "going on about Zanzibarium")]);
+    std::fs::write(home.path().join("sessions/secret.jsonl"), SECRET).unwrap();
+    let output = home.hermes(&["sessions", "erase", "hush", "--yes", "--json"]).output();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["clean"], &json["tables_left"]), (&json!(true), &json!([])));
+    assert_eq!((&json["sessions"], &json["messages"], &json["files"]), (&json!(2), &json!(2), &json!(2)));
+    assert!(!holds(&home, "state.db"));
+    assert!(std::fs::read_dir(home.path().join("sessions")).unwrap().next().is_none());
+    assert!(home.see(&["sessions", "list"]).contains("refactoring auth"), "others stay");
+}
+
+/// A goal that the agent keeps beside a conversation goes with it; what stands elsewhere in its tables is told.
+#[test]
+fn what_the_agents_tables_have_goes_or_is_told() {
+    let home = secretive();
+    let goal = "INSERT INTO state_meta VALUES ('goal:secret', 'find Zanzibarium')";
+    home.foreign().execute_batch(goal).unwrap();
+    home.foreign()
+        .execute_batch(&format!("CREATE TABLE notebook (page TEXT); INSERT INTO notebook VALUES ('{SECRET}')"))
+        .unwrap();
+    assert_snapshot!(erase(&home, &["hush", "--yes"]), @r#"
+    Erased hush (1 session, 1 message, 1 transcript).
+    --- stderr
+    error: some of it is left in the agent's tables: notebook
+    hint: nothing tells which conversation those rows belong to; look at them with sqlite3 and delete them there, while no agent runs
+    --- exit 1
+    "#);
+    assert_eq!(home.foreign().query_row("SELECT count(*) FROM state_meta", [], |row| row.get(0)), Ok(0_i64));
+}
+
+/// Somebody was interrupted when the rows were gone: the transcripts are not left for good.
+#[test]
+fn what_was_interrupted_can_be_finished() {
+    let home = secretive();
+    home.see(&["sessions", "delete", "secret", "--permanent", "--yes"]);
+    std::fs::write(home.path().join("sessions/session_secret.json"), SECRET).unwrap();
+    home.foreign().execute_batch("INSERT INTO hx_state VALUES ('erasing', '[\"secret\", \"tool_1\"]')").unwrap();
+    std::fs::write(home.path().join("sessions/tool_1.json"), "of one that is there").unwrap();
+    assert_snapshot!(erase(&home, &["hush", "--yes"]), @r#"
+    --- stderr
+    error: no session matches "hush"
+    hint: `hermes sessions list` shows what there is
+    hint: somebody was interrupted while they erased something; to end that, run: hermes sessions erase --finish
+    --- exit 1
+    "#);
+    assert_snapshot!(erase(&home, &["--finish"]), @r#"
+    Removed 1 transcript that had been left.
+    The file was rewritten: it has neither free room nor a log.
+    --- exit 0
+    "#);
+    assert!(!holds(&home, "state.db") && home.path().join("sessions/tool_1.json").exists());
+}

@@ -176,6 +176,20 @@ fn transcripts_that_were_left_behind_follow() {
     assert_eq!(files(&home), ["cron_job1.json"], "another has that id by now");
 }
 
+/// The agent may go on under an id that is in the trash: a restore that is refused leaves its transcripts where they are.
+#[test]
+fn a_refused_restore_touches_no_transcript_of_others() {
+    let home = several();
+    transcript(&home, "cron_job1.json");
+    sessions(&home, &["delete", "cron_job1", "--yes"]);
+    home.talk("cron_job1", "cron", None, LONG_AGO, &[(Role::User, "again")]);
+    transcript(&home, "cron_job1.jsonl");
+    assert!(sessions(&home, &["restore", "cron_job1"]).contains("there is a session cron_job1 already"));
+    assert_eq!(files(&home), [".trash", "cron_job1.jsonl"], "its own goes back to the trash, the other stays");
+    assert_eq!(told(&home, &["trash", "empty", "--yes", "--json"])["files"], json!(1));
+    assert_eq!(files(&home), ["cron_job1.jsonl"]);
+}
+
 #[test]
 fn a_title_of_any_of_its_sessions_leads_there_and_the_newest_is_meant() {
     let home = compressed();

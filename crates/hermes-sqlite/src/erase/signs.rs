@@ -1,59 +1,82 @@
 //! What is to be erased, read as it is stored; what stays; and the words of the indexes.
 
+use super::note;
+use super::ties::Ties;
 use crate::database::Database;
 use crate::error::Failure;
-use crate::private;
 use crate::row::text;
-use hermes_session::SessionId;
+use crate::{foreign, private};
 use hermes_session::needles::Needles;
+use hermes_session::versions::Versions;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ToSql, params};
 use std::collections::BTreeSet;
 
-/// Takes the signs of sessions and all that was said in them, here and in the trash.
-pub(super) fn take(database: &Database, members: &BTreeSet<SessionId>) -> Result<Needles, Failure> {
+/// Takes the signs of sessions and all that was said in them, here and in the trash, and of what else belongs to them.
+pub(super) fn take(database: &Database, versions: &Versions) -> Result<Needles, Failure> {
     let mut needles = Needles::default();
-    let has_trash = exists(database, "hx_trash")?;
-    for member in members {
+    for member in &versions.members {
         let id = params![member.as_str()];
         each(database, "SELECT * FROM sessions WHERE id = ?", id, |value| needles.take(value))?;
         each(database, "SELECT * FROM messages WHERE session_id = ?", id, |value| needles.take(value))?;
         let said = "SELECT content, tool_name, tool_calls FROM messages WHERE session_id = ?";
         each_decoded(database, said, id, |text| needles.take(text))?;
-        if has_trash {
-            each(database, "SELECT * FROM hx_trash_session WHERE id = ?", id, |value| needles.take(value))?;
-            let sql = "SELECT m.* FROM hx_trash_session s JOIN hx_trash_message m ON m.hx_number = s.hx_number \
-                 AND m.session_id = s.id WHERE s.id = ?";
-            each(database, sql, id, |value| needles.take(value))?;
-            each_decoded(database, &sql.replace("m.*", "m.content, m.tool_name, m.tool_calls"), id, |text| {
-                needles.take(text);
-            })?;
-        }
     }
+    let of_trash = kept_in_trash(database)?;
+    for entry in &versions.trashed {
+        for table in &of_trash {
+            let sql = format!("SELECT * FROM {table} WHERE hx_number = ?");
+            each(database, &sql, params![entry.number], |value| needles.take(value))?;
+        }
+        let said = "SELECT content, tool_name, tool_calls FROM hx_trash_message WHERE hx_number = ?";
+        each_decoded(database, said, params![entry.number], |text| needles.take(text))?;
+    }
+    Ties::of(database, versions)?.take(database, &mut needles)?;
     Ok(needles)
 }
 
-/// Takes those signs away that what stays has too: rows of every table that is not made of others, the settings of indexes, and the schema.
-pub(super) fn keep(database: &Database, mut needles: Needles) -> Result<Needles, Failure> {
+/// The tables with rows of what is in the trash, quoted.
+fn kept_in_trash(database: &Database) -> Result<Vec<String>, rusqlite::Error> {
+    let mut statement =
+        database.prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'hx_trash_*'")?;
+    statement.query_map([], |row| Ok(foreign::quoted(&row.get::<_, String>(0)?)))?.collect()
+}
+
+/// Takes those signs away that what stays has too: rows of every table that is not made of others, the settings of indexes, and the schema. The tables
+/// of the agent's that have some of what was said all the same, though nothing ties it to a session, are told.
+pub(super) fn keep(database: &Database, mut needles: Needles) -> Result<(Needles, Vec<String>), Failure> {
     let mut tables: Vec<String> = database
         .prepare(
-            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*' AND (type = 'table' \
-             AND (name NOT GLOB 'hx_*' OR name GLOB 'hx_trash*' OR name IN ('hx_state', 'hx_handoff')) \
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND (type = 'table' \
+             AND (name IN ('sessions', 'messages', 'hx_handoff') OR name GLOB 'hx_trash*') \
              OR type = 'shadow' AND name GLOB '*_config')",
         )?
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     tables.push("sqlite_schema".into());
+    let all_of = |table: &str| format!("SELECT * FROM main.{}", foreign::quoted(table));
     for table in tables {
-        let sql = format!("SELECT * FROM main.\"{}\"", table.replace('"', "\"\""));
-        each(database, &sql, &[], |value| needles.keep(value))?;
+        each(database, &all_of(&table), &[], |value| needles.keep(value))?;
     }
+    let state = format!("SELECT key, value FROM hx_state WHERE key <> '{}'", note::KEY);
+    each(database, &state, &[], |value| needles.keep(value))?;
     // As a person reads it, too: our own indexes have it so.
     each_decoded(database, "SELECT content, tool_name, tool_calls FROM messages", &[], |text| needles.keep(text))?;
     // Words of our own that tell what a session is, and the parent it had.
     let ours = "SELECT session_id, relation, origin, root, tip FROM hx_session";
     each(database, ours, &[], |value| needles.keep(value))?;
-    Ok(needles)
+    let (mut others, mut left) = (foreign::tables(database)?, Vec::new());
+    others.retain(|table| !["sessions", "messages"].contains(&table.as_str()));
+    for table in &others {
+        let mut has_some = false;
+        each(database, &all_of(table), &[], |value| has_some |= needles.has_stretch_of(value))?;
+        left.extend(has_some.then(|| table.clone()));
+    }
+    // Single words are in many a row: a state, the name of a platform.
+    for table in &others {
+        each(database, &all_of(table), &[], |value| needles.keep(value))?;
+    }
+    Ok((needles, left))
 }
 
 /// Hands over messages as a person wrote them; a statement tells content, tool name and tool calls.
@@ -73,7 +96,12 @@ fn each_decoded(
 }
 
 /// Hands over every text and every blob of a statement's rows.
-fn each(connection: &Connection, sql: &str, values: &[&dyn ToSql], mut take: impl FnMut(&[u8])) -> Result<(), Failure> {
+pub(super) fn each(
+    connection: &Connection,
+    sql: &str,
+    values: &[&dyn ToSql],
+    mut take: impl FnMut(&[u8]),
+) -> Result<(), Failure> {
     let mut statement = connection.prepare(sql)?;
     let width = statement.column_count();
     let mut rows = statement.query(values)?;
@@ -112,6 +140,6 @@ pub(super) fn words_left(connection: &Connection, needles: &Needles) -> Result<u
     Ok(left.len() as u64)
 }
 
-fn exists(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
+pub(super) fn exists(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
     connection.prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?")?.exists([table])
 }

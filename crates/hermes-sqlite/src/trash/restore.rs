@@ -2,7 +2,8 @@
 //!
 //! Until that step the trash has all of it, so that nothing is lost with a copy that nobody goes on with.
 
-use super::{find, forget, tables};
+use super::tables::{self, Column, Linked};
+use super::{find, forget};
 use crate::budget::Budget;
 use crate::database::Database;
 use crate::error::Failure;
@@ -15,7 +16,7 @@ use hermes_session::{
     Conflict, Marks, MessageId, Relation, Request, Restored, Retitled, SessionId, StoreError, Tag, Timestamp, change,
 };
 use hermes_sql::Answer;
-use rusqlite::params;
+use rusqlite::{ErrorCode, params};
 
 /// How many messages are looked up at once.
 const PIECE: u32 = 64;
@@ -74,11 +75,23 @@ fn refuse_taken(database: &Database, id: &SessionId) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether a session that is half-way back has messages that did not come from the trash: the agent sees it, and may have gone on in it.
+pub(super) fn is_gone_on_with(database: &Database, number: i64, id: &SessionId) -> Result<bool, Failure> {
+    let Some(arrival) = hidden::arrival_by(database, id, Hidden::Restoring)? else { return Ok(false) };
+    Ok(database
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM messages WHERE session_id = ?2) > \
+             (SELECT count(*) FROM hx_trash_message WHERE hx_number = ?1 AND session_id = ?2 AND id <= ?3)",
+        )?
+        .query_row(params![number, id.as_str(), arrival.messages], |row| row.get(0))?)
+}
+
 /// Gives up a copy that can't be shown.
 pub(super) fn abandon(database: &Database, id: &SessionId) -> Result<(), Failure> {
-    let Some((_, members)) = find(database, id)? else { return Ok(()) };
+    let Some((entry, members)) = find(database, id)? else { return Ok(()) };
     for member in &members {
-        if hidden::is(database, member, Hidden::Restoring)? {
+        let is_copy = hidden::is(database, member, Hidden::Restoring)?;
+        if is_copy && !is_gone_on_with(database, entry.number, member)? {
             hidden::hide(database, member, Hidden::Doomed)?;
         }
     }
@@ -122,8 +135,8 @@ fn tags_of(text: &str) -> Vec<Tag> {
     Answer::recall(text).unwrap_or_default()
 }
 
-/// Shows a session that is whole; what became of its title if it had to change.
-fn show(database: &Database, number: i64, id: &SessionId) -> Result<Option<Retitled>, Failure> {
+/// Shows a session as it is; what became of its title if it had to change.
+pub(super) fn show(database: &Database, number: i64, id: &SessionId) -> Result<Option<Retitled>, Failure> {
     let (had, parent, relation, started_at) = database
         .prepare_cached(
             "SELECT title, parent_session_id, hx_relation, started_at FROM hx_trash_session WHERE hx_number = ? AND id = ?",
@@ -158,6 +171,7 @@ struct Copier<'a> {
     number: i64,
     session: String,
     message: String,
+    linked: Vec<Linked>,
 }
 
 impl<'a> Copier<'a> {
@@ -183,7 +197,7 @@ impl<'a> Copier<'a> {
             tables::names(&messages, ""),
             values.collect::<Vec<_>>().join(", ")
         );
-        Ok(Self { database, number, session, message })
+        Ok(Self { database, number, session, message, linked: tables::linked(database)? })
     }
 
     /// Puts a session in, hidden.
@@ -194,6 +208,35 @@ impl<'a> Copier<'a> {
         self.database.prepare_cached(&self.session)?.execute(params![self.number, id.as_str()])?;
         // The trigger for foreign writers has stamped it; what is hidden has no row there.
         self.database.prepare_cached("DELETE FROM hx_session WHERE session_id = ?")?.execute(params![id.as_str()])?;
+        self.linked.iter().try_for_each(|linked| self.rows_of(linked, id))
+    }
+
+    /// Puts the rows of another table in that refer to a session. One whose place is taken by now stays out, unless another number will do.
+    fn rows_of(&self, linked: &Linked, id: &SessionId) -> Result<(), Failure> {
+        let Linked { table, column, kept, columns } = linked;
+        let mut rows = self
+            .database
+            .prepare_cached(&format!("SELECT rowid FROM {kept} WHERE hx_number = ? AND {column} = ? ORDER BY rowid"))?;
+        let rows: Vec<i64> = rows
+            .query_map(params![self.number, id.as_str()], |row| row.get(0))?
+            .collect::<Result<_, rusqlite::Error>>()?;
+        let insert = |row: i64, keeps_number: bool| {
+            let values = columns.iter().map(|column| match column.is_number_of_row() && !keeps_number {
+                true => "NULL".to_owned(),
+                false => column.back(),
+            });
+            let (names, values) = (tables::names(columns, ""), values.collect::<Vec<_>>().join(", "));
+            let sql = format!("INSERT INTO {table} ({names}) SELECT {values} FROM {kept} WHERE rowid = ?");
+            match self.database.prepare_cached(&sql)?.execute([row]) {
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(false),
+                outcome => outcome.map(|_| true),
+            }
+        };
+        for row in rows {
+            if !insert(row, true)? && columns.iter().any(Column::is_number_of_row) {
+                insert(row, false)?;
+            }
+        }
         Ok(())
     }
 

@@ -4,11 +4,14 @@ use crate::adoption::agents_file;
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::needles::Needles;
+use hermes_session::versions::versions;
 use hermes_session::{
-    Deleted, Json, Maintenance as _, MessageBody, NewMessage, NewSession, Role, SessionStore as _, StoreError,
-    Timestamp, Title, TrashStore as _,
+    Deleted, Json, Maintenance as _, MessageBody, NewChild, NewMessage, NewSession, Role, SessionStore as _,
+    StoreError, Timestamp, Title, TrashStore as _,
 };
-use hermes_sqlite::{Erased, Rewritten, SqliteOptions, SqliteStore, erase, finish_erasing, look_through};
+use hermes_sqlite::{
+    ErasePhase, Erased, Rewritten, SqliteOptions, SqliteStore, erase, erasing, finish_erasing, look_through,
+};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
@@ -50,8 +53,25 @@ fn is_in(path: &Path) -> bool {
 }
 
 async fn run(file: &File, name: &str) -> Result<Erased, StoreError> {
+    run_and_tell(file, name, &mut |_| {}).await
+}
+
+async fn run_and_tell(
+    file: &File,
+    name: &str,
+    tell: &mut (dyn FnMut(ErasePhase) + Send),
+) -> Result<Erased, StoreError> {
+    let all = versions(&file.open(), &id(name)).await?;
     let now = Timestamp::from_seconds(100.0).unwrap();
-    erase(&file.path(), &id(name), now, &SqliteOptions::default(), &mut |_| {}).await
+    erase(&file.path(), &all, now, &SqliteOptions::default(), tell).await
+}
+
+async fn finish(file: &File) -> Erased {
+    finish_erasing(&file.path(), &SqliteOptions::default(), &mut |_| {}).await.unwrap()
+}
+
+fn count(file: &File, sql: &str) -> i64 {
+    file.foreign().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 async fn is_whole(file: &File) {
@@ -79,7 +99,8 @@ async fn nothing_is_left_of_it() {
     assert!(erased.needles > 20 && erased.words > 10 && erased.scanned > 10_000, "{erased:?}");
     assert!(!is_in(&file.path()));
     is_whole(&file).await;
-    assert!(matches!(run(&file, "doomed").await, Err(StoreError::NotFound(_))));
+    assert!(versions(&file.open(), &id("doomed")).await.unwrap().is_empty());
+    assert_eq!(erasing(&file.path()).unwrap(), None);
 }
 
 /// A store that only deletes is caught: rows are gone, and the bytes are not.
@@ -207,9 +228,120 @@ async fn somebody_else_has_it_open() {
     let erased = run(&file, "doomed").await.unwrap();
     assert_eq!((erased.rewritten, erased.is_clean()), (Rewritten::InUse, false));
     assert_eq!(erased.deleted.messages, 4);
-    assert_eq!(finish_erasing(&file.path()).unwrap(), Rewritten::InUse);
+    assert_eq!(finish(&file).await.rewritten, Rewritten::InUse);
+    assert_eq!(erasing(&file.path()).unwrap(), Some(vec![]));
     other.stdin.take().unwrap().write_all(b"go\n").unwrap();
     other.wait().unwrap();
-    assert_eq!(finish_erasing(&file.path()).unwrap(), Rewritten::Done);
+    assert!(finish(&file).await.is_clean());
+    assert_eq!((is_in(&file.path()), erasing(&file.path()).unwrap()), (false, None));
+}
+
+/// Tables as the agent has them since 0.19, with rows of the conversation that goes and of the one that stays.
+const AGENTS_TABLES: &str = "
+    ALTER TABLE sessions ADD COLUMN session_key TEXT;
+    CREATE TABLE gateway_routing (scope TEXT NOT NULL DEFAULT '', session_key TEXT NOT NULL, entry_json TEXT NOT NULL, updated_at REAL NOT NULL,
+        PRIMARY KEY (scope, session_key));
+    CREATE TABLE compression_locks (session_id TEXT PRIMARY KEY, holder TEXT NOT NULL, acquired_at REAL NOT NULL, expires_at REAL NOT NULL);
+    CREATE TABLE async_delegations (delegation_id TEXT PRIMARY KEY, origin_session TEXT NOT NULL, origin_ui_session_id TEXT NOT NULL DEFAULT '',
+        parent_session_id TEXT, state TEXT NOT NULL, event_json TEXT, result_json TEXT, task_json TEXT);
+    CREATE TABLE delivery_obligations (obligation_id TEXT PRIMARY KEY, session_key TEXT NOT NULL, platform TEXT NOT NULL, content TEXT NOT NULL);
+    CREATE TABLE session_model_usage (session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, model TEXT NOT NULL,
+        PRIMARY KEY (session_id, model));
+    UPDATE sessions SET session_key = 'agent:main:dm:alone' WHERE id = 'doomed';
+    UPDATE sessions SET session_key = 'agent:main:dm:shared' WHERE id = 'stays';
+    INSERT INTO state_meta (key, value) VALUES ('goal:doomed', '{\"goal\": \"reach the summit of Zanzibarium by noon\"}'), ('goal:stays', 'x');
+    INSERT INTO gateway_routing VALUES ('', 'agent:main:dm:alone', '{\"session_id\": \"doomed\", \"name\": \"Zanzibarium\"}', 1.0),
+        ('', 'agent:main:dm:other', '{\"session_id\": \"doomed\"}', 1.0), ('', 'agent:main:dm:shared', '{\"session_id\": \"stays\"}', 1.0);
+    INSERT INTO compression_locks VALUES ('doomed', 'x', 1.0, 2.0), ('stays', 'x', 1.0, 2.0);
+    INSERT INTO async_delegations VALUES ('d1', 'agent:main:dm:alone', '', 'doomed', 'completed', NULL, 'result: quetzalcoatlus-42', 'the task'),
+        ('d2', 'agent:main:dm:shared', '', 'stays', 'completed', NULL, 'fine', 'another task');
+    INSERT INTO delivery_obligations VALUES ('o1', 'agent:main:dm:alone', 'telegram', 'on its way: the Wolpertinger protocol'),
+        ('o2', 'agent:main:dm:shared', 'telegram', 'on its way');
+    INSERT INTO session_model_usage VALUES ('doomed', 'm'), ('stays', 'm');
+";
+
+/// What the agent keeps about a conversation in other tables goes with it: its goal, routes, work sent out, what is to be delivered.
+#[tokio::test]
+async fn it_goes_from_the_agents_other_tables() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    drop(store);
+    file.foreign().execute_batch(AGENTS_TABLES).unwrap();
+    let erased = run(&file, "doomed").await.unwrap();
+    assert!(erased.is_clean(), "{:?} {:?} {}", erased.left, erased.tables_left, erased.words_left);
     assert!(!is_in(&file.path()));
+    for (table, rows) in [
+        ("state_meta WHERE key GLOB 'goal:*'", 1),
+        ("gateway_routing", 1),
+        ("compression_locks", 1),
+        ("async_delegations", 1),
+        ("delivery_obligations", 1),
+        ("session_model_usage", 1),
+    ] {
+        assert_eq!(count(&file, &format!("SELECT count(*) FROM {table}")), rows, "{table}");
+    }
+    is_whole(&file).await;
+}
+
+/// A chat that goes on in another conversation keeps its rows; where some of what was erased stands in them, that is said.
+#[tokio::test]
+async fn what_nothing_ties_to_it_is_told() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    drop(store);
+    let foreign = file.foreign();
+    foreign.execute_batch(AGENTS_TABLES).unwrap();
+    foreign
+        .execute_batch(&format!(
+            "UPDATE sessions SET session_key = 'agent:main:dm:shared' WHERE id = 'doomed';
+             INSERT INTO delivery_obligations VALUES ('o3', 'agent:main:dm:shared', 'telegram', '{SECRET}');
+             CREATE TABLE notebook (page TEXT); INSERT INTO notebook VALUES ('{SECRET}'), ('completed');"
+        ))
+        .unwrap();
+    drop(foreign);
+    let erased = run(&file, "doomed").await.unwrap();
+    assert_eq!(erased.tables_left, ["delivery_obligations", "notebook"]);
+    assert!(!erased.is_clean());
+    assert_eq!(count(&file, "SELECT count(*) FROM gateway_routing WHERE session_key = 'agent:main:dm:shared'"), 1);
+}
+
+/// The trash has a version, and the agent has gone on under its id: both are named beforehand, and nothing else goes.
+#[tokio::test]
+async fn every_version_is_named() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    let later = Timestamp::from_seconds(1e6).unwrap();
+    store.split(&id("doomed"), &NewChild::new(id("second")), &[user("more")], &at(3.0)).await.unwrap();
+    store.trash_chain(&id("second"), later, &at(4.0)).await.unwrap();
+    store.create(&new("doomed"), &at(5.0)).await.unwrap();
+    let all = versions(&store, &id("second")).await.unwrap();
+    assert_eq!((all.live, all.trashed.len()), (vec![id("doomed")], 1));
+    assert_eq!(all.members.len(), 2);
+    assert!(versions(&store, &id("stays")).await.unwrap().trashed.is_empty());
+}
+
+/// Whoever is interrupted once the rows are gone has left a note, by which anybody ends it: the words in the indexes, the free room.
+#[tokio::test]
+async fn an_interrupted_one_can_be_finished() {
+    let file = File::new();
+    let store = file.open();
+    fill(&store).await;
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    assert_eq!(erasing(&file.path()).unwrap(), None);
+    let path = file.path();
+    let all = versions(&file.open(), &id("doomed")).await.unwrap();
+    let interrupted = tokio::spawn(async move {
+        let now = Timestamp::from_seconds(100.0).unwrap();
+        let mut tell = |phase| assert_ne!(phase, ErasePhase::Indexing, "interrupted");
+        erase(&path, &all, now, &SqliteOptions::default(), &mut tell).await.unwrap();
+    });
+    assert!(interrupted.await.is_err());
+    assert_eq!(erasing(&file.path()).unwrap(), Some(vec![id("doomed")]));
+    assert!(finish(&file).await.is_clean());
+    assert_eq!((is_in(&file.path()), erasing(&file.path()).unwrap()), (false, None));
+    is_whole(&file).await;
 }

@@ -52,6 +52,27 @@ async fn it_takes_the_place_of_the_store_and_the_old_file_is_kept() {
     assert_eq!(mode, "wal", "as the store was");
 }
 
+/// Who has opened the file before and asks after it sees what it holds now: it is the same file.
+#[tokio::test]
+async fn the_file_stays_the_same_one() {
+    use std::os::unix::fs::MetadataExt as _;
+    let file = File::new();
+    let backup = backed_up(&file).await;
+    // Pages of another size, and a store that is not as sound as it might be.
+    rusqlite::Connection::open(&backup).unwrap().execute_batch("PRAGMA page_size = 8192; VACUUM").unwrap();
+    let foreign = file.foreign();
+    foreign
+        .execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'hx_session_root'")
+        .unwrap();
+    drop(foreign);
+    let before = std::fs::metadata(file.path()).unwrap().ino();
+    restore_backup(&file.path(), &backup, &kept(&file)).await.unwrap();
+    assert_eq!(std::fs::metadata(file.path()).unwrap().ino(), before);
+    assert_eq!(shown(&file.open()).await, "old(message 0)");
+    let mode: String = file.foreign().query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal", "as the store was");
+}
+
 #[tokio::test]
 async fn where_no_store_is_it_becomes_one() {
     let file = File::new();
@@ -59,6 +80,9 @@ async fn where_no_store_is_it_becomes_one() {
     std::fs::remove_file(file.path()).unwrap();
     let restored = restore_backup(&file.path(), &backup, &kept(&file)).await.unwrap();
     assert_eq!((restored.kept, shown_at(&file.path()).await.as_str()), (None, "old(message 0)"));
+    drop(file.open());
+    let mode: String = file.foreign().query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal", "as in a store that is made");
     // A log without its store would be played back into the new one.
     std::fs::remove_file(file.path()).unwrap();
     std::fs::write(file.path().with_file_name("state.db-wal"), "log").unwrap();
@@ -132,11 +156,14 @@ async fn a_killed_restore_leaves_one_of_the_two() {
         let mut other = child("restore_backup", &backup.display().to_string(), &file.path()).spawn().unwrap();
         let mut told = std::io::BufRead::lines(std::io::BufReader::new(other.stdout.take().unwrap()));
         while told.next().is_some_and(|line| line.unwrap() != "ready") {}
-        // At another moment each time, or as soon as the old file has its second name. Nothing depends on which it is.
-        let moment = std::time::Instant::now() + std::time::Duration::from_millis(2) * round;
-        let is_early = |round: u32| round.is_multiple_of(2) && std::time::Instant::now() < moment;
-        let is_late = |round: u32| !round.is_multiple_of(2) && !kept(&file).exists();
-        while (is_early(round) || is_late(round)) && other.try_wait().unwrap().is_none() {
+        // At another moment each time, or soon after the old content is kept. Nothing depends on which it is.
+        let mut moment = std::time::Instant::now() + std::time::Duration::from_millis(2) * round;
+        let mut is_late = !round.is_multiple_of(2);
+        while (is_late || std::time::Instant::now() < moment) && other.try_wait().unwrap().is_none() {
+            if is_late && kept(&file).exists() {
+                (is_late, moment) =
+                    (false, std::time::Instant::now() + std::time::Duration::from_millis(3) * (round / 2));
+            }
             std::thread::yield_now();
         }
         other.kill().unwrap();

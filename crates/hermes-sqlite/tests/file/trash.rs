@@ -70,6 +70,77 @@ async fn no_column_of_an_agent_is_lost() {
     assert!(store.verify().await.unwrap().is_sound());
 }
 
+/// The agent's tables that refer to a session lose their rows with it. They come back with it, and go with it when it goes for good.
+#[tokio::test]
+async fn rows_that_refer_to_a_session_come_back_with_it() {
+    let file = File::new();
+    drop(file.open());
+    let foreign = file.foreign();
+    foreign
+        .execute_batch(
+            "CREATE TABLE session_model_usage (session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, model TEXT NOT NULL,
+                 input_tokens INTEGER NOT NULL DEFAULT 0, cost REAL, PRIMARY KEY (session_id, model));
+             CREATE TABLE \"odd notes\" (id INTEGER PRIMARY KEY, of TEXT REFERENCES sessions(id), note BLOB);
+             INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0), ('b', 'cli', 1.0);
+             INSERT INTO session_model_usage VALUES ('a', 'one', 7, 0.25), ('a', 'two', 8, NULL), ('b', 'one', 9, 0.0);
+             INSERT INTO \"odd notes\" VALUES (1, 'a', x'00ff'), (2, 'b', 'of b');",
+        )
+        .unwrap();
+    let all = |table: &str| -> Vec<String> {
+        let mut statement = foreign.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+        let width = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok((0..width).map(|at| format!("{:?}", row.get_ref(at).unwrap())).collect::<Vec<_>>().join("|"))
+        };
+        statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+    };
+    let both = || (all("session_model_usage"), all("\"odd notes\""));
+    let before = both();
+    let store = file.open();
+    store.trash_chain(&id("a"), later(), &at(5.0)).await.unwrap();
+    assert_eq!((both().0.len(), both().1.len()), (1, 1));
+    store.restore(&id("a"), &at(6.0)).await.unwrap();
+    assert_eq!(both(), before);
+    // Somebody has the number of a row by now: another one does as well.
+    store.trash_chain(&id("a"), later(), &at(7.0)).await.unwrap();
+    foreign.execute_batch("INSERT INTO \"odd notes\" VALUES (1, 'b', 'newer')").unwrap();
+    store.restore(&id("a"), &at(8.0)).await.unwrap();
+    assert_eq!(count(&foreign, "SELECT id FROM \"odd notes\" WHERE of = 'a' AND note = x'00ff'"), 3);
+    // What goes for good takes them along.
+    store.trash_chain(&id("a"), later(), &at(9.0)).await.unwrap();
+    assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_with_session_model_usage"), 2);
+    store.empty_trash(&Emptying::All).await.unwrap();
+    assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_with_session_model_usage"), 0);
+    assert_eq!(count(&foreign, "SELECT count(*) FROM \"hx_trash_with_odd notes\""), 0);
+    assert!(store.verify().await.unwrap().is_sound());
+}
+
+/// What the agent says in a session that is half-way back, because somebody was killed, is no part of the trash: it stays when that is emptied.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_agent_adds_half_way_back_stays() {
+    let file = File::new();
+    let store = std::sync::Arc::new(file.open_idle());
+    fill(&store).await;
+    store.trash_chain(&id("large"), later(), &at(9.0)).await.unwrap();
+    let (restorer, foreign) = (std::sync::Arc::clone(&store), file.foreign());
+    let restoring = tokio::spawn(async move { restorer.restore(&id("large"), &at(10.0)).await });
+    while hidden(&foreign, "restoring") == 0 && !restoring.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    restoring.abort();
+    assert!(restoring.await.is_err(), "it takes several steps");
+    // Whatever the step that was under way does, it does before this.
+    store.append(&id("other"), &[user("after")], &at(3.0)).await.unwrap();
+    let late = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('large', 'user', 'late', 5.0)";
+    foreign.execute_batch(late).unwrap();
+    store.empty_trash(&Emptying::All).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    assert_eq!(count(&foreign, "SELECT count(*) FROM messages WHERE content = 'late' AND session_id = 'large'"), 1);
+    assert!(store.session(&id("large")).await.unwrap().is_some());
+    assert_eq!(hidden(&foreign, "restoring"), 0);
+    assert!(store.verify().await.unwrap().is_sound());
+}
+
 /// What was in the trash before an agent added columns comes back as that agent's own rows are: with the defaults.
 #[tokio::test]
 async fn columns_that_came_since_have_their_defaults() {

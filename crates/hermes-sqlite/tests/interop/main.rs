@@ -47,4 +47,5 @@ mod releases;
 mod samples;
 mod steps;
 mod structured;
+mod trash;
 mod views;

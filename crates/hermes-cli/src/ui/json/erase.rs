@@ -4,7 +4,7 @@ use super::{SCHEMA, array, boolean};
 use crate::commands::erase::Outcome;
 use hermes_session::Json;
 use hermes_session::json::ObjectWriter;
-use hermes_sqlite::Rewritten;
+use hermes_sqlite::{Erased, Rewritten};
 use std::path::Path;
 
 const fn told(rewritten: Rewritten) -> &'static str {
@@ -38,14 +38,19 @@ pub(crate) fn erased(outcome: &Outcome) -> String {
             .raw("words", &erased.words.to_string())
             .raw("scanned_bytes", &erased.scanned.to_string())
             .raw("left", &array(erased.left.iter().map(|left| path(&left.path))))
-            .raw("words_left", &erased.words_left.to_string()),
+            .raw("words_left", &erased.words_left.to_string())
+            .raw("tables_left", &array(erased.tables_left.iter().map(|table| Json::string(table).to_string()))),
     };
     object.finish()
 }
 
 /// What became of a file that was to be rewritten.
-pub(crate) fn finished(rewritten: Rewritten) -> String {
+pub(crate) fn finished(erased: &Erased, files: u64) -> String {
     let mut object = ObjectWriter::new();
-    object.raw("schema", &SCHEMA.to_string()).text("rewritten", Some(told(rewritten)));
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .raw("files", &files.to_string())
+        .text("rewritten", Some(told(erased.rewritten)))
+        .raw("clean", boolean(erased.is_clean()));
     object.finish()
 }
