@@ -1,11 +1,15 @@
 //! A new store from what can be read of a damaged file.
 
+mod alike;
+
 use crate::error::{Circumstances, Failure};
 use crate::options::{SqliteOptions, Synchronous};
 use crate::salvage::{Salvage, salvage};
 use crate::store::SqliteStore;
 use crate::{connection, copy, place};
-use hermes_session::transfer::{self, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport};
+use hermes_session::transfer::{
+    self, Finding, FindingKind, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport,
+};
 use hermes_session::{Maintenance as _, StoreError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -62,11 +66,16 @@ pub async fn repair(
     // Brought to disk at the end, before it gets its name.
     let options = SqliteOptions { background: false, synchronous: Synchronous::Normal, ..SqliteOptions::default() };
     let made = work.folder.join("store.db");
-    let (report, proof) = {
+    let (mut report, proof) = {
         let rows = SqliteStore::open(&scratch, &options)?;
+        let is_newer = past_the_store(target, || alike::is_newer(&scratch))?;
+        let alike = if is_newer { Some(past_the_store(target, || alike::fill(&scratch, &made))?) } else { None };
         let store = SqliteStore::open(&made, &options)?;
         let mut fill = |progress: Progress| watch(RepairPhase::Filling, progress.done, progress.total);
-        let report = transfer::copy(&rows, &store, &TransferOptions::default(), &mut fill).await?;
+        let report = match alike {
+            Some(report) => report,
+            None => transfer::copy(&rows, &store, &TransferOptions::default(), &mut fill).await?,
+        };
         while store.upkeep().await? {
             if watch(RepairPhase::Indexing, 0, 0).is_break() {
                 return Err(TransferError::Stopped);
@@ -75,11 +84,17 @@ pub async fn repair(
         let mut compare = |progress: Progress| watch(RepairPhase::Proving, progress.done, progress.total);
         let proof =
             transfer::prove(&rows, &store, Proving { told: &report.conflicts, words: WORDS }, &mut compare).await?;
+        if is_newer {
+            past_the_store(target, || alike::compare(&scratch, &made))?;
+        }
         (report, proof)
     };
-    salvage.settle("messages", report.messages);
-    salvage.settle("sessions", report.sessions);
-    stand_alone(&made)?;
+    past_the_store(target, || {
+        let new = connection::open_beside(&made)?;
+        salvage.settle(|table| alike::count(&new, table))
+    })?;
+    left_behind(&salvage, &mut report);
+    past_the_store(target, || stand_alone(&made))?;
     // Somebody may have come meanwhile.
     check_free(path, target)?;
     copy::place_new(&made, target).map_err(|error| StoreError::Refused {
@@ -88,6 +103,20 @@ pub async fn repair(
         hint: "choose another place".into(),
     })?;
     Ok(Repaired { salvage, report, proof })
+}
+
+/// Tells what was not even read.
+fn left_behind(salvage: &Salvage, report: &mut TransferReport) {
+    let unread = salvage
+        .unread
+        .iter()
+        .map(|table| format!("the table {table} is not carried: how its rows are kept is not known"));
+    let trash = (salvage.trashed > 0)
+        .then(|| format!("what is in the trash is not carried (conversations: {})", salvage.trashed));
+    for what in unread.chain(trash) {
+        report.found += 1;
+        report.findings.push(Finding { kind: FindingKind::Foreign, session: None, what });
+    }
 }
 
 /// Refuses a place where something is, or where SQLite would take a log of that name for the new file's own and play it back into it.
@@ -121,29 +150,31 @@ fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
 }
 
 /// Folds the log of a file that everybody has closed. Closing does that too, but says nothing if it can't: then the end is in the log alone.
-fn stand_alone(made: &Path) -> Result<(), StoreError> {
+fn stand_alone(made: &Path) -> Result<(), Failure> {
+    let connection = connection::open_beside(made)?;
+    let mode = |mode: &str| -> Result<String, rusqlite::Error> {
+        connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get(0))
+    };
+    let before: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    let after = mode("DELETE")?;
+    if after != "delete" || place::beside(made, "-wal").exists() {
+        return Err(Failure::Damaged("the log of the new file could not be folded into it".into()));
+    }
+    if before == "wal" {
+        mode("WAL")?;
+    }
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// Does something with the new file past the store.
+fn past_the_store<T>(target: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
     let start = Instant::now();
     connection::set_deadline(WAIT);
-    let fold = || -> Result<(), Failure> {
-        let connection = connection::open_beside(made)?;
-        let mode = |mode: &str| -> Result<String, rusqlite::Error> {
-            connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get(0))
-        };
-        let before: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-        let after = mode("DELETE")?;
-        if after != "delete" || place::beside(made, "-wal").exists() {
-            return Err(Failure::Damaged("the log of the new file could not be folded into it".into()));
-        }
-        if before == "wal" {
-            mode("WAL")?;
-        }
-        connection.close().map_err(|(_, error)| error)?;
-        Ok(())
-    };
-    fold().map_err(|failure| {
-        let location = made.display().to_string();
+    work().map_err(|failure| {
+        let location = target.display().to_string();
         failure.into_store_error(Circumstances {
-            op: "finish the new store",
+            op: "make the new store",
             waited: start.elapsed(),
             location: &location,
         })
