@@ -123,7 +123,9 @@ fn files_and_places() {
     mends(&home);
     drop(writer);
     // 7: a copy that was not finished.
-    std::fs::write(home.path().join("state.db.backup-v11.part-4294967294"), "x").unwrap();
+    let part = home.path().join("state.db.backup-v11.part-4294967294");
+    std::fs::write(&part, "").unwrap();
+    std::fs::File::open(&part).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     finds(&home, "leftovers note", "of a copy that was not finished -> rm -r ");
     mends(&home);
     // 8: a file that is a link.
