@@ -80,7 +80,7 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
             format!("has tables of version {applied}, newer than the {newest} that this program knows"),
             "use a newer hermes",
         )),
-        _ if database.read_only => Ok(Vec::new()),
+        _ if database.read_only => lacks_trigrams(client, &database.schema).await,
         _ => trigrams(client, &database.schema).await,
     }
 }
@@ -168,20 +168,34 @@ async fn refuse_strangers(
     }
 }
 
-/// Makes the index for pieces of words, if the extension it needs can be had; what to tell if not.
-async fn trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure> {
-    let name = quoted(schema);
-    let index = format!("{name}.hx_term_trgm");
-    if client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&index]).await?.try_get(0)? {
+/// Where the extension is, if it is.
+const WHERE: &str = "SELECT n.nspname::text FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'";
+const SLOWLY: &str = "pieces of words are found slowly, because";
+const ADD: &str = "have an administrator run CREATE EXTENSION pg_trgm in the database";
+
+async fn has_trigrams(client: &Object, schema: &str) -> Result<bool, Failure> {
+    let index = format!("{}.hx_term_trgm", quoted(schema));
+    Ok(client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&index]).await?.try_get(0)?)
+}
+
+/// What to tell of the index for pieces of words if nothing is to be changed.
+async fn lacks_trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure> {
+    if has_trigrams(client, schema).await? {
         return Ok(Vec::new());
     }
-    let lacking = |why: &str| {
-        vec![format!(
-            "pieces of words are found slowly, because the extension pg_trgm is missing ({why}); have an administrator run \
-             CREATE EXTENSION pg_trgm in the database"
-        )]
-    };
-    const WHERE: &str = "SELECT n.nspname::text FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm'";
+    Ok(vec![match client.query_opt(WHERE, &[]).await? {
+        None => format!("{SLOWLY} the extension pg_trgm is missing; {ADD}"),
+        Some(_) => format!("{SLOWLY} their index is missing; whoever opens the store for writing makes it"),
+    }])
+}
+
+/// Makes the index for pieces of words, if the extension it needs can be had; what to tell if not.
+async fn trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure> {
+    if has_trigrams(client, schema).await? {
+        return Ok(Vec::new());
+    }
+    let name = quoted(schema);
+    let lacking = |why: &str| vec![format!("{SLOWLY} the extension pg_trgm is missing ({why}); {ADD}")];
     if client.query_opt(WHERE, &[]).await?.is_none()
         && let Err(error) = client.batch_execute("CREATE EXTENSION IF NOT EXISTS pg_trgm").await
         && error.code() != Some(&SqlState::UNIQUE_VIOLATION)

@@ -16,11 +16,11 @@ mod walk;
 use crate::connection;
 use crate::database::Database;
 use crate::error::{Circumstances, Failure};
-use crate::{mend, place, schema};
+use crate::{mend, place, recount, schema};
 use catalog::Catalog;
 use fill::Scratch;
 use finish::{Reading, Stamp};
-use hermes_session::StoreError;
+use hermes_session::{SessionId, StoreError};
 use record::Value;
 use rusqlite::params;
 use source::Source;
@@ -58,6 +58,10 @@ pub struct Salvage {
     pub has_changed: bool,
     /// Whether a rollback journal lies beside the file. What was changed last may not be whole.
     pub has_journal: bool,
+    /// Conversations in the trash. They are left out.
+    pub trashed: u64,
+    /// Tables that were not read, because the file does not tell how their rows are kept.
+    pub unread: Vec<String>,
 }
 
 /// What was read of a table.
@@ -76,12 +80,19 @@ pub struct SalvagedTable {
 }
 
 impl Salvage {
-    /// Tells how many rows of a table a store could keep: a row that was garbled may be one that none can.
-    pub(crate) fn settle(&mut self, name: &str, kept: u64) {
-        if let Some(table) = self.tables.iter_mut().find(|table| table.name == name) {
-            table.lost += table.saved.saturating_sub(kept);
-            table.saved = kept;
+    /// Tells how many rows of each table the new store keeps: a row that was garbled may be one that none can. A table that it does not have
+    /// at all is no longer among these.
+    pub(crate) fn settle(&mut self, kept: impl Fn(&str) -> Result<Option<u64>, Failure>) -> Result<(), Failure> {
+        let mut settled = Vec::new();
+        for mut table in std::mem::take(&mut self.tables) {
+            if let Some(kept) = kept(&table.name)? {
+                table.lost += table.saved.saturating_sub(kept);
+                table.saved = table.saved.min(kept);
+                settled.push(table);
+            }
         }
+        self.tables = settled;
+        Ok(())
     }
 
     /// What was read of a table.
@@ -95,12 +106,11 @@ pub(crate) type SalvageWatch<'a> = &'a mut (dyn FnMut(u64, u64) -> ControlFlow<(
 
 /// Reads a damaged file into a new one that is as the agent's tables are.
 ///
-/// Nothing is written to the file, its log or their folder. Nobody in this process may have the file open.
+/// Nothing is written to the file, its log or their folder. Nobody in this process may have the file open, and it can be read.
 ///
 /// # Errors
 /// `Refused` if there is nothing of a store in it, or something is where the new file should go. Damage is no error.
 pub(crate) fn salvage(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Option<Salvage>, StoreError> {
-    place::check_readable(path)?;
     let failed = |failure: Failure| {
         failure.into_store_error(Circumstances {
             op: "salvage the store",
@@ -187,6 +197,7 @@ impl Job<'_, '_> {
             readings.push(self.table(&mut scratch, place)?);
         }
         let is_whole = readings.iter().take(3).all(|reading| reading.is_whole);
+        self.found.trashed = self.trashed()?;
         let (hidden, stamps, marks) = (self.hidden()?, self.stamps()?, self.marks()?);
         for (place, reading) in readings.iter_mut().enumerate() {
             reading.has_index = self.indexes(&scratch, place)?;
@@ -200,13 +211,15 @@ impl Job<'_, '_> {
         let sessions = scratch.tables.iter().find(|table| table.name == "sessions");
         let made = sessions.map(|table| finish::sessions(&scratch, table)).transpose()?.unwrap_or_default();
         (self.found.rebuilt_sessions, self.found.recovered_sessions) = (made.rebuilt, made.recovered);
+        finish::widowed(&mut scratch)?;
+        self.found.unread.clone_from(&scratch.unread);
         self.found.has_guessed = scratch.tables.iter().take(2).any(|table| !table.is_told);
         for (table, reading) in scratch.tables.iter().zip(&readings) {
             self.found.damaged += table.cut;
             self.found.tables.push(finish::count(&scratch, table, *reading)?);
         }
-        finish::counters(&scratch)?;
-        bring_into_use(scratch, path, &stamps, marks)?;
+        finish::version(&scratch)?;
+        bring_into_use(scratch, path, Beside { stamps, marks, indexes: self.catalog.index_statements() })?;
         Ok(self.found)
     }
 
@@ -296,6 +309,18 @@ impl Job<'_, '_> {
         Ok(hidden)
     }
 
+    /// How many conversations are in the trash.
+    fn trashed(&mut self) -> Result<u64, Stopped> {
+        let Some(root) = self.catalog.objects.get("hx_trash").map(|object| object.root) else { return Ok(0) };
+        let mut trashed = 0;
+        self.walk(root, true, &mut |row| {
+            // The last column tells whether somebody is taking it out.
+            trashed += u64::from(row.values.last() == Some(&Value::Integer(0)));
+            Ok(())
+        })?;
+        Ok(trashed)
+    }
+
     /// What sessions were to their parents at their birth.
     fn stamps(&mut self) -> Result<Vec<Stamp>, Stopped> {
         let mut stamps = Vec::new();
@@ -356,14 +381,21 @@ fn text(row: &Row, place: usize) -> Option<String> {
     }
 }
 
-/// Makes the new file one that a store reads: columns, titles of their own, places in lineages.
-fn bring_into_use(scratch: Scratch, path: &Path, stamps: &[Stamp], marks: marks::Found) -> Result<(), Failure> {
+/// What comes to the rows once they are a store's.
+struct Beside {
+    stamps: Vec<Stamp>,
+    marks: marks::Found,
+    indexes: Vec<String>,
+}
+
+/// Makes the new file one that a store reads: columns, titles of their own, places in lineages, counters.
+fn bring_into_use(scratch: Scratch, path: &Path, beside: Beside) -> Result<(), Failure> {
     let connection = scratch.connection;
     connection.execute_batch("COMMIT")?;
     let database = Database::new(connection);
     schema::bring_copy_into_use(&database, path)?;
     database.execute_batch("BEGIN")?;
-    for stamp in stamps {
+    for stamp in beside.stamps {
         database
             .prepare_cached(
                 "UPDATE hx_session SET relation = ?, origin = ?, dirty = 3 WHERE session_id = ?
@@ -371,8 +403,23 @@ fn bring_into_use(scratch: Scratch, path: &Path, stamps: &[Stamp], marks: marks:
             )?
             .execute(params![stamp.relation, stamp.origin, stamp.session])?;
     }
+    for sql in beside.indexes {
+        // One that is there already, or that rows contradict, is not needed to read them.
+        _ = database.execute_batch(&sql);
+    }
     mend::places(&database)?;
-    marks.put(&database)?;
+    beside.marks.put(&database)?;
+    recount_all(&database)?;
     database.execute_batch("COMMIT")?;
+    Ok(())
+}
+
+/// Counts messages as they are there now.
+fn recount_all(database: &Database) -> Result<(), Failure> {
+    let mut statement = database.prepare("SELECT id FROM sessions WHERE typeof(id) = 'text'")?;
+    let sessions: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for session in sessions {
+        recount::recount(database, &SessionId::from_stored(session))?;
+    }
     Ok(())
 }

@@ -73,10 +73,13 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
     Ok(notices)
 }
 
-/// Brings a file into use that is a copy itself, so that none is kept of it.
+/// Brings a file into use that is a copy itself, so that none is kept of it, and that has nothing but rows: titles may be shared, and the search
+/// indexes are missing.
 pub(crate) fn bring_copy_into_use(database: &Database, path: &Path) -> Result<(), Failure> {
     database.execute_batch("BEGIN IMMEDIATE")?;
     change(database, path)?;
+    adopt::part_titles(database)?;
+    indexes::mend(database, true)?;
     Ok(database.execute_batch("COMMIT")?)
 }
 

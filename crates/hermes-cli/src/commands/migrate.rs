@@ -214,7 +214,7 @@ fn failed(error: TransferError, stop: &Stop, ends: &Ends) -> CliError {
 }
 
 /// Tells what a person should know, the first of it.
-fn tell(context: &Context, report: &TransferReport) {
+pub(crate) fn tell(context: &Context, report: &TransferReport) {
     for finding in report.findings.iter().take(SHOWN) {
         let whose = finding.session.as_ref().map_or_else(|| "store".to_owned(), |id| format!("session {id}"));
         context.ui.finding(&whose, &finding.what);

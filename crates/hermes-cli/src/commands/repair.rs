@@ -1,5 +1,6 @@
 //! `hermes sessions repair`
 
+use super::migrate;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
@@ -55,6 +56,9 @@ pub(crate) async fn run(context: &Context, args: RepairArgs) -> Result<(), CliEr
         context.ui.json(&json::repaired::repaired(&outcome))?;
     } else {
         context.ui.print(repaired::lines(&outcome))?;
+    }
+    if !args.json {
+        migrate::tell(context, &outcome.repaired.report);
     }
     warn(context, &outcome.repaired);
     proven(&outcome)

@@ -123,14 +123,24 @@ fn files_and_places() {
     mends(&home);
     drop(writer);
     // 7: a copy that was not finished.
-    std::fs::write(home.path().join("state.db.backup-v11.part-4294967294"), "x").unwrap();
+    let part = home.path().join("state.db.backup-v11.part-4294967294");
+    std::fs::write(&part, "").unwrap();
+    std::fs::File::open(&part).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     finds(&home, "leftovers note", "of a copy that was not finished -> rm -r ");
     mends(&home);
     // 8: a file that is a link.
     std::fs::rename(home.database(), home.path().join("real.db")).unwrap();
     std::os::unix::fs::symlink(home.path().join("real.db"), home.database()).unwrap();
     finds(&home, "store problem", "is a link to");
+    assert!(!found(&look(&home, &DOCTOR)).iter().any(|(name, _)| name.starts_with("permissions")));
     std::fs::remove_file(home.database()).unwrap();
+    // 8, too: a folder, whose mode is not a file's, and a file without anything in it.
+    std::fs::create_dir(home.database()).unwrap();
+    finds(&home, "store problem", "is a folder");
+    assert!(!found(&look(&home, &DOCTOR)).iter().any(|(name, _)| name.starts_with("permissions")));
+    std::fs::remove_dir(home.database()).unwrap();
+    std::fs::write(home.database(), "").unwrap();
+    finds(&home, "store problem", "is empty: an agent is making it, or it was lost -> look again in a moment");
     // 9: a file that is no database.
     std::fs::write(home.database(), "Dear reader, ".repeat(100)).unwrap();
     mode(&home.database(), 0o600);

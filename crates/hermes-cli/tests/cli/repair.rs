@@ -66,3 +66,31 @@ fn what_is_no_store() {
     let told = home.see(&["sessions", "repair", "nowhere.db"]);
     assert!(told.contains("nowhere.db does not exist") && told.contains("--- exit 1"), "{told}");
 }
+
+#[test]
+fn what_is_not_in_the_new_store_is_told() {
+    let home = Home::empty();
+    home.talk("20250301_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "keep this")]);
+    home.talk("20250302_091523_a1b2c3", "cli", None, LONG_AGO, &[(Role::User, "throw this away")]);
+    home.hermes(&["sessions", "delete", "20250302_091523_a1b2c3", "--yes"]).stdout();
+    home.foreign()
+        .execute_batch(
+            "CREATE TABLE notes (text); INSERT INTO notes VALUES ('theirs');
+             CREATE TABLE keys (name TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO keys VALUES ('a')",
+        )
+        .unwrap();
+    let told = home.see(&["sessions", "repair", "state.db"]);
+    assert!(told.starts_with("Saved 1 session, 1 message in "), "{told}");
+    for what in [
+        "store: the table notes is not carried (rows: 1)\n",
+        "store: the table keys is not carried: how its rows are kept is not known\n",
+        "store: what is in the trash is not carried (conversations: 1)\n",
+    ] {
+        assert!(told.contains(what), "{told}");
+    }
+    assert!(!told.contains("notes       1 saved"), "{told}");
+    let json = home.hermes(&["sessions", "repair", "state.db", "--out", "other.db", "--json"]).stdout();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["found"].as_u64(), json["findings"].as_array().map(Vec::len)), (Some(3), Some(3)), "{json}");
+    assert_eq!(json["findings"][0]["kind"], "foreign", "{json}");
+}

@@ -59,6 +59,15 @@ fn every_command_works_on_postgresql() {
     let status = every_command_works(&server);
     assert!(status.contains("postgresql 1") && status.contains("11 in work"), "{status}");
     assert!(status.contains("in use, at most 15"), "{status}");
+    // Without the extension doctor tells it, and does not bring it back.
+    let Server::Postgresql(postgres) = &server else { return };
+    postgres.sql("DROP EXTENSION pg_trgm CASCADE");
+    let told = done(&Home::empty(), &server.store("work"), &["doctor", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let missing = told["items"].as_array().unwrap().iter().find(|item| item["name"] == "server").unwrap();
+    assert_eq!(missing["degree"], "warning", "{told}");
+    assert_eq!(missing["remedy"], "have an administrator run CREATE EXTENSION pg_trgm in the database", "{told}");
+    assert_eq!(postgres.sql("SELECT count(*) FROM pg_extension WHERE extname = 'pg_trgm'").trim(), "0");
 }
 
 #[test]
@@ -102,6 +111,12 @@ fn every_command_works(server: &Server) -> String {
     run(&["sessions", "prune", "--older-than", "0d", "--yes"]);
     assert!(run(&["sessions", "verify"]).contains("The store is sound."));
     assert!(run(&["config", "show"]).contains(url.split('?').next().unwrap()));
+    let examined: serde_json::Value = serde_json::from_str(&run(&["doctor", "--json"])).unwrap();
+    let store: Vec<&serde_json::Value> =
+        examined["items"].as_array().unwrap().iter().filter(|item| item["name"] != "home").collect();
+    assert!(store.iter().any(|item| item["name"] == "relations"), "{examined}");
+    // A server for tests need not keep what it acknowledged.
+    assert!(store.iter().all(|item| item["degree"] == "fine" || item["name"] == "server"), "{examined}");
     run(&["sessiondb", "status"])
 }
 

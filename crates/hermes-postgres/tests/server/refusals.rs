@@ -137,8 +137,15 @@ async fn without_trigrams_it_says_how_to_add_them() {
     assert!(notices.contains("CREATE EXTENSION pg_trgm"), "{notices}");
     store.create(&session("s"), &now()).await.expect("made");
     store.append(&id("s"), &[said("extraordinary")], &now()).await.expect("said");
+    let reading = PostgresOptions { read_only: true, ..options("modest") };
+    let notices = async || PostgresStore::open(&url, &reading).await.expect("it opens").notices().join("\n");
+    let told = notices().await;
+    assert!(told.contains("pg_trgm is missing; have an administrator run CREATE EXTENSION pg_trgm"), "{told}");
     server.sql("CREATE EXTENSION pg_trgm");
+    let told = notices().await;
+    assert!(told.contains("their index is missing; whoever opens the store for writing makes it"), "{told}");
     let store = PostgresStore::open(&url, &options("modest")).await.expect("it opens");
+    assert_eq!(notices().await, "");
     assert_eq!(store.notices(), Vec::<String>::new());
     assert_eq!(server.sql("SELECT to_regclass('modest.hx_term_trgm')").trim(), "modest.hx_term_trgm");
 }

@@ -6,8 +6,8 @@ use super::walk::{Row, Walker};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// The tables that are salvaged, in this order. Everything else is derived from them, or another program's.
-const WANTED: [&str; 4] = ["messages", "sessions", "state_meta", "schema_version"];
+/// The tables that every store has, in the order in which they are salvaged.
+pub(super) const WANTED: [&str; 4] = ["messages", "sessions", "state_meta", "schema_version"];
 
 /// An entry of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +52,23 @@ impl Catalog {
         }
     }
 
-    /// The names of tables that are salvaged: those of every store, and those of chats' topics and of models' use if they are there.
+    /// The names of tables that are salvaged: those of every store, and what else an agent or another program keeps. What we keep beside them
+    /// is read apart, and what indexes are made of is made anew.
     pub(super) fn wanted(&self) -> Vec<&str> {
         let is_more = |object: &&Object| {
-            object.is_table && (object.name.starts_with("telegram_dm_topic_") || object.name == "session_model_usage")
+            let is_derived = ["hx_", "sqlite_", "messages_fts"].iter().any(|prefix| object.name.starts_with(prefix));
+            object.is_table && !is_derived && !WANTED.contains(&object.name.as_str())
         };
         WANTED.into_iter().chain(self.objects.values().filter(is_more).map(|object| object.name.as_str())).collect()
+    }
+
+    /// The statements that made the indexes of salvaged tables.
+    pub(super) fn index_statements(&self) -> Vec<String> {
+        let wanted = self.wanted();
+        let is_of_it = |object: &&Object| {
+            !object.is_table && !object.name.starts_with("hx_") && wanted.contains(&object.table.as_str())
+        };
+        self.objects.values().filter(is_of_it).filter_map(|object| object.sql.clone()).collect()
     }
 
     /// The indexes of a table.

@@ -1,12 +1,12 @@
 //! The file that salvaged rows go into first: tables like those of the damaged one, and beside them what its indexes tell of rows.
 
-use super::catalog::{Catalog, Columns, can_be, index_columns, is_like};
+use super::catalog::{Catalog, Columns, WANTED, can_be, index_columns, is_like};
 use super::record::Value;
 use super::walk::Row;
 use crate::error::Failure;
 use crate::schema;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
 use std::collections::BTreeMap;
 
 /// A table that is filled.
@@ -26,6 +26,8 @@ pub(super) struct Table {
 pub(super) struct Scratch {
     pub(super) connection: Connection,
     pub(super) tables: Vec<Table>,
+    /// Tables whose rows can't be told from what the file says of them.
+    pub(super) unread: Vec<String>,
     /// An empty copy, to tell what an index is made of.
     empty: Connection,
 }
@@ -48,12 +50,18 @@ impl Scratch {
         connection.pragma_update(None, "foreign_keys", false)?;
         connection.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", "OFF")?;
+        // A file of a newer agent's goes on from here.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         let empty = Connection::open_in_memory()?;
-        let mut scratch = Self { connection, tables: Vec::new(), empty };
+        let mut scratch = Self { connection, tables: Vec::new(), unread: Vec::new(), empty };
         scratch.connection.execute_batch("BEGIN")?;
         for name in catalog.wanted() {
             let told = catalog.objects.get(name).and_then(|object| object.sql.as_deref());
             let is_told = told.is_some_and(|sql| scratch.create(name, sql));
+            if !is_told && !WANTED.contains(&name) {
+                scratch.unread.push(name.to_owned());
+                continue;
+            }
             scratch.tables.push(Table {
                 name: name.to_owned(),
                 columns: Columns { names: Vec::new(), rowid: None },
@@ -83,6 +91,7 @@ impl Scratch {
         let is_made = |connection: &Connection| {
             connection.execute(sql, []).is_ok()
                 && Columns::of(connection, name).is_ok_and(|found| is_essential(name, &found))
+                && has_plain_rows(connection, name)
         };
         if is_made(&self.empty) && is_made(&self.connection) {
             return true;
@@ -122,7 +131,11 @@ impl Scratch {
                 }
             }
         }
-        let is_put = self.connection.prepare_cached(sql)?.execute(params_from_iter(values))? > 0;
+        let is_put = match self.connection.prepare_cached(sql)?.execute(params_from_iter(values)) {
+            // What is ignored is what a table says of one row; of what a column says it is not.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => false,
+            outcome => outcome? > 0,
+        };
         table.cut += u64::from(is_put && row.is_cut);
         if !is_put && !is_there(&self.connection, &table.name, row.rowid)? {
             table.refused += 1;
@@ -168,6 +181,11 @@ impl Scratch {
         Ok(())
     }
 
+    /// Whether the file says that a table has a column.
+    pub(super) fn has(&self, name: &str, column: &str) -> bool {
+        self.tables.iter().any(|table| table.name == name && table.is_told && table.columns.place(column).is_some())
+    }
+
     /// A number that a statement answers with.
     pub(super) fn number(&self, sql: &str) -> Result<u64, Failure> {
         let number: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
@@ -178,6 +196,15 @@ impl Scratch {
 fn is_there(connection: &Connection, table: &str, rowid: i64) -> Result<bool, Failure> {
     let sql = format!("SELECT 1 FROM {} WHERE rowid = ?", quoted(table));
     Ok(connection.prepare_cached(&sql)?.exists([rowid])?)
+}
+
+/// Whether the rows of a table have numbers, and what is kept of each is its columns, in order.
+fn has_plain_rows(connection: &Connection, table: &str) -> bool {
+    let columns = |function: &str| {
+        connection.query_row(&format!("SELECT count(*) FROM {function}(?)"), [table], |row| row.get::<_, i64>(0)).ok()
+    };
+    connection.prepare(&format!("SELECT rowid FROM {}", quoted(table))).is_ok()
+        && columns("pragma_table_info") == columns("pragma_table_xinfo")
 }
 
 /// Whether a value is what it says: text is, if it is UTF-8.

@@ -1,11 +1,8 @@
-//! What is told of salvaged rows once all are there: sessions whose row is gone, times behind a cut, counters, and what is lost.
+//! What is told of salvaged rows once all are there: sessions whose row is gone, times behind a cut, and what is lost.
 
 use super::SalvagedTable;
 use super::fill::{Scratch, Table, known, quoted};
 use crate::error::Failure;
-use hermes_session::{Json, MessageBody, Role};
-use rusqlite::params;
-use std::collections::BTreeMap;
 
 /// What of a session stands in a side table of ours.
 pub(super) struct Stamp {
@@ -80,6 +77,14 @@ pub(super) fn sessions(scratch: &Scratch, table: &Table) -> Result<Made, Failure
          WHERE session_id NOT IN (SELECT id FROM sessions WHERE id IS NOT NULL) GROUP BY session_id",
         [],
     )? as u64;
+    if scratch.has("session_model_usage", "first_seen") {
+        made.recovered += scratch.connection.execute(
+            "INSERT INTO sessions (id, source, started_at)
+             SELECT session_id, 'recovered', coalesce(min(first_seen), 0.0) FROM session_model_usage
+             WHERE typeof(session_id) = 'text' AND session_id NOT IN (SELECT id FROM sessions WHERE id IS NOT NULL) GROUP BY session_id",
+            [],
+        )? as u64;
+    }
     Ok(made)
 }
 
@@ -103,33 +108,18 @@ pub(super) fn count(scratch: &Scratch, table: &Table, reading: Reading) -> Resul
     Ok(SalvagedTable { name: table.name.clone(), saved, cut: table.cut, lost, is_certain })
 }
 
-/// Counters of sessions as their rows have them now.
-pub(super) fn counters(scratch: &Scratch) -> Result<(), Failure> {
-    let mut calls: BTreeMap<String, i64> = BTreeMap::new();
-    {
-        let mut statement = scratch.connection.prepare(
-            "SELECT CAST(session_id AS TEXT), CAST(tool_calls AS BLOB) FROM messages WHERE tool_calls IS NOT NULL",
-        )?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let text = String::from_utf8_lossy(row.get_ref(1)?.as_blob().unwrap_or_default()).into_owned();
-            let session = String::from_utf8_lossy(row.get_ref(0)?.as_bytes().unwrap_or_default()).into_owned();
-            if let Ok(json) = Json::parse(&text) {
-                let body = MessageBody { tool_calls: Some(json), ..MessageBody::empty(Role::Assistant) };
-                *calls.entry(session).or_default() += body.tool_call_count();
-            }
-        }
-    }
-    scratch.connection.execute_batch(
-        "CREATE INDEX IF NOT EXISTS idx_messages_session ON messages(session_id, timestamp);
-         UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id = sessions.id), tool_call_count = 0",
+/// The version of a newer agent's file that no longer says it: the least that has what its tables have, from which that agent goes on.
+pub(super) fn version(scratch: &Scratch) -> Result<(), Failure> {
+    let least = match () {
+        () if scratch.has("session_model_usage", "task") => 22,
+        () if scratch.has("session_model_usage", "model") => 20,
+        () if scratch.has("messages", "active") => 12,
+        () => return Ok(()),
+    };
+    scratch.connection.execute(
+        "INSERT INTO schema_version (version) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM schema_version WHERE typeof(version) = 'integer')",
+        [least],
     )?;
-    for (session, count) in calls {
-        scratch
-            .connection
-            .prepare_cached("UPDATE sessions SET tool_call_count = ? WHERE id = ?")?
-            .execute(params![count, session])?;
-    }
     Ok(())
 }
 
@@ -138,13 +128,31 @@ pub(super) fn leave_out(scratch: &Scratch, hidden: &[String]) -> Result<u64, Fai
     let mut gone = 0;
     for id in hidden {
         gone += scratch.connection.prepare_cached("DELETE FROM sessions WHERE id = ?")?.execute([id])? as u64;
-        for sql in [
-            "DELETE FROM messages WHERE session_id = ?",
-            "DELETE FROM known_sessions WHERE id = ?",
-            "DELETE FROM known_messages WHERE session_id = ?",
-        ] {
-            scratch.connection.prepare_cached(sql)?.execute([id])?;
+        scratch.connection.prepare_cached("DELETE FROM known_sessions WHERE id = ?")?.execute([id])?;
+        for table in scratch.tables.iter().filter(|table| table.columns.place("session_id").is_some()) {
+            for name in [table.name.clone(), known(&table.name)] {
+                let sql = format!("DELETE FROM {} WHERE session_id = ?", quoted(&name));
+                scratch.connection.prepare_cached(&sql)?.execute([id])?;
+            }
         }
     }
     Ok(gone)
+}
+
+/// Takes out rows beside the sessions and messages that refer to one that is gone for good: none could keep them.
+pub(super) fn widowed(scratch: &mut Scratch) -> Result<(), Failure> {
+    let widowed: Vec<(String, i64)> = {
+        let mut statement = scratch.connection.prepare(
+            "SELECT DISTINCT \"table\", rowid FROM pragma_foreign_key_check WHERE \"table\" NOT IN ('messages', 'sessions') AND rowid IS NOT NULL",
+        )?;
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?
+    };
+    for (name, rowid) in widowed {
+        let sql = format!("DELETE FROM {} WHERE rowid = ?", quoted(&name));
+        scratch.connection.prepare_cached(&sql)?.execute([rowid])?;
+        if let Some(table) = scratch.tables.iter_mut().find(|table| table.name == name) {
+            table.refused += 1;
+        }
+    }
+    Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Fa
 }
 
 /// Gives each session a title of its own where old files let two share one: the one that started last keeps it.
-fn part_titles(database: &Database) -> Result<Vec<Notice>, Failure> {
+pub(super) fn part_titles(database: &Database) -> Result<Vec<Notice>, Failure> {
     let mut doubled = database.prepare(
         "SELECT id, title FROM (SELECT id, title, row_number() OVER (PARTITION BY title ORDER BY started_at DESC, id DESC) AS place \
          FROM sessions WHERE title IS NOT NULL AND id IS NOT NULL) WHERE place > 1 ORDER BY title, place",

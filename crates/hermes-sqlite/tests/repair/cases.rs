@@ -4,6 +4,7 @@ use crate::beside::{OTHERS, Others};
 use crate::damage::{Dice, WAYS, Way, damage};
 use crate::fixture::{KEPT, Sound, idle};
 use hermes_session::Maintenance as _;
+use hermes_session::transfer::TransferError;
 use hermes_sqlite::{Repaired, SqliteStore, repair};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -223,6 +224,43 @@ async fn what_was_deleted_stays_so_as_long_as_that_is_known() {
     let outcome = repaired(&path, &target).await;
     assert!(outcome.salvage.stray_rows > 0 && !outcome.salvage.may_revive, "{:?}", outcome.salvage);
     assert_eq!(judge(&target, &sound.truth()).other, 0);
+}
+
+#[tokio::test]
+async fn a_log_that_lies_where_the_new_store_goes_is_told_and_read_once_it_is_moved_along() {
+    let sound = Sound::make(4096, true).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (path, target) = (folder.path().join("state.db.bad"), folder.path().join("state.db"));
+    std::fs::copy(sound.path(), &path).unwrap();
+    // The file was given another name, and its log was forgotten.
+    let (left, along) = (folder.path().join("state.db-wal"), folder.path().join("state.db.bad-wal"));
+    std::fs::copy(sound.path().with_file_name("state.db-wal"), &left).unwrap();
+    let before = contents(folder.path());
+    let error = repair(&path, &target, &mut |_, _, _| ControlFlow::Continue(())).await.unwrap_err();
+    let TransferError::Store(error) = error else { panic!("{error}") };
+    assert!(error.to_string().contains("would be read with the -wal file of another database"), "{error}");
+    let advice = format!("`mv {} {}`", left.display(), along.display());
+    assert!(error.hint().contains(&advice), "{}", error.hint());
+    assert!(before == contents(folder.path()));
+
+    std::fs::rename(&left, &along).unwrap();
+    // Also one that comes while the new store is made.
+    for (name, comes_first) in [("state.db-shm", true), ("state.db-journal", false)] {
+        let stale = folder.path().join(name);
+        let come = || std::fs::write(&stale, "stale").unwrap();
+        if comes_first {
+            come();
+        }
+        let watch = &mut |_, _, _| {
+            come();
+            ControlFlow::Continue(())
+        };
+        let error = repair(&path, &target, watch).await.unwrap_err();
+        assert!(error.to_string().contains("file of another database"), "{name}: {error}");
+        std::fs::remove_file(stale).unwrap();
+    }
+    repaired(&path, &target).await;
+    assert_eq!(judge(&target, &sound.truth()).same, sound.messages);
 }
 
 #[tokio::test]

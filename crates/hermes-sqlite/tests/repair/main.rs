@@ -8,3 +8,4 @@ mod cases;
 mod damage;
 mod fixture;
 mod marks;
+mod newer;

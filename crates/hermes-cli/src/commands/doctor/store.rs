@@ -8,6 +8,7 @@ use crate::ui::shell::shell_word;
 use hermes_config::Settings;
 use hermes_session::{Check, IndexHealth, Report, Severity, Store, StoreError, StoreStatus};
 use hermes_store::{OpenOptions, StoreUrl};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long a server, or whoever holds a lock, is waited for.
@@ -22,7 +23,15 @@ pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl,
             items.push(unusable(&error, url));
             return;
         }
-        items.extend(place::file(path, &hermes_sqlite::facts(path)));
+        let found = std::fs::symlink_metadata(path);
+        let is_file = found.as_ref().is_ok_and(std::fs::Metadata::is_file);
+        let facts = is_file.then(|| hermes_sqlite::facts(path));
+        if facts.as_ref().is_some_and(|facts| facts.bytes == 0 && facts.log_bytes == 0) {
+            items.push(empty(path));
+            return;
+        }
+        // What is said of a file is not to be done to a folder, or through a link.
+        items.extend(facts.iter().flat_map(|facts| place::file(path, facts)));
     }
     let store = match open(context, settings, url).await {
         Ok(store) => store,
@@ -35,6 +44,7 @@ pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl,
         Ok(status) => {
             let Item { what, .. } = named(&status);
             items.push(Item::fine("store", what));
+            items.extend(store.notices().iter().map(|notice| told(notice)));
             items.push(indexes(&status));
         }
         Err(error) => items.push(unusable(&error.into(), url)),
@@ -53,11 +63,23 @@ async fn open(context: &Context, settings: &Settings, url: &StoreUrl) -> Result<
     Ok(hermes_store::open(url, &options).await?)
 }
 
+/// What a server has to say of itself: what is so, then what to do about it.
+fn told(notice: &str) -> Item {
+    let (what, remedy) = notice.rsplit_once("; ").unwrap_or((notice, "see the server's settings"));
+    Item::new("server", Degree::Warning, what).remedy(remedy)
+}
+
 fn named(status: &StoreStatus) -> Item {
     Item::fine(
         "store",
         format!("{} {}, schema {}, {}", status.provider, status.version, status.schema_version, status.location),
     )
+}
+
+/// A file without anything in it, which an agent takes for a new store.
+fn empty(path: &Path) -> Item {
+    Item::new("store", Degree::Problem, format!("{} is empty: an agent is making it, or it was lost", path.display()))
+        .remedy("look again in a moment; if there should be conversations in it, hermes sessions restore-backup FILE")
 }
 
 /// A store that can't be opened or read, with what mends it.

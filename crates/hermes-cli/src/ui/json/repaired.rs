@@ -29,6 +29,8 @@ pub(crate) fn repaired(outcome: &Outcome) -> String {
         .raw("log_frames", &salvage.log_frames.to_string())
         .raw("damaged_frames", &salvage.damaged_frames.to_string())
         .raw("tables", &array(tables))
+        .raw("found", &report.found.to_string())
+        .raw("findings", &super::store::findings(report))
         .raw("stray_rows", &salvage.stray_rows.to_string())
         .raw("rebuilt_sessions", &salvage.rebuilt_sessions.to_string())
         .raw("recovered_sessions", &salvage.recovered_sessions.to_string())

@@ -3,7 +3,7 @@
 use super::{SCHEMA, array, boolean, double};
 use crate::commands::migrate::Migrated;
 use hermes_session::json::ObjectWriter;
-use hermes_session::transfer::Proof;
+use hermes_session::transfer::{Proof, TransferReport};
 use hermes_session::{Counts, IndexHealth, Json, SessionId, StoreStatus};
 
 /// What and where a store is.
@@ -44,17 +44,21 @@ pub(crate) fn status(status: &StoreStatus, counts: &Counts) -> String {
     object.finish()
 }
 
-/// What a migration came to.
-pub(crate) fn migrated(migrated: &Migrated) -> String {
-    let report = &migrated.report;
-    let findings = report.findings.iter().map(|finding| {
+/// What a person should know of a transfer.
+pub(super) fn findings(report: &TransferReport) -> String {
+    array(report.findings.iter().map(|finding| {
         let mut object = ObjectWriter::new();
         object
             .text("kind", Some(finding.kind.as_str()))
             .text("session_id", finding.session.as_ref().map(SessionId::as_str))
             .text("what", Some(&finding.what));
         object.finish()
-    });
+    }))
+}
+
+/// What a migration came to.
+pub(crate) fn migrated(migrated: &Migrated) -> String {
+    let report = &migrated.report;
     let conflicts = report.conflicts.iter().map(|id| Json::string(id.as_str()).to_string());
     let mut object = ObjectWriter::new();
     object
@@ -75,7 +79,7 @@ pub(crate) fn migrated(migrated: &Migrated) -> String {
         .raw("fts_entries", &migrated.fts_entries.to_string())
         .raw("seconds", &double(Some(migrated.took.as_secs_f64())))
         .raw("found", &report.found.to_string())
-        .raw("findings", &array(findings))
+        .raw("findings", &findings(report))
         .raw("proof", &migrated.proof.as_ref().map_or_else(|| "null".to_owned(), proof));
     object.finish()
 }
