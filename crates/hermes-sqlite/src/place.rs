@@ -57,6 +57,9 @@ pub(crate) fn check_readable(path: &Path) -> Result<(), StoreError> {
             refused("is a folder".into(), "give the path of the file in it, such as state.db")
         }
         Ok(found) if !found.is_file() => refused("is not a regular file".into(), "give the path of a state.db"),
+        Ok(_) if rustix::fs::access(path, Access::READ_OK).is_err() => {
+            refused("may not be read by you".into(), "ask its owner, or run as its owner")
+        }
         Ok(_) => Ok(()),
     }
 }

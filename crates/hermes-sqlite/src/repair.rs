@@ -58,6 +58,7 @@ pub async fn repair(
     target: &Path,
     watch: &mut (dyn FnMut(RepairPhase, u64, u64) -> ControlFlow<()> + Send),
 ) -> Result<Repaired, TransferError> {
+    place::check_readable(path)?;
     check_free(path, target)?;
     let work = Work::make(target)?;
     let scratch = work.folder.join("rows.db");
@@ -143,7 +144,7 @@ fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
     refused(
         why,
         format!(
-            "if it was left behind when the damaged file got its name, move it along, so that it is read too: {}; else choose another name",
+            "if it was left behind when the damaged file was renamed, move it along, so that it is read too: {}; else choose another name",
             moves.join(", ")
         ),
     )
@@ -191,9 +192,9 @@ impl Work {
         use std::os::unix::fs::DirBuilderExt as _;
         let folder = place::beside(target, &format!(".part-{}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| StoreError::Refused {
-            path: folder.clone(),
+            path: target.to_owned(),
             why: format!("can't be made: {error}"),
-            hint: "choose another place for the new store".into(),
+            hint: "choose a place that you may write to (--out)".into(),
         })?;
         Ok(Self { folder })
     }

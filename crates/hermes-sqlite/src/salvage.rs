@@ -106,12 +106,11 @@ pub(crate) type SalvageWatch<'a> = &'a mut (dyn FnMut(u64, u64) -> ControlFlow<(
 
 /// Reads a damaged file into a new one that is as the agent's tables are.
 ///
-/// Nothing is written to the file, its log or their folder. Nobody in this process may have the file open.
+/// Nothing is written to the file, its log or their folder. Nobody in this process may have the file open, and it can be read.
 ///
 /// # Errors
 /// `Refused` if there is nothing of a store in it, or something is where the new file should go. Damage is no error.
 pub(crate) fn salvage(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Option<Salvage>, StoreError> {
-    place::check_readable(path)?;
     let failed = |failure: Failure| {
         failure.into_store_error(Circumstances {
             op: "salvage the store",

@@ -15,7 +15,10 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
     let mut more = |count: u64, text: &str| read.extend((count > 0).then(|| format!("{} {text}", number(count))));
     more(salvage.log_frames, "from the log");
     more(salvage.damaged_frames, "of the log damaged");
-    read.extend((salvage.damaged > 0).then(|| format!("{} damaged", plural(salvage.damaged, "places"))));
+    read.push(match salvage.damaged {
+        0 => "nothing damaged".to_owned(),
+        damaged => format!("{} damaged", plural(damaged, "places")),
+    });
     let mut facts = vec![
         ("from", outcome.from.display().to_string()),
         ("to", outcome.to.display().to_string()),

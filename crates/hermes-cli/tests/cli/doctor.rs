@@ -132,7 +132,15 @@ fn files_and_places() {
     std::fs::rename(home.database(), home.path().join("real.db")).unwrap();
     std::os::unix::fs::symlink(home.path().join("real.db"), home.database()).unwrap();
     finds(&home, "store problem", "is a link to");
+    assert!(!found(&look(&home, &DOCTOR)).iter().any(|(name, _)| name.starts_with("permissions")));
     std::fs::remove_file(home.database()).unwrap();
+    // 8, too: a folder, whose mode is not a file's, and a file without anything in it.
+    std::fs::create_dir(home.database()).unwrap();
+    finds(&home, "store problem", "is a folder");
+    assert!(!found(&look(&home, &DOCTOR)).iter().any(|(name, _)| name.starts_with("permissions")));
+    std::fs::remove_dir(home.database()).unwrap();
+    std::fs::write(home.database(), "").unwrap();
+    finds(&home, "store problem", "is empty: an agent is making it, or it was lost -> look again in a moment");
     // 9: a file that is no database.
     std::fs::write(home.database(), "Dear reader, ".repeat(100)).unwrap();
     mode(&home.database(), 0o600);

@@ -30,6 +30,10 @@ pub(super) fn home(home: &Path) -> Item {
         return Item::new("home", Degree::Problem, format!("{place} is no folder"))
             .remedy("set HERMES_HOME to a folder");
     }
+    if let Err(error) = std::fs::read_dir(home) {
+        return Item::new("home", Degree::Problem, format!("{place} can't be looked into: {error}"))
+            .remedy("run as its owner; --home and HERMES_HOME say where else to look");
+    }
     let mode = found.permissions().mode() & 0o7777;
     if mode & 0o077 != 0 {
         return Item::new("home", Degree::Warning, format!("{place} is open to others (mode {mode:o})"))
