@@ -144,7 +144,7 @@ fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
     refused(
         why,
         format!(
-            "if it was left behind when the damaged file got its name, move it along, so that it is read too: {}; else choose another name",
+            "if it was left behind when the damaged file was renamed, move it along, so that it is read too: {}; else choose another name",
             moves.join(", ")
         ),
     )
