@@ -5,7 +5,6 @@
 
 use crate::replay::without_repeats;
 use crate::{Content, Message, MessageBody, MessageId, Role, SessionId, Timestamp, compaction};
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// More messages than this are not looked at from either end: what is copied has to fit into a context.
@@ -97,9 +96,7 @@ fn copies(before: &[Trace], context: &[Trace]) -> Vec<MessageId> {
     if before.is_empty() {
         return Vec::new();
     }
-    let kept = without_repeats([before, context.iter().map(Trace::as_message).collect()]);
-    let kept: HashSet<MessageId> = kept.into_iter().map(|message| message.id).collect();
-    context.iter().map(|trace| trace.id).filter(|id| !kept.contains(id)).collect()
+    without_repeats([before, context.iter().map(Trace::as_message).collect()]).copies.into_keys().collect()
 }
 
 #[cfg(test)]

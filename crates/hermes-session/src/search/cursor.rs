@@ -95,7 +95,7 @@ fn question(request: &SearchRequest) -> String {
         SearchOrder::Newest => "newest",
     };
     let digest = Fingerprint::of("search").field(&request.query.to_string()).field(order).finish();
-    digest.to_string().chars().take(12).collect()
+    digest.chars().take(12).collect()
 }
 
 #[cfg(test)]
@@ -130,10 +130,8 @@ mod tests {
     fn the_place_of_another_search_is_refused() {
         let request = SearchRequest::new(Query::parse("disk"));
         let text = cursor().to_text(&request);
-        let others = [
-            SearchRequest::new(Query::parse("disks")),
-            SearchRequest { order: SearchOrder::Newest, ..request.clone() },
-        ];
+        let others =
+            [SearchRequest::new(Query::parse("disks")), SearchRequest { order: SearchOrder::Newest, ..request }];
         for other in others {
             let refused = SearchCursor::parse(&text, &other).unwrap_err();
             assert!(refused.to_string().contains("another search"), "{refused}");

@@ -28,7 +28,9 @@ pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<()
     }
     search.served.is_relaxed = true;
     let found = found(search, &words)?;
-    search.leave_time();
+    if search.is_late() {
+        search.leave_time();
+    }
     let Order { best, mut rest, weights } = order(search, &found, words.len())?;
     page.weigh(search.average, &weights);
     let excluded = Matcher::new(&relax::exclusions(&search.request.query));

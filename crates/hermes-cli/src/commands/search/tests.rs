@@ -31,6 +31,7 @@ fn every_option_is_asked_of_the_store() {
         exact: true,
         limit: 5,
         offset: 10,
+        after: None,
         context: false,
         json: false,
     };
@@ -65,7 +66,7 @@ fn nothing_but_a_query_asks_for_everything_but_tools() {
 
 #[test]
 fn the_next_page_is_asked_for_with_the_same_options() {
-    assert_eq!(SearchArgs::new("x").command(20, ""), "hermes sessions search --offset 20 x");
+    assert_eq!(SearchArgs::new("x").command(("--offset", "20".into()), ""), "hermes sessions search --offset 20 x");
     let args = SearchArgs {
         query: texts(&["rm", "-rf", "it's"]),
         source: texts(&["cli", "cron"]),
@@ -82,10 +83,11 @@ fn the_next_page_is_asked_for_with_the_same_options() {
         exact: true,
         limit: 5,
         offset: 5,
+        after: None,
         context: true,
         json: false,
     };
-    let command = args.command(10, " --home h");
+    let command = args.command(("--offset", "10".into()), " --home h");
     assert_eq!(
         command,
         "hermes sessions search --home h --source cli --source cron --exclude-source x --role user --tag w --since 3d \
