@@ -33,6 +33,10 @@ impl Words for Written {
         let Indexed { form, length, words, terms } = Indexed::of_body::<Plain>(body);
         Self { length: i32::try_from(length).unwrap_or(i32::MAX), form, words, terms }
     }
+
+    fn terms(&self) -> &[String] {
+        &self.terms
+    }
 }
 
 /// Puts the words of messages into the index, in place of others that they had, and those that are new into the vocabulary.

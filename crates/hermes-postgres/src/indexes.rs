@@ -28,6 +28,10 @@ impl Words for Written {
         let Indexed { form, length, words, terms } = Indexed::of_body::<TsVector>(body);
         Self { length: i32::try_from(length).unwrap_or(i32::MAX), form: form.code(), words, terms }
     }
+
+    fn terms(&self) -> &[String] {
+        &self.terms
+    }
 }
 
 /// Puts the words of messages into the index, in place of others that they had.

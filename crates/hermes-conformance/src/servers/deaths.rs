@@ -130,6 +130,26 @@ pub async fn replaced_by_one_that_knows_less(store: &dyn Store, replace: impl Fn
     assert_eq!(found_by_a_piece(store, "zetaqx").await, 2);
 }
 
+/// The word `zetaqx` is taken out of the vocabulary.
+///
+/// # Panics
+///
+/// If that is not told, or not mended by making the indexes anew.
+pub async fn deprived_of_a_word(store: &dyn Store, deprive: impl FnOnce()) {
+    store.create(&new_session("w0"), &request(0)).await.expect("made");
+    append(store, 0, "zetaqx", &request(0)).await.expect("said");
+    tokio::task::block_in_place(deprive);
+    let report = store.verify().await.expect("looked through");
+    let indexes = report.check("indexes").expect("it is looked at");
+    let told: Vec<&str> = indexes.findings.iter().map(|finding| finding.object.as_str()).collect();
+    assert_eq!((told, report.problems()), (vec!["hx_term zetaqx"], 1));
+    store.rebuild_indexes().await.expect("begun");
+    while store.upkeep().await.expect("a step") {}
+    assert_eq!(found_by_a_piece(store, "zetaqx").await, 1);
+    let report = store.verify().await.expect("looked through");
+    assert!(report.is_sound(), "{report:?}");
+}
+
 /// How many messages with a word are found by it; as many by what is behind its first letter. However slow the server is at the moment, none is left out.
 async fn found_by_a_piece(store: &dyn Store, word: &str) -> usize {
     let mut found = Vec::new();

@@ -45,6 +45,13 @@ async fn put_back_under_a_writer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deprived_of_a_word() {
+    let Some(server) = server(&[]) else { return };
+    let store = MysqlStore::open(&server.url(), &options()).await.expect("it opens");
+    deaths::deprived_of_a_word(&store, || _ = server.sql("DELETE FROM hx_term WHERE term = 'zetaqx'")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn cut_off_in_every_phase() {
     let Some(server) = server(&[]) else { return };
     let store = MysqlStore::open(&server.url(), &options()).await.expect("it opens");

@@ -63,6 +63,13 @@ async fn put_back_under_a_writer() {
     deaths::replaced_by_one_that_knows_less(&store, replace).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deprived_of_a_word() {
+    let Some(server) = server(&[]) else { return };
+    let store = PostgresStore::open(&server.url(), &options("word")).await.expect("it opens");
+    deaths::deprived_of_a_word(&store, || _ = server.sql("DELETE FROM word.hx_term WHERE term = 'zetaqx'")).await;
+}
+
 /// A pooler keeps its clients when it loses its server: what they knew of the one before may not be so, whenever it was lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replaced_behind_a_pooler() {
