@@ -3,8 +3,8 @@
 use crate::connection::{Object, Pool};
 use crate::error::Failure;
 use crate::indexes::{Vocabulary, Written};
-use crate::marks;
 use crate::transaction::Transaction;
+use crate::{lapses, marks};
 use hermes_session::StoreError;
 use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
 use mysql_async::Conn;
@@ -86,6 +86,9 @@ impl Purpose {
     }
 }
 
+/// What a server calls itself.
+pub(crate) const NAME: &str = "concat(@@hostname, ':', @@port, ' ', @@server_id)";
+
 impl Database {
     /// What comes before the first statement of a transaction.
     fn prelude(&self, purpose: Purpose) -> String {
@@ -99,7 +102,7 @@ impl Database {
                 "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
             }
         };
-        format!("{}; {begin}", self.flavour.statement_timeout(bound))
+        format!("SELECT {NAME}; {}; {begin}", self.flavour.statement_timeout(bound))
     }
 
     /// Begins a transaction for a call.
@@ -111,9 +114,15 @@ impl Database {
             return Ok(Transaction::within(frame));
         }
         let mut object = self.pool.get().await?;
-        let epoch = self.vocabulary.meet(Object::metrics(&object).created);
         match self.start(&mut object, purpose).await {
-            Ok(mark) => Ok(Transaction::new(object, epoch, mark, self.flavour, Arc::clone(&self.vocabulary))),
+            Ok((server, mark)) => {
+                let epoch = self.vocabulary.meet(&server, Object::metrics(&object).created);
+                if !self.read_only && self.vocabulary.should_look(epoch) {
+                    // What each search does for itself until then, one does for all.
+                    lapses::look_meanwhile(self.clone());
+                }
+                Ok(Transaction::new(object, epoch, mark, self.flavour, Arc::clone(&self.vocabulary)))
+            }
             Err(failure) => {
                 drop(Object::take(object));
                 if failure.remedy() == Remedy::Reconnect {
@@ -125,10 +134,11 @@ impl Database {
         }
     }
 
-    async fn start(&self, conn: &mut Conn, purpose: Purpose) -> Result<Option<Mark>, Failure> {
+    /// Begins it on a connection; what the server calls itself, and the mark of what is written.
+    async fn start(&self, conn: &mut Conn, purpose: Purpose) -> Result<(String, Option<Mark>), Failure> {
         let mark = if purpose.is_write() { Some(marks::take(&self.marks, conn).await?) } else { None };
-        match conn.query_drop(self.prelude(purpose)).await {
-            Ok(()) => Ok(mark),
+        match conn.query_first::<String, _>(self.prelude(purpose)).await {
+            Ok(server) => Ok((server.unwrap_or_default(), mark)),
             Err(error) => {
                 mark.into_iter().for_each(|mark| self.marks.give_back(mark));
                 Err(error.into())
@@ -153,8 +163,12 @@ impl Server for Database {
         transaction.commit(&self.marks).await
     }
 
-    async fn roll_back(&self, transaction: Transaction) {
-        transaction.roll_back(&self.marks).await;
+    async fn roll_back(&self, transaction: Transaction, remedy: Remedy) {
+        transaction.roll_back(&self.marks, remedy != Remedy::Reconnect).await;
+        if remedy == Remedy::Reconnect {
+            // The others are to the same server, which is gone, or does not take what is written any more.
+            self.pool.retain(|_, _| false);
+        }
     }
 
     async fn is_reached(&self, mark: &Mark) -> Result<bool, Failure> {

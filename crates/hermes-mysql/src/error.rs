@@ -32,6 +32,13 @@ pub(crate) mod code {
     pub(crate) const LAST_BREATHS: [u16; 6] = [SHUTDOWN, 1080, 1180, 1196, 1927, 4031];
 }
 
+impl Failure {
+    /// Whether the row of a mark is not where this writer left it.
+    pub(crate) fn is_misplaced_mark(&self) -> bool {
+        matches!(self, Self::Driver(Error::Server(error)) if error.code == code::OUT_OF_RANGE)
+    }
+}
+
 /// The domain's error for one of the server's, which stays its source.
 fn server_error(error: Error, op: &'static str, waited: Duration, location: String) -> StoreError {
     if is_too_large(&error) {

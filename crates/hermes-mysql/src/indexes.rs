@@ -9,7 +9,7 @@ use hermes_sql::search::lexemes::{Form, Indexed};
 use hermes_sql::server::{Epoch, Fields as _, Knowledge, Sql as _, Words, among};
 use hermes_sql::values;
 use std::collections::{BTreeSet, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The greatest `innodb_ft_min_token_size` and the least `innodb_ft_max_token_size` with which the index has every word.
 pub(crate) const SHORTEST: u64 = spelling::SHORTEST as u64;
@@ -33,6 +33,10 @@ impl Words for Written {
         let Indexed { form, length, words, terms } = Indexed::of_body::<Plain>(body);
         Self { length: i32::try_from(length).unwrap_or(i32::MAX), form, words, terms }
     }
+
+    fn terms(&self) -> &[String] {
+        &self.terms
+    }
 }
 
 /// Puts the words of messages into the index, in place of others that they had, and those that are new into the vocabulary.
@@ -52,7 +56,7 @@ pub(crate) async fn add<'m>(
     let fits = fits(transaction).await?;
     if fits {
         let terms = messages.iter().flat_map(|(.., written)| &written.terms);
-        let unknown = transaction.vocabulary().unknown(terms);
+        let unknown = transaction.vocabulary().unknown(transaction.epoch(), terms);
         learn(transaction, unknown).await?;
     }
     let row = |(session, id, written): (&SessionId, MessageId, &Written)| {
@@ -66,7 +70,7 @@ pub(crate) async fn add<'m>(
 
 /// Whether the server's index has all words that it is given: it drops those that are too short or too long for its settings.
 pub(crate) async fn fits(transaction: &Transaction) -> Result<bool, Failure> {
-    if let Some(fits) = transaction.vocabulary().0.read(|known| known.fits) {
+    if let Some(fits) = transaction.vocabulary().0.read(transaction.epoch(), |known| known.fits) {
         return Ok(fits);
     }
     let row = transaction.one("SELECT @@innodb_ft_min_token_size, @@innodb_ft_max_token_size", values![]).await?;
@@ -112,20 +116,32 @@ struct Known {
     fits: Option<bool>,
     /// Whether it is certain that the index has lost nothing since the server started.
     is_whole: bool,
+    /// Whether a search had to look for what it lost.
+    is_unsure: bool,
+    /// When somebody was told to see to it.
+    looked: Option<Instant>,
 }
+
+/// How long nobody else is told to see to what the index lost.
+const PAUSE: Duration = Duration::from_secs(60);
 
 /// How many words are remembered; beyond that it starts anew.
 const MOST: usize = 200_000;
 
 impl Vocabulary {
-    /// Meets a connection, see [`Knowledge`].
-    pub(crate) fn meet(&self, made: Instant) -> Epoch {
-        self.0.meet(made)
+    /// Meets a server over a connection, see [`Knowledge`]. It tells for how long it is up, not since when: so each newer connection counts.
+    pub(crate) fn meet(&self, server: &str, made: Instant) -> Epoch {
+        self.0.meet(server, Some(made))
+    }
+
+    /// Takes nothing for known any more.
+    pub(crate) fn forget(&self) {
+        self.0.forget();
     }
 
     /// Those of the words that may not be in the vocabulary, in order.
-    fn unknown<'t>(&self, terms: impl Iterator<Item = &'t String>) -> BTreeSet<&'t str> {
-        self.0.read(|known| terms.map(String::as_str).filter(|term| !known.terms.contains(*term)).collect())
+    fn unknown<'t>(&self, epoch: Epoch, terms: impl Iterator<Item = &'t String>) -> BTreeSet<&'t str> {
+        self.0.read(epoch, |known| terms.map(String::as_str).filter(|term| !known.terms.contains(*term)).collect())
     }
 
     /// Takes it that words are in the vocabulary: they were committed.
@@ -139,13 +155,30 @@ impl Vocabulary {
     }
 
     /// Whether it is certain that the index has lost nothing.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.0.read(|known| known.is_whole)
+    pub(crate) fn is_whole(&self, epoch: Epoch) -> bool {
+        self.0.read(epoch, |known| known.is_whole)
     }
 
     /// Takes it that the index has lost nothing, until there is a new connection.
     pub(crate) fn note_whole(&self, epoch: Epoch) {
         self.0.note(epoch, |known| known.is_whole = true);
+    }
+
+    /// Notes that a search had to look for what the index lost.
+    pub(crate) fn note_unsure(&self, epoch: Epoch) {
+        self.0.note(epoch, |known| known.is_unsure = true);
+    }
+
+    /// Whether somebody should see to what the index lost, now: a search had to, and nobody else has lately.
+    pub(crate) fn should_look(&self, epoch: Epoch) -> bool {
+        let mut should = false;
+        self.0.note(epoch, |known| {
+            should = known.is_unsure && known.looked.is_none_or(|at| at.elapsed() > PAUSE);
+            if should {
+                (known.is_unsure, known.looked) = (false, Some(Instant::now()));
+            }
+        });
+        should
     }
 }
 
@@ -156,13 +189,24 @@ mod tests {
     #[test]
     fn what_was_remembered_is_known_until_there_is_too_much() {
         let vocabulary = Vocabulary::default();
-        let epoch = vocabulary.meet(Instant::now());
+        let epoch = vocabulary.meet("a", Instant::now());
         let terms: Vec<String> = ["b", "a", "b", "c"].map(String::from).to_vec();
-        let unknown = || vocabulary.unknown(terms.iter()).into_iter().collect::<Vec<_>>();
+        let unknown = || vocabulary.unknown(epoch, terms.iter()).into_iter().collect::<Vec<_>>();
         assert_eq!(unknown(), ["a", "b", "c"]);
         vocabulary.remember(epoch, vec!["b".into(), "x".into()]);
         assert_eq!(unknown(), ["a", "c"]);
         vocabulary.remember(epoch, (0..MOST).map(|number| number.to_string().into()).collect());
         assert_eq!(unknown(), ["a", "b", "c"], "too many were known");
+    }
+
+    #[test]
+    fn one_is_told_to_look_after_a_search_had_to() {
+        let vocabulary = Vocabulary::default();
+        let epoch = vocabulary.meet("a", Instant::now());
+        assert!(!vocabulary.should_look(epoch), "nobody had to");
+        vocabulary.note_unsure(epoch);
+        assert!(vocabulary.should_look(epoch));
+        vocabulary.note_unsure(epoch);
+        assert!(!vocabulary.should_look(epoch), "somebody is at it");
     }
 }

@@ -4,7 +4,7 @@
 //! those beyond the last number that was written are read again. A row that was inserted before that moment and committed after it has a smaller number:
 //! it is in the table and no longer in the index. So each start of a server is noted once the index was compared with the table.
 
-use crate::database::{Database, Purpose};
+use crate::database::{Database, NAME, Purpose};
 use crate::error::{Failure, code};
 use crate::spelling;
 use crate::transaction::Transaction;
@@ -21,6 +21,9 @@ const SAME: i64 = 5;
 
 /// How long the comparison may take when a store is opened.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What part of its time a search gives to the comparison.
+const SHARE: u32 = 4;
 
 /// How many rows are listed anew at once.
 const LOT: usize = 64;
@@ -41,8 +44,7 @@ impl Start {
         // In this order: time that passes in between makes the start seem later.
         let up = transaction.one("SHOW GLOBAL STATUS LIKE 'Uptime'", values![]).await?;
         let up: i64 = up.try_get::<String>(1)?.parse().unwrap_or_default();
-        let sql = "SELECT concat('index of ', @@hostname, ':', @@port, ' ', @@server_id), unix_timestamp()";
-        let row = transaction.one(sql, values![]).await?;
+        let row = transaction.one(&format!("SELECT concat('index of ', {NAME}), unix_timestamp()"), values![]).await?;
         Ok(Self { key: row.try_get(0)?, at: row.try_get::<i64>(1)? - up, up })
     }
 
@@ -61,9 +63,14 @@ impl Start {
 
 /// Whether the index was compared with the table since the server started.
 async fn are_mended(transaction: &Transaction) -> Result<bool, Failure> {
-    if transaction.vocabulary().is_whole() {
+    if transaction.vocabulary().is_whole(transaction.epoch()) {
         return Ok(true);
     }
+    is_noted(transaction).await
+}
+
+/// Whether that is noted for all.
+async fn is_noted(transaction: &Transaction) -> Result<bool, Failure> {
     let is_noted = Start::read(transaction).await?.is_noted(transaction).await?;
     if is_noted {
         transaction.vocabulary().note_whole(transaction.epoch());
@@ -71,12 +78,17 @@ async fn are_mended(transaction: &Transaction) -> Result<bool, Failure> {
     Ok(is_noted)
 }
 
-/// The messages that are in the table and not in the index; usually known to be none.
-pub(crate) async fn lost(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
+/// The messages that are in the table and not in the index; usually known to be none. It takes a part of the time that a statement may, which leaves the rest
+/// for the search.
+pub(crate) async fn lost(transaction: &Transaction, bound: Duration) -> Result<Vec<i64>, Failure> {
     if are_mended(transaction).await? {
         return Ok(Vec::new());
     }
-    let lost = compared(transaction).await?;
+    transaction.vocabulary().note_unsure(transaction.epoch());
+    transaction.batch(&transaction.flavour().statement_timeout(bound / SHARE)).await?;
+    let compared = compared(transaction).await;
+    transaction.batch(&transaction.flavour().statement_timeout(bound)).await?;
+    let lost = compared?;
     if lost.is_empty() {
         transaction.vocabulary().note_whole(transaction.epoch());
     }
@@ -96,14 +108,19 @@ async fn compared(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
 /// Sees to it that nothing is lost, if it can. If it can't, each search looks for itself.
 pub(crate) async fn look(database: &Database) {
     const OP: &str = "compare the index with the table";
-    let are_mended: Result<bool, StoreError> = job!(database, Purpose::Read, OP, |transaction| are_mended(transaction));
-    if matches!(are_mended, Ok(false)) {
+    let is_noted: Result<bool, StoreError> = job!(database, Purpose::Read, OP, |transaction| is_noted(transaction));
+    if matches!(is_noted, Ok(false)) {
         let mended: Result<Option<Epoch>, StoreError> =
             job!(database, Purpose::write_much(&[]), OP, |transaction| mend(transaction));
         if let Ok(Some(epoch)) = mended {
             database.vocabulary.note_whole(epoch);
         }
     }
+}
+
+/// The same, while others go on.
+pub(crate) fn look_meanwhile(database: Database) {
+    tokio::spawn(async move { look(&database).await });
 }
 
 /// Lists anew what was lost, and notes that nothing is; since when that is certain, if it is. If it takes too long, each search does it for itself.

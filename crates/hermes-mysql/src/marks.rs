@@ -13,19 +13,23 @@ pub(crate) async fn take(marks: &Marks, conn: &mut Conn) -> Result<Mark, Failure
     if let Some(mark) = marks.take() {
         return Ok(mark);
     }
-    // Rows of writers that ended go with it. One that was only silent for so long gets its row again.
+    // Rows of writers that ended go with it. One that was only silent for so long gets another row, too.
     conn.query_drop("DELETE FROM hx_mark WHERE at < UTC_TIMESTAMP() - INTERVAL 7 DAY LIMIT 1000").await?;
     Ok(Mark::fresh())
 }
 
 /// Counts on to a mark and commits, in one go: the server stops at the first statement that fails. It fails unless the row stands where the writer left
-/// it, for a number without a sign can't be less than nothing.
+/// it, or is not there before its first commit: a key is there once, and a number without a sign can't be less than nothing.
 pub(crate) fn commit(Mark { writer, number }: &Mark) -> String {
     let before = number - 1;
-    format!(
-        "INSERT INTO hx_mark (writer, number, at) VALUES ('{writer}', {number}, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE \
-         at = UTC_TIMESTAMP(), number = IF(number = {before}, {number}, number - number - 1); COMMIT"
-    )
+    let count_on = match before {
+        0 => format!("INSERT INTO hx_mark (writer, number, at) VALUES ('{writer}', 1, UTC_TIMESTAMP())"),
+        _ => format!(
+            "UPDATE hx_mark SET at = UTC_TIMESTAMP(), number = {number} WHERE writer = '{writer}' AND number = {before}; \
+             SELECT CAST(ROW_COUNT() AS UNSIGNED) - 1"
+        ),
+    };
+    format!("{count_on}; COMMIT")
 }
 
 /// Whether the commit that should have counted on to a mark happened. If not, it never will.

@@ -41,7 +41,7 @@ pub(crate) async fn search(
     transaction.read_current(bound).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;
     let fits = indexes::fits(transaction).await?;
-    let (lost, is_told) = match lapses::lost(transaction).await {
+    let (lost, is_told) = match lapses::lost(transaction, bound).await {
         Ok(lost) => (lost, true),
         // There was no time to look for what the index lost.
         Err(failure) => (Vec::new(), !is_late(failure)?),

@@ -124,16 +124,22 @@ impl Transaction {
                 marks.give_back(next);
                 Ok(())
             }
-            Err(failure) => Err(Lost { failure, mark: next }),
+            Err(failure) => {
+                if failure.is_misplaced_mark() {
+                    // Somebody put an older state in place of what there was.
+                    self.vocabulary.forget();
+                }
+                Err(Lost { failure, mark: next })
+            }
         }
     }
 
-    /// Ends it as if it had not been.
-    pub(crate) async fn roll_back(mut self, marks: &Marks) {
+    /// Ends it as if it had not been. If its connection is of no use any more, it is closed.
+    pub(crate) async fn roll_back(mut self, marks: &Marks, is_usable: bool) {
         if self.is_guest {
             return;
         }
-        let is_over = self.batch("ROLLBACK").await.is_ok();
+        let is_over = is_usable && self.batch("ROLLBACK").await.is_ok();
         self.give_back(is_over);
         // Nothing was sent that would have counted on.
         self.mark.take().into_iter().for_each(|mark| marks.give_back(mark));

@@ -281,3 +281,26 @@ async fn what_a_server_lost_when_it_failed_is_found() {
     assert_eq!(sorted(&store, "cat").await, said);
     assert_eq!(server.sql(sql).trim(), "1", "it is listed anew, after {kept}");
 }
+
+/// A process that lasts longer than the server: what each search would have to do for itself is done once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_is_noted_by_whoever_searches_after_it() {
+    if is_skipped("mysql") {
+        return;
+    }
+    let mut server = Mariadb::start(&[]);
+    let store = open(&server, "again").await;
+    let said = say(&store, "s", &["a cat"]).await;
+    server.stop("fast");
+    server.launch();
+    up_for_long(&server).await;
+    server.sql("DELETE FROM again.hx_state WHERE `key` LIKE 'index of %'");
+    assert_eq!(sorted(&store, "cat").await, said);
+    assert_eq!(sorted(&store, "cat").await, said);
+    // Somebody else's search has nothing to compare then.
+    let start = std::time::Instant::now();
+    while server.sql("SELECT count(*) FROM again.hx_state WHERE `key` LIKE 'index of %'").trim() != "1" {
+        assert!(start.elapsed() < Duration::from_secs(60), "nobody noted it");
+        tokio::task::yield_now().await;
+    }
+}

@@ -4,7 +4,7 @@ use crate::PostgresStore;
 use crate::database::{Database, Purpose};
 use crate::error::Failure;
 use hermes_session::{BackupReport, StoreError};
-use hermes_sql::server::{Backup, Failing as _, Fields as _, Server as _, Sql as _};
+use hermes_sql::server::{Backup, Failing as _, Fields as _, Remedy, Server as _, Sql as _};
 use hermes_sql::values;
 use std::path::Path;
 use std::time::Duration;
@@ -22,6 +22,6 @@ pub(crate) async fn write(store: &PostgresStore, target: &Path) -> Result<Backup
     let snapshot: String = row.try_get(0).map_err(|odd| failed(odd.into()))?;
     let frozen = PostgresStore::at(Database { snapshot: Some(snapshot), replica: None, ..database.clone() });
     let report = backup.fill(&frozen).await;
-    database.roll_back(frame).await;
+    database.roll_back(frame, Remedy::Tell).await;
     report
 }

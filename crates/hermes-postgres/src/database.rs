@@ -2,14 +2,15 @@
 
 use crate::connection::quoted;
 use crate::error::Failure;
-use crate::indexes::{Vocabulary, Written};
+use crate::indexes::{Learned, Vocabulary, Written};
 use crate::marks;
 use crate::transaction::Transaction;
-use deadpool_postgres::Pool;
+use deadpool_postgres::{Object, Pool};
 use hermes_session::StoreError;
-use hermes_sql::server::{Lost, Mark, Marks, Server};
+use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_postgres::SimpleQueryMessage;
 
 /// A server and how we use it.
 #[derive(Clone)]
@@ -107,16 +108,56 @@ impl Database {
             _ => &self.pool,
         };
         let client = pool.get().await?;
-        let (learned, mark) = match purpose.words() {
-            Some(words) => {
-                let learned = self.vocabulary.learn(&client, &self.schema, words).await?;
-                (Some(learned), Some(marks::take(&self.marks, &client, &self.marks_table()).await?))
-            }
-            None => (None, None),
+        let Some(words) = purpose.words() else {
+            let transaction = Transaction::new(client, None, None, self.lock_number());
+            transaction.batch_execute(&self.prelude(purpose)).await?;
+            return Ok(transaction);
         };
-        let transaction = Transaction::new(client, learned, mark, self.lock_number());
-        transaction.batch_execute(&self.prelude(purpose)).await?;
-        Ok(transaction)
+        match self.make_ready(&client, words).await {
+            Ok((learned, mark)) => self.start(client, purpose, learned, mark).await,
+            Err(failure) => {
+                if failure.remedy() == Remedy::Reconnect {
+                    drop(Object::take(client));
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Sees to what has to be there before a transaction that writes.
+    async fn make_ready(&self, client: &Object, words: &[Written]) -> Result<(Learned, Mark), Failure> {
+        let bound = self.statement_timeout.as_millis();
+        let learned = self.vocabulary.learn(client, &self.schema, words, bound).await?;
+        Ok((learned, marks::take(&self.marks, client, &self.marks_table(), bound).await?))
+    }
+
+    /// Begins a transaction that writes, on a server that has what it rests on.
+    async fn start(
+        &self,
+        client: Object,
+        purpose: Purpose<'_>,
+        learned: Learned,
+        mark: Mark,
+    ) -> Result<Transaction, Failure> {
+        let sql = format!("{}; {}", self.prelude(purpose), learned.question());
+        let mut transaction = Transaction::new(client, Some(learned), Some(mark), self.lock_number());
+        let told = match transaction.simple_query(&sql).await {
+            Ok(told) => told,
+            Err(error) => {
+                self.roll_back(transaction, Remedy::Reconnect).await;
+                return Err(error.into());
+            }
+        };
+        let row = |message: &SimpleQueryMessage| match message {
+            SimpleQueryMessage::Row(row) => Some((row.get(0)?.to_owned(), row.get(1)?.to_owned())),
+            _ => None,
+        };
+        let (server, lacking) = told.iter().rev().find_map(row).unwrap_or_default();
+        if transaction.is_confirmed(&self.vocabulary, &server, &lacking) {
+            return Ok(transaction);
+        }
+        self.roll_back(transaction, Remedy::Again).await;
+        Err(Failure::undone("the server is another one, or has forgotten something".into()))
     }
 
     /// The table of marks, as it is called from anywhere.
@@ -141,11 +182,12 @@ impl Server for Database {
         transaction.commit(&self.marks, &self.vocabulary).await
     }
 
-    async fn roll_back(&self, transaction: Transaction) {
-        transaction.roll_back(&self.marks).await;
+    async fn roll_back(&self, transaction: Transaction, remedy: Remedy) {
+        transaction.roll_back(&self.marks, remedy != Remedy::Reconnect).await;
     }
 
     async fn is_reached(&self, mark: &Mark) -> Result<bool, Failure> {
-        marks::is_reached(mark, &self.pool.get().await?, &self.marks_table()).await
+        let (client, bound) = (self.pool.get().await?, self.statement_timeout.as_millis());
+        marks::is_reached(mark, &client, &self.marks_table(), bound).await
     }
 }

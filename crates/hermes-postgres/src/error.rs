@@ -8,6 +8,13 @@ use tokio_postgres::error::{Severity, SqlState};
 
 hermes_sql::server_failure!(tokio_postgres::Error, PoolError);
 
+impl Failure {
+    /// Whether the row of a mark is not where this writer left it.
+    pub(crate) fn is_misplaced_mark(&self) -> bool {
+        matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
+    }
+}
+
 /// Whether the server did not do what it was asked, and lives to say so.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))

@@ -28,6 +28,10 @@ impl Words for Written {
         let Indexed { form, length, words, terms } = Indexed::of_body::<TsVector>(body);
         Self { length: i32::try_from(length).unwrap_or(i32::MAX), form: form.code(), words, terms }
     }
+
+    fn terms(&self) -> &[String] {
+        &self.terms
+    }
 }
 
 /// Puts the words of messages into the index, in place of others that they had.
@@ -69,33 +73,75 @@ const MOST: usize = 200_000;
 pub(crate) struct Learned {
     terms: Vec<Box<str>>,
     epoch: Epoch,
+    /// Whether other words were taken for known in this epoch.
+    rests_on_known: bool,
+}
+
+impl Learned {
+    /// Asks how the server calls itself, and how many of the words it lacks. It is another one each time it starts, and its vocabulary another one each time it
+    /// is made: what asks may reach another server than what learned, because a pooler keeps its clients when it loses its server.
+    pub(crate) fn question(&self) -> String {
+        let lacking = match self.terms.is_empty() {
+            true => "0".to_owned(),
+            false => format!(
+                "(SELECT count(*) FROM {} t WHERE NOT EXISTS (SELECT 1 FROM hx_term h WHERE h.term = t))",
+                listed(&self.terms)
+            ),
+        };
+        format!(
+            "SELECT concat(extract(epoch FROM pg_postmaster_start_time()), ' ', to_regclass('hx_term')::oid), {lacking}"
+        )
+    }
+}
+
+/// Words as rows. None has a blank in it.
+fn listed(terms: &[impl AsRef<str>]) -> String {
+    let terms: Vec<&str> = terms.iter().map(AsRef::as_ref).collect();
+    let terms = terms.join(" ").replace('\\', "\\\\").replace('\'', "''");
+    format!("unnest(string_to_array(E'{terms}', ' '))")
 }
 
 impl Vocabulary {
-    /// Sees that words are in the vocabulary, before any message that has them, on the connection that the message will be written on.
+    /// Sees that words are in the vocabulary, before any message that has them. No statement takes longer than it may, in milliseconds.
     ///
     /// It does not wait for the disk: what comes later in the log is not there without it. Until something is, a server that fails forgets them, so
     /// they are told to be known with [`remember`](Self::remember), and not before.
-    pub(crate) async fn learn(&self, client: &Object, schema: &str, words: &[Written]) -> Result<Learned, Failure> {
-        let epoch = self.0.meet(Object::metrics(client).created);
-        let mut new: Vec<&str> = self.0.read(|known| {
+    pub(crate) async fn learn(
+        &self,
+        client: &Object,
+        schema: &str,
+        words: &[Written],
+        bound: u128,
+    ) -> Result<Learned, Failure> {
+        let epoch = self.0.epoch();
+        let mut new: Vec<&str> = self.0.read(epoch, |known| {
             let terms = words.iter().flat_map(|words| &words.terms).map(String::as_str);
             terms.filter(|term| !known.contains(*term)).collect()
         });
-        if new.is_empty() {
-            return Ok(Learned { terms: Vec::new(), epoch });
-        }
+        let rests_on_known = new.len() < words.iter().map(|words| words.terms.len()).sum();
         // In one order, so that two that learn the same words wait for each other and not both.
         new.sort_unstable();
         new.dedup();
-        let sql = format!(
-            "INSERT INTO {}.hx_term (term) SELECT t FROM unnest($1::text[]) AS t, \
-             (SELECT set_config('synchronous_commit', 'off', true)) s ORDER BY t ON CONFLICT DO NOTHING",
-            quoted(schema)
-        );
-        let statement = client.prepare_cached(&sql).await?;
-        client.execute(&statement, &[&new]).await?;
-        Ok(Learned { terms: new.into_iter().map(Box::from).collect(), epoch })
+        if !new.is_empty() {
+            // One message and so one transaction, which leaves nothing behind however it ends.
+            let sql = format!(
+                "SET LOCAL statement_timeout = {bound}; SET LOCAL synchronous_commit = off; \
+                 INSERT INTO {}.hx_term (term) SELECT t FROM {} t ORDER BY t COLLATE \"C\" ON CONFLICT DO NOTHING",
+                quoted(schema),
+                listed(&new)
+            );
+            client.batch_execute(&sql).await?;
+        }
+        Ok(Learned { terms: new.into_iter().map(Box::from).collect(), epoch, rests_on_known })
+    }
+
+    /// Whether all words are there on the server that [`question`](Learned::question) reached, within the transaction that writes messages with them. If
+    /// not, or if nobody can tell, they are to be learned again.
+    pub(crate) fn confirm(&self, learned: &mut Learned, server: &str, lacking: &str) -> bool {
+        let epoch = self.0.meet(server, None);
+        let is_sure = lacking == "0" && (epoch == learned.epoch || !learned.rests_on_known);
+        learned.epoch = epoch;
+        is_sure
     }
 
     /// Takes it that words are in the vocabulary: something was committed after them.
@@ -106,5 +152,42 @@ impl Vocabulary {
             }
             known.extend(learned.terms);
         });
+    }
+
+    /// Takes nothing for known any more.
+    pub(crate) fn forget(&self) {
+        self.0.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learned(vocabulary: &Vocabulary, rests_on_known: bool) -> Learned {
+        Learned { terms: vec!["a".into()], epoch: vocabulary.0.epoch(), rests_on_known }
+    }
+
+    #[test]
+    fn what_was_known_of_another_server_is_learned_again() {
+        let vocabulary = Vocabulary::default();
+        let mut first = learned(&vocabulary, false);
+        assert!(vocabulary.confirm(&mut first, "one", "0"), "everything was learned");
+        vocabulary.remember(first);
+        assert!(vocabulary.0.read(vocabulary.0.epoch(), |known| known.contains("a")));
+        assert!(vocabulary.confirm(&mut learned(&vocabulary, true), "one", "0"));
+        assert!(
+            !vocabulary.confirm(&mut learned(&vocabulary, true), "one", "1"),
+            "it was forgotten before it was used"
+        );
+        let mut other = learned(&vocabulary, true);
+        assert!(!vocabulary.confirm(&mut other, "two", "0"), "something was taken for known");
+        assert!(vocabulary.0.read(vocabulary.0.epoch(), HashSet::is_empty));
+        assert!(vocabulary.confirm(&mut learned(&vocabulary, false), "one", "0"), "nothing was");
+    }
+
+    #[test]
+    fn words_are_rows_whatever_is_in_them() {
+        assert_eq!(listed(&["a", "b'", "c\\"]), r"unnest(string_to_array(E'a b'' c\\', ' '))");
     }
 }

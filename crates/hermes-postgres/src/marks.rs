@@ -5,23 +5,25 @@ use crate::transaction::Transaction;
 use deadpool_postgres::Object;
 use futures_util::future::join;
 use hermes_sql::server::{Mark, Marks};
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::ToSql;
 
 /// Fails, and the transaction with it, unless the row stands where the writer left it.
 const COUNT_ON: &str = "WITH counted AS (UPDATE hx_mark SET number = $2::int8, at = now() WHERE writer = $1 AND number = $2::int8 - 1 RETURNING 1) \
      SELECT 1 / (SELECT count(*) FROM counted)";
 
-/// A row that nobody else uses. A new one is there before anything rests on it.
-pub(crate) async fn take(marks: &Marks, client: &Object, table: &str) -> Result<Mark, Failure> {
+/// A row that nobody else uses. A new one is there before anything rests on it. It takes no longer than it may, in milliseconds.
+pub(crate) async fn take(marks: &Marks, client: &Object, table: &str, bound: u128) -> Result<Mark, Failure> {
     if let Some(mark) = marks.take() {
         return Ok(mark);
     }
     let mark = Mark::fresh();
     // Rows of writers that ended go with it. One that was only silent for so long gets another row, too.
     let sql = format!(
-        "WITH old AS (DELETE FROM {table} WHERE at < now() - interval '1 day') INSERT INTO {table} (writer, number) VALUES ($1, 0)"
+        "WITH old AS (DELETE FROM {table} WHERE at < now() - interval '1 day') INSERT INTO {table} (writer, number) VALUES ('{}', 0)",
+        mark.writer
     );
-    client.execute(&sql, &[&mark.writer]).await?;
+    changed(client, &sql, bound).await?;
     Ok(mark)
 }
 
@@ -37,13 +39,28 @@ pub(crate) async fn commit(mark: &Mark, transaction: &Transaction) -> Result<(),
 }
 
 /// Whether the commit that should have counted on to a mark happened. If not, it never will.
-pub(crate) async fn is_reached(mark: &Mark, client: &Object, table: &str) -> Result<bool, Failure> {
+pub(crate) async fn is_reached(
+    Mark { writer, number }: &Mark,
+    client: &Object,
+    table: &str,
+    bound: u128,
+) -> Result<bool, Failure> {
     // Waits for a transaction that has counted on and not ended, and then looks again.
-    let fence = format!("UPDATE {table} SET number = -1 WHERE writer = $1 AND number = $2::int8 - 1");
-    if client.execute(&fence, &[&mark.writer, &mark.number]).await? > 0 {
+    let fence = format!("UPDATE {table} SET number = -1 WHERE writer = '{writer}' AND number = {number} - 1");
+    if changed(client, &fence, bound).await? > 0 {
         return Ok(false);
     }
     // A write, so that it is answered when the standby that commits wait for has come that far, too.
-    let reached = format!("UPDATE {table} SET at = now() WHERE writer = $1 AND number = $2::int8");
-    Ok(client.execute(&reached, &[&mark.writer, &mark.number]).await? > 0)
+    let reached = format!("UPDATE {table} SET at = now() WHERE writer = '{writer}' AND number = {number}");
+    Ok(changed(client, &reached, bound).await? > 0)
+}
+
+/// Runs one statement in a transaction of its own, which leaves nothing behind however it ends; how many rows it changed.
+async fn changed(client: &Object, sql: &str, bound: u128) -> Result<u64, Failure> {
+    let told = client.simple_query(&format!("SET LOCAL statement_timeout = {bound}; {sql}")).await?;
+    let count = |message: &SimpleQueryMessage| match message {
+        SimpleQueryMessage::CommandComplete(count) => Some(*count),
+        _ => None,
+    };
+    Ok(told.iter().rev().find_map(count).unwrap_or_default())
 }

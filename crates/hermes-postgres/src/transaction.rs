@@ -37,6 +37,11 @@ impl Transaction {
         Self { client: Some(client), learned, mark, has_written: AtomicBool::new(false), kin }
     }
 
+    /// Whether what it rests on is there, see [`Vocabulary::confirm`].
+    pub(crate) fn is_confirmed(&mut self, vocabulary: &Vocabulary, server: &str, lacking: &str) -> bool {
+        self.learned.as_mut().is_none_or(|learned| vocabulary.confirm(learned, server, lacking))
+    }
+
     /// Every row of a statement, with values of the driver's own types.
     pub(crate) async fn query_rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
         let statement = self.prepare_cached(sql).await?;
@@ -83,13 +88,19 @@ impl Transaction {
                 marks.give_back(next);
                 Ok(())
             }
-            Err(failure) => Err(Lost { failure, mark: next }),
+            Err(failure) => {
+                if failure.is_misplaced_mark() {
+                    // Somebody put an older state in place of what there was.
+                    vocabulary.forget();
+                }
+                Err(Lost { failure, mark: next })
+            }
         }
     }
 
-    /// Ends it as if it had not been.
-    pub(crate) async fn roll_back(mut self, marks: &Marks) {
-        let is_over = !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
+    /// Ends it as if it had not been. If its connection is of no use any more, it is closed.
+    pub(crate) async fn roll_back(mut self, marks: &Marks, is_usable: bool) {
+        let is_over = is_usable && !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
         self.give_back(is_over);
         // Nothing was sent that would have counted on.
         self.mark.take().into_iter().for_each(|mark| marks.give_back(mark));

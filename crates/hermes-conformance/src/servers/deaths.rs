@@ -82,11 +82,7 @@ pub async fn killed_under_writers(store: Arc<dyn Store>, mut crash: impl FnMut()
         doubled += counts.values().filter(|count| **count > 1).count();
         // Its words are in the index and in the vocabulary, whatever the server forgot: each is found, and by a piece of it.
         for text in &told {
-            for asked in [&text[..], &text[1..]] {
-                let request = SearchRequest { relax: false, ..SearchRequest::new(Query::parse(asked)) };
-                let answer = store.search(&request).await.expect("searched");
-                assert!(answer.hits.len() == 1, "{asked}: {answer:?}");
-            }
+            assert_eq!(found_by_a_piece(&*store, text).await, 1, "{text}");
         }
         let session = store.session(&id(&format!("w{writer}"))).await.expect("read").expect("it is there");
         assert_eq!(session.message_count, there.len() as i64);
@@ -116,11 +112,54 @@ pub async fn killed_after_a_refusal(store: &dyn Store, crash: impl FnOnce()) {
     tokio::task::block_in_place(crash);
     store.session(&id("w0")).await.expect("read").expect("it is there");
     append(store, 0, "zetaqx", &request(0)).await.expect("said");
-    for asked in ["zetaqx", "etaqx"] {
-        let request = SearchRequest { relax: false, ..SearchRequest::new(Query::parse(asked)) };
-        let answer = store.search(&request).await.expect("searched");
-        assert!(answer.hits.len() == 1, "{asked}: {answer:?}");
+    assert_eq!(found_by_a_piece(store, "zetaqx").await, 1);
+}
+
+/// Another state of the server takes the place of the one there was, in which `zetaqx` is in no vocabulary, and somebody reads before anybody writes.
+///
+/// # Panics
+///
+/// If the same word is not found when it is said afterwards.
+pub async fn replaced_by_one_that_knows_less(store: &dyn Store, replace: impl FnOnce()) {
+    store.create(&new_session("w0"), &request(0)).await.expect("made");
+    append(store, 0, "zetaqx", &request(0)).await.expect("said");
+    append(store, 0, "others", &request(0)).await.expect("said");
+    tokio::task::block_in_place(replace);
+    store.session(&id("w0")).await.expect("read").expect("it is there");
+    append(store, 0, "zetaqx", &request(0)).await.expect("said");
+    assert_eq!(found_by_a_piece(store, "zetaqx").await, 2);
+}
+
+/// The word `zetaqx` is taken out of the vocabulary.
+///
+/// # Panics
+///
+/// If that is not told, or not mended by making the indexes anew.
+pub async fn deprived_of_a_word(store: &dyn Store, deprive: impl FnOnce()) {
+    store.create(&new_session("w0"), &request(0)).await.expect("made");
+    append(store, 0, "zetaqx", &request(0)).await.expect("said");
+    tokio::task::block_in_place(deprive);
+    let report = store.verify().await.expect("looked through");
+    let indexes = report.check("indexes").expect("it is looked at");
+    let told: Vec<&str> = indexes.findings.iter().map(|finding| finding.object.as_str()).collect();
+    assert_eq!((told, report.problems()), (vec!["hx_term zetaqx"], 1));
+    store.rebuild_indexes().await.expect("begun");
+    while store.upkeep().await.expect("a step") {}
+    assert_eq!(found_by_a_piece(store, "zetaqx").await, 1);
+    let report = store.verify().await.expect("looked through");
+    assert!(report.is_sound(), "{report:?}");
+}
+
+/// How many messages with a word are found by it; as many by what is behind its first letter. However slow the server is at the moment, none is left out.
+async fn found_by_a_piece(store: &dyn Store, word: &str) -> usize {
+    let mut found = Vec::new();
+    for asked in [word, &word[1..]] {
+        let timeout = Duration::from_secs(30);
+        let request = SearchRequest { relax: false, timeout, ..SearchRequest::new(Query::parse(asked)) };
+        found.push(store.search(&request).await.expect("searched").hits.len());
     }
+    assert_eq!(found[0], found[1], "{word}, and a piece of it");
+    found[0]
 }
 
 async fn append(store: &dyn Store, writer: usize, text: &str, request: &Request) -> Result<(), StoreError> {

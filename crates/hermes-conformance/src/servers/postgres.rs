@@ -55,6 +55,22 @@ impl Postgres {
         self.launch();
     }
 
+    /// Ends one process of it, upon which it ends all others at once and starts anew within, and waits until it has.
+    pub fn crash_within(&self) {
+        let pid = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
+        let before = self.sql(pid);
+        output_of(Command::new("kill").args(["-9", before.trim()]));
+        let port = self.port.to_string();
+        let url = ["-h", "127.0.0.1", "-p", &port, "-U", "hermes", "-d", "hermes", "-qAtc", pid];
+        // It may still answer, or not at all, before it answers as another one.
+        loop {
+            let told = self.command("psql").args(url).stdout(std::process::Stdio::piped()).output().unwrap();
+            if told.status.success() && !told.stdout.trim_ascii().is_empty() && told.stdout != before.as_bytes() {
+                return;
+            }
+        }
+    }
+
     /// Stops it, in the way that `pg_ctl` calls so, and leaves it off.
     pub fn stop(&mut self, mode: &str) {
         if let Some(mut server) = self.server.take() {

@@ -26,6 +26,28 @@ async fn a_lock_of_others_is_waited_for_and_told() {
     assert_eq!(store.session(&id("s")).await.expect("read").map(|session| session.message_count), Some(1));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_only_reads_is_not_asked_again_on_the_same_connection() {
+    let Some(server) = server(&[]) else { return };
+    // Whoever may do everything may write all the same.
+    server.sql("CREATE USER plain@'127.0.0.1'; GRANT ALL ON hermes.* TO plain@'127.0.0.1'");
+    let url = server.url().replace("hermes@", "plain@");
+    let store = Arc::new(MysqlStore::open(&url, &options()).await.expect("it opens"));
+    store.create(&session("s"), &now()).await.expect("made");
+    let newest = server.sql("SELECT max(id) FROM information_schema.processlist WHERE user = 'plain'");
+    let left = "SELECT count(*) FROM information_schema.processlist WHERE user = 'plain' AND id <= ";
+    server.sql("SET GLOBAL read_only = 1");
+    let waiting = Arc::clone(&store);
+    let waiting = tokio::spawn(async move { waiting.append(&id("s"), &[said("x")], &now()).await });
+    while server.sql(&format!("{left}{}", newest.trim())).trim() != "0" {
+        assert!(!waiting.is_finished(), "it waits");
+        tokio::task::yield_now().await;
+    }
+    server.sql("SET GLOBAL read_only = 0");
+    waiting.await.expect("no panic").expect("said");
+    assert_eq!(store.session(&id("s")).await.expect("read").map(|session| session.message_count), Some(1));
+}
+
 #[tokio::test]
 async fn every_connection_in_use_is_told_within_the_time_out() {
     let Some(server) = server(&[]) else { return };

@@ -24,6 +24,46 @@ async fn a_statement_that_takes_too_long_is_told() {
 }
 
 #[tokio::test]
+async fn what_comes_before_a_transaction_is_bounded_as_well() {
+    let Some(server) = server(&[]) else { return };
+    let options = PostgresOptions { statement_timeout: Duration::from_millis(300), ..options("a") };
+    let store = PostgresStore::open(&server.url(), &options).await.expect("it opens");
+    let refused = |error: StoreError| format!("{error:?}").contains("statement timeout");
+    let holder = Holder::new(&server, "a", "LOCK TABLE hx_mark").await;
+    assert!(refused(store.create(&session("s"), &now()).await.expect_err("somebody else has all marks")));
+    holder.0.batch_execute("ROLLBACK").await.expect("released");
+    store.create(&session("s"), &now()).await.expect("made");
+    let holder = Holder::new(&server, "a", "LOCK TABLE hx_term").await;
+    assert!(refused(store.append(&id("s"), &[said("x")], &now()).await.expect_err("somebody else has all words")));
+    holder.0.batch_execute("ROLLBACK").await.expect("released");
+    store.append(&id("s"), &[said("x")], &now()).await.expect("said");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_only_reads_is_not_asked_again_on_the_same_connection() {
+    let Some(server) = server(&[]) else { return };
+    let store = Arc::new(PostgresStore::open(&server.url(), &options("a")).await.expect("it opens"));
+    store.create(&session("s"), &now()).await.expect("made");
+    let pids = server.sql("SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE application_name = 'hermes'");
+    let left = format!("SELECT count(*) FROM pg_stat_activity WHERE pid IN ({})", pids.trim());
+    let set = |value: &str| {
+        server.sql(&format!("ALTER SYSTEM SET default_transaction_read_only = {value}"));
+        server.sql("SELECT pg_reload_conf()");
+        // The server has told every process by the time that it tells a new one.
+        while server.sql("SHOW default_transaction_read_only").trim() != value {}
+    };
+    set("on");
+    let waiting = Arc::clone(&store);
+    let waiting = tokio::spawn(async move { waiting.append(&id("s"), &[said("x")], &now()).await });
+    while server.sql(&left).trim() != "0" {
+        assert!(!waiting.is_finished(), "it waits");
+        tokio::task::yield_now().await;
+    }
+    set("off");
+    waiting.await.expect("no panic").expect("said");
+}
+
+#[tokio::test]
 async fn every_connection_in_use_is_told_within_the_time_out() {
     let Some(server) = server(&[]) else { return };
     let options = PostgresOptions { max_connections: 1, wait: Duration::from_millis(500), ..options("a") };

@@ -60,8 +60,8 @@ pub trait Server: Sync {
     fn location(&self) -> &str;
     /// Ends a transaction as done.
     fn commit(&self, transaction: Self::Transaction) -> impl Future<Output = Result<(), Lost<Self::Failure>>> + Send;
-    /// Ends it as if it had not been.
-    fn roll_back(&self, transaction: Self::Transaction) -> impl Future<Output = ()> + Send;
+    /// Ends it as if it had not been. If the remedy is to connect anew, its connection is not used again.
+    fn roll_back(&self, transaction: Self::Transaction, remedy: Remedy) -> impl Future<Output = ()> + Send;
     /// Whether the commit that should have counted on to a mark happened. If not, it never will.
     fn is_reached(&self, mark: &Mark) -> impl Future<Output = Result<bool, Self::Failure>> + Send;
 }
@@ -110,8 +110,8 @@ impl<'s, S: Server> Attempts<'s, S> {
     }
 
     /// Undoes what a failed attempt has done so far.
-    pub async fn roll_back(&self, transaction: S::Transaction) {
-        self.server.roll_back(transaction).await;
+    pub async fn roll_back(&self, transaction: S::Transaction, failure: &S::Failure) {
+        self.server.roll_back(transaction, failure.remedy()).await;
     }
 
     /// What an attempt came to: an answer, or another attempt.
@@ -157,7 +157,7 @@ macro_rules! job {
                     match worked {
                         Ok(answer) => attempts.commit(transaction, answer).await,
                         Err(failure) => {
-                            attempts.roll_back(transaction).await;
+                            attempts.roll_back(transaction, &failure).await;
                             Err(failure)
                         }
                     }

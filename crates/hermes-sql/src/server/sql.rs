@@ -75,6 +75,8 @@ pub trait Sql: Send + Sync {
 pub trait Words: Send + Sync {
     /// Looks at a message.
     fn of(body: &MessageBody) -> Self;
+    /// The words that the vocabulary has to know, each once.
+    fn terms(&self) -> &[String];
 }
 
 /// Where the servers' SQL differs.

@@ -1,9 +1,10 @@
 //! Looking through all of the store for what is not as it should be.
 
-use super::{Fields as _, Sql};
+use super::row::{self, MESSAGE};
+use super::{Fields as _, LIST, Sql, Words as _, among};
 use crate::values;
 use hermes_session::{Check, Json, Lineage, Link, MessageBody, Relation, Report, Role, SessionId, Timestamp};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// `verify` of the contract.
 pub async fn verify<T: Sql>(transaction: &T) -> Result<Report, T::Failure> {
@@ -152,5 +153,41 @@ async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     for row in &gone {
         check.problem(format!("hx_search {}", row.try_get::<i64>(0)?), "is of a message that is not there");
     }
+    for word in missing_words(transaction).await? {
+        check.problem(format!("hx_term {word}"), "is missing: messages with this word are not found by a piece of it");
+    }
     Ok(check)
+}
+
+/// The words of listed messages that the vocabulary lacks.
+async fn missing_words<T: Sql>(transaction: &T) -> Result<BTreeSet<String>, T::Failure> {
+    /// How many messages are read at once.
+    const PAGE: i64 = 200;
+    let sql = format!(
+        "SELECT {} FROM messages WHERE id > $1 AND EXISTS (SELECT 1 FROM hx_search w WHERE w.message_id = messages.id AND w.form <> 2) \
+         ORDER BY id LIMIT $2",
+        *MESSAGE
+    );
+    let (mut there, mut missing, mut after) = (HashSet::new(), BTreeSet::new(), i64::MIN);
+    loop {
+        let rows = transaction.rows(&sql, values![after, PAGE]).await?;
+        let mut asked = BTreeSet::new();
+        for row in &rows {
+            let message = row::message(row, &row.id(1)?);
+            after = message.id.0;
+            let words = T::Written::of(&message.body);
+            asked.extend(words.terms().iter().filter(|word| !there.contains(*word)).cloned());
+        }
+        if rows.is_empty() {
+            return Ok(missing);
+        }
+        let lots: Vec<&String> = asked.iter().collect();
+        for lot in lots.chunks(LIST) {
+            let (condition, values) = among("term", 1, lot.iter().map(|word| word.as_str()));
+            for row in transaction.rows(&format!("SELECT term FROM hx_term WHERE {condition}"), values).await? {
+                there.insert(row.try_get::<String>(0)?);
+            }
+        }
+        missing.extend(asked.into_iter().filter(|word| !there.contains(word)));
+    }
 }

@@ -131,6 +131,8 @@ macro_rules! server_maintenance {
                     const OP: &str = "read messages again";
                     let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
                     let Some(next) = next else { return Ok(Optimizing::Done) };
+                    // What is taken for known may be what is to be mended.
+                    self.database.vocabulary.forget();
                     job!(&self.database, Purpose::write_much(&next.words), OP, |transaction| {
                         maintenance::rebuild_step(transaction, &next)
                     })
