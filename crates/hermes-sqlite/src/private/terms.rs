@@ -216,16 +216,16 @@ fn hides_letters(document: &Document<'_>) -> bool {
     if !document.stored.contains(&b'\\') {
         return false;
     }
+    // What the tokenizer takes for a letter, such as a picture that is newer than its table.
+    let is_hidden = |letter: char| tokens::is_word(letter) && !is_paired(letter);
     let escapes = document.stored.windows(6).filter(|window| window.starts_with(b"\\u"));
     let mut units = escapes.filter_map(|window| {
         window[2..].iter().try_fold(0, |value, byte| Some(value * 16 + char::from(*byte).to_digit(16)?))
     });
     units.any(|unit| match char::from_u32(unit) {
-        Some(letter) => letter.is_alphanumeric() && !is_paired(letter) && document.decoded.contains(letter),
-        // Half of a pair: most of these are pictures.
-        None => {
-            document.decoded.chars().any(|letter| letter > '\u{ffff}' && letter.is_alphanumeric() && !is_paired(letter))
-        }
+        Some(letter) => is_hidden(letter) && document.decoded.contains(letter),
+        // Half of a pair.
+        None => document.decoded.chars().any(|letter| letter > '\u{ffff}' && is_hidden(letter)),
     })
 }
 

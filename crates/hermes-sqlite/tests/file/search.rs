@@ -226,7 +226,7 @@ async fn the_agents_own_file() {
            INSERT INTO messages (session_id, role, content, tool_calls, timestamp) VALUES
                ('a', 'user', 'the quick fox, don''t', NULL, 1.0),
                ('a', 'user', char(0) || 'json:[{"type": "text", "text": "\u5927\u522b\u5c71 fox"}]', NULL, 2.0),
-               ('a', 'assistant', NULL, '[{"function": {"name": "f", "arguments": "{\"p\": \"src/main.rs\\ndogs \\u0e44\\u0e17 \\ud83d\\ude80\"}"}}]', 3.0);"#,
+               ('a', 'assistant', NULL, '[{"function": {"name": "f", "arguments": "{\"p\": \"src/main.rs\\ndogs \\u0e44\\u0e17 \\ud83d\\ude80 \\ud83e\\udd70\"}"}}]', 3.0);"#,
     );
     let store = file.open_idle();
     check(&store, "new to us").await;
@@ -234,7 +234,7 @@ async fn the_agents_own_file() {
     check(&store, "its indexes").await;
     let found = async |text: &str| store.search(&question(text)).await.unwrap().hits.len();
     for (text, count) in
-        [("大别", 1), ("ไท", 1), ("🚀", 1), ("dogs", 1), ("ndogs", 0), ("u5927", 0), ("fox", 2), ("json", 0)]
+        [("大别", 1), ("ไท", 1), ("🚀", 1), ("🥰", 1), ("dogs", 1), ("ndogs", 0), ("u5927", 0), ("fox", 2), ("json", 0)]
     {
         assert_eq!(found(text).await, count, "{text}");
     }
