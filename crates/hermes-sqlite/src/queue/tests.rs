@@ -37,7 +37,9 @@ fn whoever_waits_goes_before_whoever_had_the_last_turn() {
         one.enter("write", some_day).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                Queue::of(&store).enter("write", some_day).unwrap();
+                // Its turn ends when it is dropped, and not before it was noted.
+                let mut other = Queue::of(&store);
+                other.enter("write", some_day).unwrap();
                 had_turn.store(true, Ordering::Relaxed);
             });
             let (file, last) = (one.file.clone().unwrap(), one.last.unwrap());
