@@ -2,7 +2,7 @@
 //!
 //! An id that is in the trash is free, and the agent may have gone on under it. Whoever erases a conversation has to see both.
 
-use crate::{Maintenance, SessionId, StoreError, Trashed};
+use crate::{Deleted, Emptying, Maintenance, Request, SessionId, StoreError, Trashed};
 use std::collections::BTreeSet;
 
 /// How much of the trash is read at once.
@@ -23,6 +23,26 @@ impl Versions {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.live.is_empty() && self.trashed.is_empty()
+    }
+
+    /// Deletes all of them for good, in the store and in the trash. What somebody else deleted meanwhile is not counted.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn delete(&self, store: &dyn Maintenance, request: &Request) -> Result<Deleted, StoreError> {
+        let mut sum = Deleted { sessions: 0, messages: 0 };
+        for id in &self.live {
+            if store.session(id).await?.is_some() {
+                let deleted = store.delete_chain(id, request).await?;
+                sum.sessions += deleted.sessions;
+                sum.messages += deleted.messages;
+            }
+        }
+        for gone in store.empty_trash(&Emptying::These(self.trashed.clone())).await? {
+            sum.sessions += gone.sessions;
+            sum.messages += gone.messages;
+        }
+        Ok(sum)
     }
 }
 

@@ -17,10 +17,7 @@ use crate::hidden::{self, Hidden};
 use crate::{SqliteOptions, SqliteStore, connection};
 use hermes_session::needles::Needles;
 use hermes_session::versions::Versions;
-use hermes_session::{
-    Deleted, Emptying, Maintenance as _, Optimizing, Request, SessionId, SessionStore as _, StoreError, Timestamp,
-    TrashStore as _,
-};
+use hermes_session::{Deleted, Maintenance as _, Optimizing, Request, SessionId, StoreError, Timestamp};
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -116,7 +113,7 @@ pub async fn erase(
     let signs = store.workers.read("read what is to be erased", move |database| signs::take(database, &of)).await?;
     let of = versions.clone();
     store.workers.write("begin to erase", move |database| begin(database, &of)).await?;
-    let deleted = delete(&store, versions, now).await?;
+    let deleted = versions.delete(&store, &Request::at(now)).await?;
     complete(path, store, signs, deleted, tell).await
 }
 
@@ -173,22 +170,6 @@ fn begin(database: &Database, versions: &Versions) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-async fn delete(store: &SqliteStore, versions: &Versions, now: Timestamp) -> Result<Deleted, StoreError> {
-    let mut sum = Deleted { sessions: 0, messages: 0 };
-    for id in &versions.live {
-        if store.session(id).await?.is_some() {
-            let deleted = store.delete_chain(id, &Request::at(now)).await?;
-            sum.sessions += deleted.sessions;
-            sum.messages += deleted.messages;
-        }
-    }
-    for gone in store.empty_trash(&Emptying::These(versions.trashed.clone())).await? {
-        sum.sessions += gone.sessions;
-        sum.messages += gone.messages;
-    }
-    Ok(sum)
 }
 
 /// Does the rest, once the rows are on their way out.

@@ -9,7 +9,7 @@ use crate::transcripts::{Removed, Transcripts};
 use crate::ui::shell::shell_word;
 use crate::ui::{erase as shown, json};
 use hermes_session::versions::{Versions, versions};
-use hermes_session::{Deleted, Emptying, Maintenance, Request, SessionId, Store, StoreError};
+use hermes_session::{Deleted, Maintenance, Request, SessionId, Store, StoreError};
 use hermes_sqlite::{ErasePhase, Erased, Rewritten, SqliteOptions, erasing, finish_erasing, look_through};
 use hermes_store::StoreUrl;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
             (erased.deleted, removed, Some(erased))
         }
         StoreUrl::Postgresql(_) | StoreUrl::Mysql(_) => {
-            let deleted = on_server(context, store, &versions).await?;
+            let deleted = versions.delete(&*store, &Request::at(context.now.at)).await?;
             (deleted, erase_transcripts(), None)
         }
     };
@@ -171,23 +171,6 @@ fn telling(context: &Context) -> impl FnMut(ErasePhase) + Send {
         };
         bar.show(what, 0, 0);
     }
-}
-
-/// Takes rows away, in the store and in the trash. What a server keeps besides is not within reach from here.
-async fn on_server(context: &Context, store: Arc<dyn Store>, versions: &Versions) -> Result<Deleted, CliError> {
-    let mut sum = Deleted { sessions: 0, messages: 0 };
-    for id in &versions.live {
-        if store.session(id).await?.is_some() {
-            let deleted = store.delete_chain(id, &Request::at(context.now.at)).await?;
-            sum.sessions += deleted.sessions;
-            sum.messages += deleted.messages;
-        }
-    }
-    for gone in store.empty_trash(&Emptying::These(versions.trashed.clone())).await? {
-        sum.sessions += gone.sessions;
-        sum.messages += gone.messages;
-    }
-    Ok(sum)
 }
 
 /// Does what is left after something was erased while others had the file open, or by somebody who was interrupted.
