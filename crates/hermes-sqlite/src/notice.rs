@@ -12,6 +12,8 @@ pub(crate) enum Notice {
     NoRoomForCopy,
     /// Sessions shared a title, which the schema does not allow; one of them was renamed.
     TitleChanged { session: String, before: String, after: Option<String> },
+    /// The agent's version table had more than one row; only the highest was kept.
+    VersionRowsRemoved { kept: i64, removed: Vec<String> },
     /// Old messages are being put into the search index bit by bit.
     IndexBehind,
     /// The file was readable by others.
@@ -38,6 +40,9 @@ impl fmt::Display for Notice {
             }
             Self::TitleChanged { session, before, after: None } => {
                 write!(f, "two sessions were called {before:?}; session {session} has no title now")
+            }
+            Self::VersionRowsRemoved { kept, removed } => {
+                write!(f, "schema_version had several rows; kept {kept}, removed {}", removed.join(", "))
             }
             Self::IndexBehind => {
                 write!(f, "old messages are being put into the search index while the store is in use")

@@ -37,7 +37,7 @@ pub(crate) fn prepare(
     deadline: Instant,
 ) -> Result<Vec<Notice>, Failure> {
     let state = look(database, path)?;
-    if matches!(state, State::Current) {
+    if matches!(state, State::Current) && !look::has_surplus_version_rows(database)? {
         return Ok(Vec::new());
     }
     // One at a time: the others find it done. SQLite's own lock is only taken for the change itself. Where there is no line,
@@ -87,7 +87,7 @@ pub(crate) fn bring_copy_into_use(database: &Database, path: &Path) -> Result<()
 fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
     let state = look(database, path)?;
     let notices = match state {
-        State::Current => return Ok(Vec::new()),
+        State::Current => return Ok(leave_one_version_row(database)?.into_iter().collect()),
         State::Empty => {
             adopt::create(database)?;
             Vec::new()
@@ -95,12 +95,20 @@ fn change(database: &Database, path: &Path) -> Result<Vec<Notice>, Failure> {
         State::Adopted { version } => adopt::adopt(database, version)?,
         State::Guest { .. } => {
             indexes::lay_ground(database)?;
-            Vec::new()
+            leave_one_version_row(database)?.into_iter().collect()
         }
     };
     database.refresh()?;
     side::add(database)?;
     Ok(notices)
+}
+
+/// Removes all rows of the agent's version table but the highest. No copy is kept for this: a notice names what was removed.
+fn leave_one_version_row(database: &Database) -> Result<Option<Notice>, Failure> {
+    match version(database)? {
+        Some(version) if look::has_surplus_version_rows(database)? => adopt::keep_one_version_row(database, version),
+        _ => Ok(None),
+    }
 }
 
 /// Whether a file is in use by us.

@@ -8,6 +8,7 @@ use crate::notice::Notice;
 use crate::titles;
 use hermes_session::{SessionId, Title};
 use rusqlite::params;
+use rusqlite::types::Value;
 
 /// Makes the schema in an empty file.
 pub(super) fn create(database: &Database) -> Result<(), Failure> {
@@ -31,14 +32,7 @@ pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Fa
     database.execute_batch(agent::TABLES)?;
     let mut notices = part_titles(database)?;
     database.execute_batch(agent::INDEXES)?;
-    let rows: Vec<rusqlite::types::Value> = database
-        .prepare("SELECT version FROM schema_version")?
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    if rows != [rusqlite::types::Value::Integer(VERSION)] {
-        database.execute("DELETE FROM schema_version", [])?;
-        database.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])?;
-    }
+    notices.extend(keep_one_version_row(database, VERSION)?);
     if version < VERSION {
         indexes::drop_all(database)?;
     }
@@ -46,6 +40,35 @@ pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Fa
         notices.push(Notice::IndexBehind);
     }
     Ok(notices)
+}
+
+/// Makes `version` the only row of the agent's version table. Returns a notice if there were several.
+pub(super) fn keep_one_version_row(database: &Database, version: i64) -> Result<Option<Notice>, Failure> {
+    let rows: Vec<Value> = database
+        .prepare("SELECT version FROM schema_version")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    if rows == [Value::Integer(version)] {
+        return Ok(None);
+    }
+    database.execute("DELETE FROM schema_version", [])?;
+    database.execute("INSERT INTO schema_version (version) VALUES (?)", [version])?;
+    let mut removed = rows.clone();
+    if let Some(kept) = removed.iter().position(|row| *row == Value::Integer(version)) {
+        removed.remove(kept);
+    }
+    let removed = removed.iter().map(shown).collect();
+    Ok((rows.len() > 1).then_some(Notice::VersionRowsRemoved { kept: version, removed }))
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => format!("{text:?}"),
+        Value::Blob(bytes) => format!("{} bytes", bytes.len()),
+    }
 }
 
 /// Gives each session a title of its own where old files let two share one: the one that started last keeps it.

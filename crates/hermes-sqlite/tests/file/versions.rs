@@ -3,6 +3,7 @@
 use crate::fixture::{File, at, id, shown, user};
 use crate::old_schema::{ROWS, schema};
 use hermes_session::{Maintenance as _, MessageRequest, Relation, SessionStore as _};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 
 fn found(connection: &Connection, table: &str, term: &str) -> i64 {
@@ -103,6 +104,36 @@ async fn versions_that_are_missing_or_doubled_are_told_by_shape() {
             .query_row("SELECT count(*), max(version) FROM schema_version", [], |row| Ok((row.get(0)?, row.get(1)?)))
             .unwrap();
         assert_eq!((count, found(&foreign, "messages_fts", "fox")), ((1, 11), 1), "{rows}");
+    }
+}
+
+/// The agent reads the first row. A stale one makes it repeat data migrations, so opening for writing leaves only the highest.
+#[tokio::test]
+async fn surplus_version_rows_are_removed_when_a_file_is_opened_for_writing() {
+    let versions = |file: &File| -> Vec<i64> {
+        let foreign = file.foreign();
+        let mut rows = foreign.prepare("SELECT version FROM schema_version ORDER BY rowid").unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    for newest in [11, 22] {
+        let file = crate::adoption::agents_file(ROWS);
+        // The stale row comes first, where the agent looks.
+        let doubled = format!("UPDATE schema_version SET version = 5; INSERT INTO schema_version VALUES ({newest})");
+        file.foreign().execute_batch(&doubled).unwrap();
+        drop(SqliteStore::open(&file.path(), &SqliteOptions { read_only: true, ..SqliteOptions::default() }).unwrap());
+        assert_eq!(versions(&file), [5, newest], "reading changes nothing");
+        let store = file.open();
+        let notices = store.notices().join("\n");
+        assert!(notices.contains(&format!("kept {newest}, removed 5")), "{notices}");
+        assert_eq!(versions(&file), [newest], "adopted");
+        drop(store);
+        file.foreign().execute_batch(&doubled).unwrap();
+        let store = file.open();
+        assert_eq!(versions(&file), [newest], "in use");
+        assert_eq!(store.notices(), [format!("schema_version had several rows; kept {newest}, removed 5")]);
+        assert_eq!(store.status().await.unwrap().schema_version, newest);
+        drop(store);
+        assert_eq!(file.open().notices(), Vec::<String>::new());
     }
 }
 
