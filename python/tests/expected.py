@@ -163,7 +163,7 @@ _MEANT: dict[str, _Test] = {
     "error: 404": _all(_has("error:"), _has("404")),
     '"error: 404"': _has("error: 404"),
     "AND alpha": _all(_has("AND"), _has("alpha")),
-    "NOT alpha": _not(_has("alpha")),
+    "NOT alpha": _all(_has("NOT"), _has("alpha")),
     "(alpha OR beta) retry": _all(_any(_has("alpha"), _has("beta")), _has("retry")),
     "计划 alpha": _all(_has("计划"), _has("alpha")),
 }

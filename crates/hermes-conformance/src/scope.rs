@@ -20,7 +20,7 @@ pub async fn a_search_stays_within(setup: Setup) -> CaseResult {
                 sessions().into_iter().filter(|(_, root)| roots.contains(root)).map(|(id, _)| id).collect();
             let filter = SearchFilter { scope: scope.clone(), ..SearchFilter::default() };
             // A word, a piece of one, no word at all, and what only single words of match.
-            for text in ["common OR commonly", "ommon", "NOT absent", "common absent nothing"] {
+            for text in ["common OR commonly", "ommon", "\"\" NOT absent", "common absent nothing"] {
                 for order in [SearchOrder::Best, SearchOrder::Newest] {
                     let request = SearchRequest {
                         filter: filter.clone(),
@@ -60,7 +60,7 @@ pub async fn a_search_of_many_stays_within(setup: Setup) -> CaseResult {
         moment.come(&*store).await?;
         for (user_id, expect) in [("anna", EACH), ("bob", EACH), ("nobody", 0)] {
             let scope = Scope::User { user_id: user_id.into(), source: None };
-            for text in ["common", "ommo", "NOT absent", "common absent nothing"] {
+            for text in ["common", "ommo", "\"\" NOT absent", "common absent nothing"] {
                 let request = SearchRequest {
                     filter: SearchFilter { scope: scope.clone(), ..SearchFilter::default() },
                     page: PageRequest::first(50),

@@ -107,7 +107,7 @@ impl Dice {
             7 => self.cut(&text, 2),
             8 => self.cut(&text, 4),
             9 => format!("({word} OR {other}) {}", self.cut(&text, 3)),
-            10 => format!("NOT {other}"),
+            10 => format!("\"\" NOT {other}"),
             _ => other.to_owned(),
         }
     }

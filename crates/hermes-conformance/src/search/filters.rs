@@ -32,7 +32,7 @@ async fn check(store: &dyn Store, said: &[MessageId], table: &[(SearchFilter, &[
     for moment in MOMENTS {
         moment.come(store).await?;
         for (filter, expect) in table {
-            for query in ["cat", "cat OR 猫", "NOT dog"] {
+            for query in ["cat", "cat OR 猫", "\"\" NOT dog"] {
                 let request = SearchRequest { filter: filter.clone(), ..question(query) };
                 let mut found = places(store, &request, said).await?;
                 found.sort_unstable();

@@ -247,7 +247,7 @@ async fn comes_as_a_whole(setup: &Setup) -> CaseResult {
     store.import(&[ImportPiece { session, start: 0, messages, is_last: false }]).await?;
     for moment in [Moment::Unindexed, Moment::Indexed] {
         moment.come(&*store).await?;
-        for query in ["word", "ear", "NOT absent"] {
+        for query in ["word", "ear", "\"\" NOT absent"] {
             assert!(asked(&*store, &question(query)).await?.is_empty(), "{moment:?}: {query}");
         }
     }
@@ -259,7 +259,8 @@ async fn comes_as_a_whole(setup: &Setup) -> CaseResult {
     Ok(())
 }
 
-/// NOT before AND before OR, parentheses before all; operators are upper case, and hold for every script.
+/// NOT binds tighter than AND, AND tighter than OR. Operators are upper case and work in every script. An operator without a left operand is
+/// text.
 pub async fn operators_bind_as_they_should(setup: Setup) -> CaseResult {
     const SAID: [&str; 10] = [
         "apple",
@@ -284,7 +285,12 @@ pub async fn operators_bind_as_they_should(setup: Setup) -> CaseResult {
         ("(apple OR cherry) NOT banana", &[0, 3]),
         ("apple AND NOT banana", &[0]),
         ("apple NOT (banana OR cherry)", &[0]),
-        ("NOT NOT apple", &[0, 1]),
+        ("\"\" NOT NOT apple", &[0, 1]),
+        ("NOT now", &[7]),
+        ("(NOT now) OR cherry", &[2, 3, 7]),
+        ("OR oak", &[8]),
+        ("AND roll", &[9]),
+        ("OR NOT oak", &[]),
         ("广西 AND 桂林", &[4]),
         ("广西 NOT 桂林", &[5]),
         ("广西 OR 桂林", &[4, 5, 6]),

@@ -26,7 +26,7 @@ async fn say(store: &dyn Store) -> Result<Vec<MessageId>, StoreError> {
     Ok(said)
 }
 
-const QUERIES: [&str; 6] = ["cat", "cat OR dog", "大别", "NOT 大", "at", "cat NOT (more OR 大)"];
+const QUERIES: [&str; 6] = ["cat", "cat OR dog", "大别", "\"\" NOT 大", "at", "cat NOT (more OR 大)"];
 
 fn requests(limit: u32) -> Vec<SearchRequest> {
     let orders = [SearchOrder::Best, SearchOrder::Newest];

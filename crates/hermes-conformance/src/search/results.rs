@@ -106,7 +106,7 @@ pub async fn snippets(setup: Setup) -> CaseResult {
 pub async fn nothing_wanted(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let session = made(&*store, "s", 0).await;
-    for query in ["cat", "NOT cat", "", "cat OR 大", "🚀"] {
+    for query in ["cat", "\"\" NOT cat", "", "cat OR 大", "🚀"] {
         let request = SearchRequest { page: PageRequest::first(0), ..question(query) };
         let answer = store.search(&request).await?;
         assert!(answer.hits.is_empty() && answer.next.is_none(), "nothing said, {query}: {answer:?}");
@@ -114,7 +114,7 @@ pub async fn nothing_wanted(setup: Setup) -> CaseResult {
     store.append(&session, &[user("cat"), user("dog 大 🚀")], &request(1)).await?;
     for moment in MOMENTS {
         moment.come(&*store).await?;
-        for query in ["cat", "NOT cat", "", "cat OR 大", "absent", "🚀"] {
+        for query in ["cat", "\"\" NOT cat", "", "cat OR 大", "absent", "🚀"] {
             for relax in [false, true] {
                 let request = SearchRequest { page: PageRequest::first(0), relax, ..question(query) };
                 let answer = store.search(&request).await?;

@@ -45,7 +45,7 @@ async fn answers(reader: &Reader) -> Result<Vec<(&'static str, String)>, StoreEr
     all.push(searched("search, words", RecallRequest::new("common OR commonly")).await?);
     all.push(searched("search, pieces", RecallRequest::new("ommon")).await?);
     all.push(searched("search, relaxed", RecallRequest::new("common absent nothing")).await?);
-    all.push(searched("search, negative", RecallRequest::new("NOT absent")).await?);
+    all.push(searched("search, negative", RecallRequest::new("\"\" NOT absent")).await?);
     let secrets: Vec<String> = sessions().into_iter().map(|(session, _)| secret(session)).collect();
     all.push(searched("search, secrets", RecallRequest::new(secrets.join(" OR "))).await?);
     // Whoever names sessions, users or sources gets no more.

@@ -57,23 +57,36 @@ pub(super) fn parse(text: &str) -> Option<Node> {
     frame.node()
 }
 
-/// Makes terms of operators that have nothing to join. What stands beside one has to be a term or a group; another operator is neither, but for
-/// a `NOT` with its own term or group.
+/// Makes terms of operators that have nothing to join. Every operator needs an operand on both sides: a term or a group. A `NOT` may also
+/// stand behind an operator that has its left operand, and counts with its own operand as one.
 fn settle_operators(items: &mut [Item]) {
+    let has_left = left_operands(items);
     let mut begins_operand = false;
     for at in (0..items.len()).rev() {
-        let follows_operand = at > 0 && matches!(items[at - 1], Item::Term(_) | Item::Nothing | Item::Close);
         begins_operand = match items[at] {
             Item::Term(_) | Item::Nothing | Item::Open => true,
             Item::Close => false,
             Item::Operator(operator) => {
-                let joins = begins_operand && (operator == Operator::Not || follows_operand);
+                let joins = begins_operand && has_left[at];
                 if !joins {
                     items[at] = Item::Term(Term { text: operator.word().to_owned(), is_prefix: false });
                 }
-                // Nobody asks this of AND and OR: what is before them is no operator.
+                // Irrelevant behind AND and OR: those count as text if another AND or OR follows.
                 joins
             }
         };
     }
+}
+
+/// Returns for each item whether it has a left operand, as an operator needs one.
+fn left_operands(items: &[Item]) -> Vec<bool> {
+    let mut found = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        found.push(match at.checked_sub(1).map(|before| &items[before]) {
+            Some(Item::Term(_) | Item::Nothing | Item::Close) => true,
+            Some(Item::Operator(_)) => matches!(item, Item::Operator(Operator::Not)) && found[at - 1],
+            Some(Item::Open) | None => false,
+        });
+    }
+    found
 }

@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter, Write as _};
 
 impl Display for Query {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        write_node(&self.root, out)
+        write_group(&self.root, out)
     }
 }
 
@@ -46,8 +46,24 @@ fn write_part(part: &Node, is_grouped: bool, out: &mut Formatter<'_>) -> fmt::Re
         return write_node(part, out);
     }
     out.write_char('(')?;
-    write_node(part, out)?;
+    write_group(part, out)?;
     out.write_char(')')
+}
+
+/// Writes the whole or what is between parentheses. A `NOT` there needs a left operand; a blank literal is one and asks for nothing.
+fn write_group(node: &Node, out: &mut Formatter<'_>) -> fmt::Result {
+    out.write_str(if starts_with_not(node) { "\"\" " } else { "" })?;
+    write_node(node, out)
+}
+
+fn starts_with_not(node: &Node) -> bool {
+    match node {
+        Node::Term(_) => false,
+        Node::Not(_) => true,
+        // An OR within an AND begins with a parenthesis.
+        Node::All(parts) => matches!(parts.first(), Some(Node::Not(_))),
+        Node::Any(parts) => parts.first().is_some_and(starts_with_not),
+    }
 }
 
 /// Whether a term is taken as it is without quotes, wherever it stands.

@@ -46,14 +46,14 @@ fn operators_bind_not_then_and_then_or() {
         ("a b OR c AND d", "any[all[‹a› ‹b›] all[‹c› ‹d›]]"),
         ("a NOT b", "all[‹a› not[‹b›]]"),
         ("a AND NOT b", "all[‹a› not[‹b›]]"),
-        ("NOT a b", "all[not[‹a›] ‹b›]"),
-        ("NOT a OR b", "any[not[‹a›] ‹b›]"),
+        ("\"\" NOT a b", "all[not[‹a›] ‹b›]"),
+        ("\"\" NOT a OR b", "any[not[‹a›] ‹b›]"),
         ("a OR NOT b c", "any[‹a› all[not[‹b›] ‹c›]]"),
-        ("NOT NOT a", "‹a›"),
-        ("NOT NOT NOT a", "not[‹a›]"),
-        ("NOT (a OR b)", "not[any[‹a› ‹b›]]"),
-        ("NOT (a b)", "not[all[‹a› ‹b›]]"),
-        ("NOT (NOT (a OR b))", "any[‹a› ‹b›]"),
+        ("\"\" NOT NOT a", "‹a›"),
+        ("\"\" NOT NOT NOT a", "not[‹a›]"),
+        ("\"\" NOT (a OR b)", "not[any[‹a› ‹b›]]"),
+        ("\"\" NOT (a b)", "not[all[‹a› ‹b›]]"),
+        ("\"\" NOT (\"\" NOT (a OR b))", "any[‹a› ‹b›]"),
     ]);
 }
 
@@ -74,6 +74,17 @@ fn an_operator_with_nothing_to_join_is_text() {
         ("a OR OR b", "all[‹a› ‹OR› ‹b›]"),
         ("a OR AND b", "all[‹a› ‹OR› ‹AND› ‹b›]"),
         ("NOT OR a", "all[‹NOT› ‹OR› ‹a›]"),
+        ("NOT NULL", "all[‹NOT› ‹NULL›]"),
+        ("OR ELSE", "all[‹OR› ‹ELSE›]"),
+        ("NOT a OR b", "any[all[‹NOT› ‹a›] ‹b›]"),
+        ("NOT NOT a", "all[‹NOT› ‹a›]"),
+        ("NOT a NOT b", "all[‹NOT› ‹a› not[‹b›]]"),
+        ("NOT (a OR b)", "all[‹NOT› any[‹a› ‹b›]]"),
+        ("NOT \"x y\"", "all[‹NOT› ‹x y›]"),
+        ("a (NOT b)", "all[‹a› ‹NOT› ‹b›]"),
+        ("OR NOT a", "all[‹OR› ‹NOT› ‹a›]"),
+        ("a OR AND NOT b", "all[‹a› ‹OR› ‹AND› ‹NOT› ‹b›]"),
+        ("a OR NOT NOT b", "any[‹a› ‹b›]"),
         ("(OR)", "‹OR›"),
         ("(a OR) b", "all[‹a› ‹OR› ‹b›]"),
         ("(OR a) OR b", "any[all[‹OR› ‹a›] ‹b›]"),
@@ -90,9 +101,9 @@ fn an_operator_with_nothing_to_join_is_text() {
 #[test]
 fn operators_count_beside_parentheses_and_quotes() {
     check(&[
-        ("NOT(a OR b)", "not[any[‹a› ‹b›]]"),
-        ("NOT(a)", "not[‹a›]"),
-        ("NOT\"x y\"", "not[‹x y›]"),
+        ("\"\" NOT(a OR b)", "not[any[‹a› ‹b›]]"),
+        ("a NOT(b)", "all[‹a› not[‹b›]]"),
+        ("\"\"NOT\"x y\"", "not[‹x y›]"),
         ("a NOT\"x y\"", "all[‹a› not[‹x y›]]"),
         ("(a OR b)AND(c OR d)", "all[any[‹a› ‹b›] any[‹c› ‹d›]]"),
         ("(a b)OR(c d)", "any[all[‹a› ‹b›] all[‹c› ‹d›]]"),
@@ -101,13 +112,13 @@ fn operators_count_beside_parentheses_and_quotes() {
         ("\"a b\"OR\"c d\"", "any[‹a b› ‹c d›]"),
         ("\"a b\"OR c", "any[‹a b› ‹c›]"),
         ("(a OR b)NOT(c)", "all[any[‹a› ‹b›] not[‹c›]]"),
-        ("NOT(NOT(a))", "‹a›"),
+        ("b NOT(\"\" NOT(a))", "all[‹b› ‹a›]"),
         ("(a ( ))OR(b)", "any[all[‹a› ‹(› ‹)›] ‹b›]"),
         ("( ())OR(b)", "any[‹()› ‹b›]"),
         ("(a OR b)AND", "all[any[‹a› ‹b›] ‹AND›]"),
-        ("(NOT a)", "not[‹a›]"),
-        ("(NOT(a OR b) c)", "all[not[any[‹a› ‹b›]] ‹c›]"),
-        ("NOT“x y”", "not[‹x y›]"),
+        ("(\"\" NOT a)", "not[‹a›]"),
+        ("(\"\" NOT(a OR b) c)", "all[not[any[‹a› ‹b›]] ‹c›]"),
+        ("a NOT“x y”", "all[‹a› not[‹x y›]]"),
         // Not beside one that groups or quotes.
         ("NOT(a", "‹NOT(a›"),
         ("NOT\"x", "‹NOT\"x›"),
@@ -128,6 +139,8 @@ fn operators_count_beside_parentheses_and_quotes() {
         ("(a)ORDER", "‹(a)ORDER›"),
         // There is no operand for it on its left.
         ("OR(a)", "all[‹OR› ‹a›]"),
+        ("NOT(a)", "all[‹NOT› ‹a›]"),
+        ("NOT\"x y\"", "all[‹NOT› ‹x y›]"),
     ]);
 }
 
@@ -253,11 +266,11 @@ fn a_blank_literal_asks_for_nothing() {
         ("a OR \"\"", "‹a›"),
         ("\"\" OR a", "‹a›"),
         ("a AND \"\" OR b", "any[‹a› ‹b›]"),
-        ("NOT \"\"", "all[]"),
+        ("\"\" NOT \"\"", "all[]"),
         ("a NOT \"\" b", "all[‹a› ‹b›]"),
         ("a (\"\") b", "all[‹a› ‹b›]"),
         ("a OR (\"\" OR NOT \"\") OR b", "any[‹a› ‹b›]"),
-        ("NOT (\"\") a", "‹a›"),
+        ("\"\" NOT (\"\") a", "‹a›"),
         ("\"\"foo\"\"", "‹foo\"\"›"),
     ]);
 }
