@@ -34,11 +34,14 @@ pub(crate) struct PlaceArgs {
     /// The store: sqlite:PATH, postgresql://…, mysql://…, or a path [default: $HERMES_SESSIONDB_URL, or what config.yaml says]
     #[arg(long, global = true, value_name = "URL", help_heading = "Where sessions are")]
     url: Option<String>,
+    /// Do not write to the store: commands that would change it refuse
+    #[arg(long, global = true, help_heading = "Where sessions are")]
+    read_only: bool,
 }
 
 impl PlaceArgs {
     pub(crate) fn flags(self) -> Flags {
-        Flags { home: self.home, url: self.url.map(Secret::new) }
+        Flags { home: self.home, url: self.url.map(Secret::new), read_only: self.read_only }
     }
 }
 

@@ -1,11 +1,12 @@
-//! What is done by itself after a command: what could come back from the trash up to now goes for good; and if `sessions.auto_prune` is on, old
+//! Chores after a command that wrote: entries of the trash whose time is over are deleted for good; and if `sessions.auto_prune` is on, old
 //! conversations are deleted, now and then and for a short time.
 //!
-//! It comes after the output, in short steps, and ends when its time is up; the next command goes on. What it does is told, never an error.
+//! They come after the output, in short steps, and end when their time is up; the next such command goes on. What they do is printed as a
+//! note. A failure is not an error of the command. A command that only looks is never followed by them.
 
 use crate::commands::prune::carry_out;
 use crate::commands::trash;
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::error::CliError;
 use crate::transcripts::Transcripts;
 use crate::ui::changes;
@@ -44,7 +45,7 @@ pub(crate) async fn run(context: &Context) {
 /// Takes what is over out of the trash for good. Who deleted it was told until when it could come back.
 async fn empty_trash(context: &Context, settings: &Settings) -> Result<(), CliError> {
     let url = context.configured_url(settings)?;
-    let store = context.reopen(&url).await?;
+    let store = context.open_quietly(settings, &url, Access::Write).await?;
     // Reading waits for nobody, and as a rule nothing is over.
     let mut over = trash::all(&*store).await?;
     over.retain(|entry| entry.until <= context.now.at);
@@ -61,7 +62,7 @@ struct Done {
 
 async fn due(context: &Context, settings: &Settings) -> Result<Option<Done>, CliError> {
     let url = context.configured_url(settings)?;
-    let store = context.reopen(&url).await?;
+    let store = context.open_quietly(settings, &url, Access::Write).await?;
     let now = context.now.at;
     let last = store.meta(LAST).await?.and_then(|text| text.trim().parse::<f64>().ok());
     if !is_due(last, now, settings.sessions.min_interval_hours.value) {

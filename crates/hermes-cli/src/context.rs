@@ -1,14 +1,15 @@
 //! What every command gets: the settings, the time, a way to print and a way to the store.
 
+mod open;
+
+pub(crate) use open::{Access, Opened, must_be_there};
+
 use crate::error::{CliError, Kind};
 use crate::ui::Ui;
 use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
-use hermes_session::Store;
 use hermes_store::{MysqlSettings, OpenOptions, PostgresSettings, StoreUrl, Synchronous};
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What every command gets.
@@ -32,33 +33,6 @@ impl Context {
         Self { flags, environment: self.environment.clone(), ui: self.ui.clone(), now: self.now.clone() }
     }
 
-    /// Opens the store that is configured, which must be there: reading never makes one.
-    pub(crate) async fn open_existing(&self) -> Result<Arc<dyn Store>, CliError> {
-        Ok(self.open_existing_at().await?.0)
-    }
-
-    /// The same, and where it is.
-    pub(crate) async fn open_existing_at(&self) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
-        self.open_configured(&self.settings()?).await
-    }
-
-    /// The same, with settings that are known already.
-    pub(crate) async fn open_configured(&self, settings: &Settings) -> Result<(Arc<dyn Store>, StoreUrl), CliError> {
-        let url = self.configured_url(settings)?;
-        self.warn_of_password(&url, &settings.store()?.origin);
-        if let Some(path) = url.file() {
-            must_be_there(path)?;
-        }
-        let options = OpenOptions { create: false, ..self.open_options(settings)? };
-        Ok((self.open(&url, &options).await?, url))
-    }
-
-    /// Opens the store that is configured, and makes it if it is not there.
-    pub(crate) async fn open_or_make(&self, settings: &Settings, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
-        self.warn_of_password(url, &settings.store()?.origin);
-        self.open(url, &self.open_options(settings)?).await
-    }
-
     /// Where the configured store is.
     pub(crate) fn configured_url(&self, settings: &Settings) -> Result<StoreUrl, CliError> {
         let location = settings.store()?;
@@ -68,22 +42,7 @@ impl Context {
         }
     }
 
-    /// Opens a store once more that was open a moment ago, without telling again what was told then.
-    pub(crate) async fn reopen(&self, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
-        let options = OpenOptions { create: false, ..self.open_options(&self.settings()?)? };
-        Ok(hermes_store::open(url, &options).await?)
-    }
-
-    /// Opens a store, and tells what there is to tell of that.
-    pub(crate) async fn open(&self, url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, CliError> {
-        let store = hermes_store::open(url, options).await?;
-        for notice in store.notices() {
-            self.ui.note(&notice);
-        }
-        Ok(store)
-    }
-
-    /// How the settings say that a store is opened, whichever it is. One that is not there is made.
+    /// Returns how the settings say that a store is opened, whichever it is. What a command does with it is added by [`open`].
     pub(crate) fn open_options(&self, settings: &Settings) -> Result<OpenOptions, CliError> {
         let db = &settings.sessiondb;
         let (sqlite, postgresql) = (&db.sqlite, &db.postgresql);
@@ -149,7 +108,8 @@ impl Context {
         })
     }
 
-    fn warn_of_password(&self, url: &StoreUrl, origin: &Origin) {
+    /// Warns about a password in `--url`, which others on this machine can see.
+    pub(crate) fn warn_of_password(&self, url: &StoreUrl, origin: &Origin) {
         if *origin == Origin::Flag && url.holds_password() {
             let hint = format!("set {} instead", env::HERMES_SESSIONDB_URL);
             self.ui.warn("others on this machine can see the password in --url", &hint);
@@ -163,14 +123,4 @@ const fn synchronous(configured: hermes_config::Synchronous) -> Synchronous {
         hermes_config::Synchronous::Extra | hermes_config::Synchronous::Full => Synchronous::Full,
         hermes_config::Synchronous::Normal => Synchronous::Normal,
     }
-}
-
-pub(crate) fn must_be_there(path: &Path) -> Result<(), CliError> {
-    // Whatever else is wrong with the path, opening it tells better.
-    if path.try_exists().unwrap_or(true) {
-        return Ok(());
-    }
-    let hint = "`hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look";
-    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Err(CliError::new(Kind::User, format!("there is no session store at {}", place.display()), hint))
 }

@@ -51,21 +51,27 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
         .enable_all()
         .build()
         .map_err(|error| CliError::new(Kind::User, error, "free some memory and file descriptors, then try again"))?;
-    let is_everyday = is_everyday(&command);
+    let has_chores = is_followed_by_chores(&command);
     runtime.block_on(async {
         dispatch(&context, command).await?;
-        if is_everyday {
+        if has_chores {
             automatic::run(&context).await;
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-/// Whether old conversations may go after it, if that is configured. Not after what is about keeping, deleting or proving something: who
-/// asks what would go must find it there afterwards.
-const fn is_everyday(command: &Command) -> bool {
-    use SessionsCommand::{List, Rename, Search, Show, Stats};
-    matches!(command, Command::Insights(_) | Command::Sessions(List(_) | Rename(_) | Search(_) | Show(_) | Stats(_)))
+/// Returns whether the trash may be emptied and old conversations pruned after the command, if that is configured.
+///
+/// Only after commands that write anyway: one that was asked to look changes nothing. Not after `import` and `restore` either: what they
+/// bring may be old, and must be there afterwards.
+fn is_followed_by_chores(command: &Command) -> bool {
+    use SessionsCommand::{Delete, Pin, Rename, Tag, Unpin};
+    match command {
+        Command::Sessions(Delete(_) | Pin(_) | Rename(_) | Unpin(_)) => true,
+        Command::Sessions(Tag(args)) => args.is_change(),
+        _ => false,
+    }
 }
 
 async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {

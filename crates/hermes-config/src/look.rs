@@ -5,12 +5,13 @@ use crate::settings::resolve_tree;
 use crate::{ConfigError, ConfigFile, Environment, Flags, Settings};
 
 /// Our keys. Those of the first parts in [`OURS`] are all there are; elsewhere the agent has more.
-const KEYS: [&str; 25] = [
+const KEYS: [&str; 26] = [
     "sessiondb.provider",
     "sessiondb.sqlite",
     "sessiondb.sqlite.db_path",
     "sessiondb.sqlite.synchronous",
     "sessiondb.sqlite.wait_seconds",
+    "sessiondb.sqlite.read_only",
     "sessiondb.postgresql",
     "sessiondb.postgresql.dsn",
     "sessiondb.postgresql.replica_dsn",
@@ -138,7 +139,7 @@ mod tests {
     use std::path::PathBuf;
 
     fn look_at(yaml: &str) -> Looked {
-        let flags = Flags { home: Some(PathBuf::from("/home/ada/.hermes")), url: None };
+        let flags = Flags { home: Some(PathBuf::from("/home/ada/.hermes")), ..Flags::default() };
         look(&flags, &Environment::default(), Some(&ConfigFile::new("/c.yaml", yaml)))
     }
 

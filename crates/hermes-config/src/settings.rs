@@ -13,6 +13,8 @@ pub struct Flags {
     pub home: Option<PathBuf>,
     /// The store.
     pub url: Option<Secret>,
+    /// Whether nothing may be written to the store.
+    pub read_only: bool,
 }
 
 /// Every setting, each with its origin.
@@ -67,6 +69,8 @@ pub struct Sqlite {
     pub synchronous: Setting<Synchronous>,
     /// How long a writer waits for another one.
     pub wait_seconds: Setting<Duration>,
+    /// Whether commands that would write to the store refuse. From the command line it holds for servers as well.
+    pub read_only: Setting<bool>,
 }
 
 /// How surely a write is on disk when it is answered.
@@ -117,7 +121,7 @@ pub struct Mysql {
 /// `sessions`: what is deleted by itself, and when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sessions {
-    /// Whether old sessions are deleted at start-up.
+    /// Whether old sessions are deleted after commands that write.
     pub auto_prune: Setting<bool>,
     /// How old a session gets, in days.
     pub retention_days: Setting<u64>,
@@ -187,7 +191,7 @@ pub(crate) fn resolve_tree(flags: &Flags, environment: &Environment, tree: &Tree
     let whole = "give a whole number of 0 or more";
     let some = "give a whole number of 1 or more";
     Ok(Settings {
-        sessiondb: session_db(&reader, url, &home.value)?,
+        sessiondb: session_db(&reader, flags, url, &home.value)?,
         home,
         color,
         sessions: Sessions {
@@ -213,6 +217,7 @@ pub(crate) fn resolve_tree(flags: &Flags, environment: &Environment, tree: &Tree
 
 fn session_db(
     reader: &Reader<'_>,
+    flags: &Flags,
     url: Option<Setting<Secret>>,
     home: &std::path::Path,
 ) -> Result<SessionDb, ConfigError> {
@@ -245,6 +250,10 @@ fn session_db(
                 "use full, extra or normal",
             )?,
             wait_seconds: reader.seconds("sessiondb.sqlite.wait_seconds", 60)?,
+            read_only: match (reader.bool("sessiondb.sqlite.read_only", false)?, flags.read_only) {
+                (_, true) => Setting { value: true, origin: Origin::Flag },
+                (configured, false) => configured,
+            },
         },
         postgresql: Postgresql {
             dsn: if_used(used, Provider::Postgresql, reader.secret("sessiondb.postgresql.dsn"))?,

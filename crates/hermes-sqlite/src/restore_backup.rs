@@ -49,7 +49,7 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
         if same(path, backup) {
             return Err(refused(backup, "is the store itself", "give the path of a backup"));
         }
-    } else if let Some(log) = LOGS.iter().map(|end| place::beside(path, end)).find(|log| log.exists()) {
+    } else if let Some(log) = LOGS.iter().map(|end| place::beside(path, end)).find(|log| has_content(log)) {
         return Err(refused(&log, "is the log of a store that is not there", "move it away first"));
     }
     if std::fs::symlink_metadata(kept).is_ok() {
@@ -76,6 +76,11 @@ fn blocking<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result
 
 fn refused(path: &Path, why: impl Into<String>, hint: &'static str) -> StoreError {
     StoreError::Refused { path: path.to_owned(), why: why.into(), hint: hint.into() }
+}
+
+/// Returns whether a file holds anything. A reader may leave an empty WAL behind.
+fn has_content(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.len() > 0)
 }
 
 /// Whether two paths are one file.

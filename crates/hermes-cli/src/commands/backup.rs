@@ -18,7 +18,7 @@ pub(crate) struct BackupArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: BackupArgs) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_reading().await?.store;
     let target = std::path::absolute(&args.file).unwrap_or(args.file);
     let report = store.backup(&target).await.map_err(refused)?;
     if args.json { context.ui.json(&json::backup(&report)) } else { context.ui.print(checks::backup(&report)) }

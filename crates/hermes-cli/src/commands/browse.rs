@@ -1,6 +1,7 @@
 //! `hermes sessions browse`
 
 mod areas;
+mod desk;
 mod event;
 #[cfg(test)]
 mod figures;
@@ -18,21 +19,21 @@ use super::list;
 use crate::clock;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::transcripts::Transcripts;
 use crate::ui::Line;
 use crate::ui::screen::{self, Screen};
+use desk::Desk;
 use event::{Effect, Event, Input, Notice};
 use hermes_session::SessionId;
 use state::State;
 use std::pin::pin;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
 use tokio::task::LocalSet;
 use tokio::time::sleep;
 use view::Painter;
-use work::{Desk, Work};
+use work::Work;
 
 /// How many pages of the list, or other answers, may wait to be looked at.
 const WAITING: usize = 2;
@@ -61,27 +62,18 @@ pub(crate) struct BrowseArgs {
 
 pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliError> {
     let filter = list::filter(&args.source, &[]).map_err(CliError::usage)?;
-    let settings = context.settings()?;
-    let (store, url) = context.open_configured(&settings).await?;
-    let desk = Desk {
-        context: context.with_flags(context.flags.clone()),
-        store: Arc::clone(&store),
-        transcripts: Transcripts::of(&settings, &url),
-        trash_days: settings.sessions.trash_days.value,
-        url,
-        filter,
-        timeout: Duration::from_millis(settings.search.timeout_ms.value),
-    };
+    let desk = Rc::new(Desk::new(context, context.open_for_reading().await?, filter));
     let is_dumb = context.environment.raw("TERM").is_some_and(|term| term == "dumb");
     let Left { chosen, failed } = if screen::is_there() && !is_dumb {
         let most = args.limit.filter(|most| *most > 0).unwrap_or(u64::MAX);
-        LocalSet::new().run_until(pick(desk, most)).await?
+        LocalSet::new().run_until(pick(Rc::clone(&desk), most)).await?
     } else {
         Left { chosen: plain::pick(&desk, args.limit).await?, failed: None }
     };
+    desk.tell_of_changes();
     let Some(id) = chosen else { return failed.map_or(Ok(()), Err) };
-    let id = read::tip(&*store, &id).await?;
-    drop(store);
+    let id = read::tip(&*desk.store(), &id).await?;
+    drop(desk);
     if args.run {
         failed.iter().for_each(|error| context.ui.error(error));
         return resume::run(context, &id);
@@ -109,7 +101,7 @@ impl Left {
 }
 
 /// Has the screen until somebody chooses or leaves.
-async fn pick(desk: Desk, most: u64) -> Result<Left, CliError> {
+async fn pick(desk: Rc<Desk>, most: u64) -> Result<Left, CliError> {
     let has_color = desk.context.ui.has_color();
     let (sender, mut answers) = channel(WAITING);
     let mut signals = Signals::watch().map_err(CliError::output)?;

@@ -5,7 +5,7 @@
 
 use super::list::default_filter;
 use crate::args::Args;
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::error::CliError;
 use crate::ui::changes::conversations;
 use clap::{Arg, Command, CommandFactory as _};
@@ -148,21 +148,15 @@ async fn tags(context: &Context, before: &[String]) -> Result<Vec<(String, Strin
     Ok(tags.into_iter().map(|(tag, count)| (tag.to_string(), conversations(count))).collect())
 }
 
-/// The store that the typed words mean, if we have used it before.
+/// Opens the store that the typed words mean. Returns `None` if it is not a file on this machine: a server may take long to answer.
 async fn open(context: &Context, before: &[String]) -> Result<Option<Arc<dyn Store>>, CliError> {
     let context = context.with_flags(flags(before));
     let url = context.configured_url(&context.settings()?)?;
-    // Only a store that we have used: pressing a key must not be what takes an agent's file into use.
-    let is_ours = url.file().is_some_and(|file| {
-        let mut queue = file.as_os_str().to_owned();
-        queue.push(".queue");
-        file.exists() && std::path::Path::new(&queue).exists()
-    });
-    if !is_ours {
+    if url.file().is_none() {
         return Ok(None);
     }
-    let options = OpenOptions { wait: WAIT, create: false, ..OpenOptions::default() };
-    Ok(Some(hermes_store::open(&url, &options).await?))
+    let options = OpenOptions { wait: WAIT, ..OpenOptions::default() };
+    Ok(Some(context.open_with(&url, Access::Read, options).await?))
 }
 
 async fn candidates(store: &dyn SessionStore, current: &str) -> Result<Vec<(String, String)>, StoreError> {
@@ -191,7 +185,11 @@ fn flags(before: &[String]) -> hermes_config::Flags {
             before.iter().rev().find_map(|word| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
         })
     };
-    hermes_config::Flags { home: given("--home").map(Into::into), url: given("--url").map(hermes_config::Secret::new) }
+    hermes_config::Flags {
+        home: given("--home").map(Into::into),
+        url: given("--url").map(hermes_config::Secret::new),
+        ..hermes_config::Flags::default()
+    }
 }
 
 /// A word as a shell would hand it over, as far as it was typed.

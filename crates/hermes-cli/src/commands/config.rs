@@ -40,6 +40,7 @@ fn rows(context: &Context, settings: &Settings) -> Vec<Row> {
         Some(row("sessiondb.sqlite.db_path", &sqlite.db_path, |path| path.display().to_string())),
         Some(row("sessiondb.sqlite.synchronous", &sqlite.synchronous, |level| level_name(*level).into())),
         Some(row("sessiondb.sqlite.wait_seconds", &sqlite.wait_seconds, |wait| wait.as_secs_f64().to_string())),
+        Some(row("sessiondb.sqlite.read_only", &sqlite.read_only, bool::to_string)),
         postgresql.dsn.as_ref().map(|secret| row("sessiondb.postgresql.dsn", &dsn(secret), Clone::clone)),
         postgresql
             .replica_dsn

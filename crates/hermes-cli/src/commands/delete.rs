@@ -1,7 +1,7 @@
 //! `hermes sessions delete`
 
 use crate::commands::trash::nowhere;
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
@@ -50,8 +50,7 @@ pub(crate) struct Doomed {
 }
 
 pub(crate) async fn run(context: &Context, args: DeleteArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let (store, url) = context.open_configured(&settings).await?;
+    let Opened { store, url, settings } = context.open_for_writing().await?;
     let found = resolve(context, &*store, &args.session).await?;
     let transcripts = Transcripts::of(&settings, &url);
     let mut doomed = look(&*store, &found.asked).await?;

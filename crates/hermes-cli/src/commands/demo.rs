@@ -3,7 +3,7 @@
 mod samples;
 
 use super::{list::default_filter, search, show};
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::error::{CliError, Kind};
 use crate::ui::shell::shell_word;
 use crate::ui::transcript::Detail;
@@ -37,7 +37,8 @@ struct Place {
 
 pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliError> {
     let place = place(context, args)?;
-    let store = context.open(&place.url, &OpenOptions::default()).await?;
+    let store = context.open_with(&place.url, Access::Create, OpenOptions::default()).await?;
+    store.notices().iter().for_each(|notice| context.ui.note(notice));
     let stored = samples::store(&*store, &context.now).await?;
     introduce(context, &place)?;
     tour(context, &*store, &stored).await?;

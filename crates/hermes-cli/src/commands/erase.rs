@@ -2,7 +2,7 @@
 
 use crate::commands::delete::{Doomed, look, warn_left};
 use crate::commands::trash::{find, nowhere};
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
@@ -49,8 +49,7 @@ pub(crate) struct Outcome {
 }
 
 pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let (store, url) = context.open_configured(&settings).await?;
+    let Opened { store, url, settings } = context.open_for_writing().await?;
     let transcripts = Transcripts::of(&settings, &url);
     let Some(session) = &args.session else { return finish(context, store, &url, transcripts, args.json).await };
     let (doomed, versions) = match meant(context, &*store, session).await {

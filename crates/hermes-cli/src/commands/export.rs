@@ -4,7 +4,7 @@ mod book;
 pub(super) mod target;
 
 use super::list::warn_unreadable;
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::stop::Stop;
@@ -66,7 +66,7 @@ impl Format {
 
 pub(crate) async fn run(context: &Context, args: ExportArgs) -> Result<(), CliError> {
     let filter = filter(&args.source).map_err(CliError::usage)?;
-    let (store, url) = context.open_existing_at().await?;
+    let Opened { store, url, .. } = context.open_for_reading().await?;
     if args.file.as_os_str() == "-" {
         if args.json {
             let hint = "leave --json out, or give the name of a file";

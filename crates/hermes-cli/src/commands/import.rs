@@ -3,7 +3,7 @@
 mod input;
 mod kind;
 
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
 use crate::ui::changes::Imported;
@@ -11,7 +11,7 @@ use crate::ui::{changes, checks, json};
 use hermes_config::Settings;
 use hermes_session::Store;
 use hermes_session::import::{FindingKind, ImportError, ImportOptions, MAX_FINDINGS, Progress, import};
-use hermes_store::{OpenOptions, StoreUrl};
+use hermes_store::StoreUrl;
 use input::Input;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -83,10 +83,12 @@ async fn open(context: &Context, settings: &Settings, is_rehearsal: bool) -> Res
             CliError::new(Kind::User, format!("could not make a temporary folder: {error}"), "see TMPDIR")
         })?;
         let elsewhere = StoreUrl::Sqlite(folder.path().join("state.db"));
-        let store = context.open(&elsewhere, &OpenOptions::default()).await?;
+        let store = context.open_elsewhere(&elsewhere).await?;
         return Ok(Opened { store, _folder: Some(folder) });
     }
-    let store = context.open_or_make(settings, &url).await?;
+    let access = if is_rehearsal { Access::Read } else { Access::Create };
+    context.warn_of_password(&url, &settings.store()?.origin);
+    let store = context.open(settings, &url, access).await?;
     if !is_there {
         context.ui.note(&format!("there was no session store, so a new one was made: {url}"));
     }

@@ -2,7 +2,7 @@
 
 use super::export::target::{Draft, Target};
 use super::list::filter;
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::CliError;
 use crate::ui::checks::size;
 use crate::ui::insights::{Report, lines, page};
@@ -50,7 +50,7 @@ impl InsightsArgs {
 
 pub(crate) async fn run(context: &Context, args: InsightsArgs) -> Result<(), CliError> {
     let (days, request) = args.request(&context.now).map_err(CliError::usage)?;
-    let (store, url) = context.open_existing_at().await?;
+    let Opened { store, url, .. } = context.open_for_reading().await?;
     // Nobody waits for an answer that there is no place for.
     let is_stdout = args.html.as_ref().is_some_and(|file| file.as_os_str() == "-");
     let file = args.html.as_ref().filter(|_| !is_stdout);

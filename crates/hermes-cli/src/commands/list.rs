@@ -155,7 +155,7 @@ pub(crate) fn default_filter() -> SessionFilter {
 
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliError> {
     let request = args.request(&context.now).map_err(CliError::usage)?;
-    let store = context.open_existing().await?;
+    let store = context.open_for_reading().await?.store;
     let (listing, is_more) = pinned_first(&*store, &request).await?;
     warn_unreadable(context, &listing.unreadable);
     if args.json {

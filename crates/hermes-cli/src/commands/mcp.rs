@@ -4,7 +4,7 @@ mod chat;
 
 use crate::clock;
 use crate::commands::rpc::{Stop, stdin};
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use hermes_config::env;
 use hermes_mcp::{Options, Server, Whose, new_token, serve_http, serve_stdio};
@@ -81,8 +81,8 @@ enum Asked {
 pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<(), CliError> {
     let asked = args.whose().map_err(CliError::usage)?;
     let address = args.address().map_err(CliError::usage)?;
-    let settings = context.settings()?;
-    let (store, url) = context.open_configured(&settings).await?;
+    let opened = if args.write { context.open_for_writing().await? } else { context.open_for_reading().await? };
+    let Opened { store, url, settings } = opened;
     let whose = match asked {
         Asked::Scope(scope) => Whose::Within(scope),
         Asked::Chat(source, chat_id) => {

@@ -1,6 +1,6 @@
 //! `hermes sessions optimize`
 
-use crate::context::Context;
+use crate::context::{Access, Context, Opened};
 use crate::error::CliError;
 use crate::stop::Stop;
 use crate::ui::{checks, json};
@@ -26,7 +26,7 @@ pub(crate) struct Optimized {
 }
 
 pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), CliError> {
-    let (store, url) = context.open_existing_at().await?;
+    let Opened { store, url, settings } = context.open_for_writing().await?;
     let before = store.status().await?;
     if args.rebuild {
         store.rebuild_indexes().await?;
@@ -36,7 +36,7 @@ pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), Cli
     // What was given back so far shows in the file only when nobody has it open any more; so we close it too.
     drop(store);
     let shrunk = context.ui.wait("giving room back to the disk", hermes_store::shrink(&url)).await?;
-    let after = context.reopen(&url).await?.status().await?;
+    let after = context.open_quietly(&settings, &url, Access::Read).await?.status().await?;
     let optimized = Optimized { before, after, shrunk };
     if args.json {
         context.ui.json(&json::optimized(&optimized))

@@ -21,7 +21,7 @@ pub(crate) struct PinArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: PinArgs, is_pinned: bool) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_writing().await?.store;
     // Nothing is changed unless every one of them is found.
     let mut found = Vec::with_capacity(args.sessions.len());
     for text in &args.sessions {

@@ -1,7 +1,7 @@
 //! `hermes sessions prune`
 
 use super::delete::warn_left;
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::CliError;
 use crate::stop::Stop;
 use crate::transcripts::{Removed, Transcripts};
@@ -66,9 +66,9 @@ fn days(text: &str) -> Result<f64, Invalid> {
 }
 
 pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let policy = args.policy(settings.sessions.retention_days.value).map_err(CliError::usage)?;
-    let (store, url) = context.open_configured(&settings).await?;
+    let policy = args.policy(context.settings()?.sessions.retention_days.value).map_err(CliError::usage)?;
+    let opened = if args.dry_run { context.open_for_reading().await? } else { context.open_for_writing().await? };
+    let Opened { store, url, settings } = opened;
     let Plan { candidates, pinned } = plan_all(&*store, &policy, context.now.at).await?;
     let rows = rows(&*store, &candidates).await?;
     if args.dry_run {

@@ -22,7 +22,7 @@ pub(crate) struct RenameArgs {
 
 pub(crate) async fn run(context: &Context, args: RenameArgs) -> Result<(), CliError> {
     let title = Title::parse(&args.title.join(" ")).map_err(CliError::usage)?;
-    let store = context.open_existing().await?;
+    let store = context.open_for_writing().await?.store;
     let found = resolve(context, &*store, &args.session).await?;
     let id = found.meant();
     rename(&*store, id, &title, context.now.at).await?;

@@ -1,7 +1,7 @@
 //! `hermes sessions restore`
 
 use crate::commands::trash::{find, nowhere};
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::CliError;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{json, trash};
@@ -20,8 +20,7 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RestoreArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let (store, url) = context.open_configured(&settings).await?;
+    let Opened { store, url, settings } = context.open_for_writing().await?;
     let (entry, members) = find(context, &*store, &args.session).await?;
     let transcripts = Transcripts::of(&settings, &url);
     // First, because whoever is interrupted asks again, and would not find in the trash what is back already.

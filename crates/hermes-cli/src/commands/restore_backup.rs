@@ -29,6 +29,7 @@ pub(crate) async fn run(context: &Context, args: RestoreBackupArgs) -> Result<()
         let hint = "`hermes sessiondb migrate --from FILE --to URL` copies a backup to a server; an export is taken by `hermes sessions import`";
         return Err(CliError::new(Kind::User, "a backup can only take the place of a file", hint));
     };
+    context.check_writable(&settings, &url)?;
     let (path, file) = (absolute(path), absolute(&args.file));
     let about =
         vec![checks::fact(("backup", file.display().to_string())), checks::fact(("store", path.display().to_string()))];

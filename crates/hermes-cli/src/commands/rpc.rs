@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::commands::migrate::place::read_end;
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::error::CliError;
 use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
 use hermes_session::Store;
@@ -50,7 +50,9 @@ pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError
 async fn open(context: &Context, args: &RpcArgs) -> Result<Arc<dyn Store>, CliError> {
     let settings = context.settings()?;
     let url = read_end(context, &settings, "STORE", &args.store)?;
-    context.open_or_make(&settings, &url).await
+    // With --read-only it serves what can be read; whatever would write is answered with an error.
+    let access = if context.is_read_only(&settings, &url) { Access::Read } else { Access::Create };
+    context.open(&settings, &url, access).await
 }
 
 async fn write_line(line: &str) -> io::Result<()> {

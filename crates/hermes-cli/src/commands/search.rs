@@ -1,7 +1,7 @@
 //! `hermes sessions search`
 
 use super::{list, tag};
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::resolve::last_list::LastList;
 use crate::resolve::{self, resolve};
@@ -165,9 +165,8 @@ impl SearchArgs {
 pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliError> {
     let mut request = args.request(&context.now).map_err(CliError::usage)?;
     let tags = tag::parsed(&args.tag).map_err(CliError::usage)?;
-    let settings = context.settings()?;
+    let Opened { store, settings, .. } = context.open_for_reading().await?;
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
-    let store = context.open_configured(&settings).await?.0;
     if let Some(text) = &args.session {
         request.filter.sessions = Some(conversation(context, &*store, text).await?);
     }

@@ -40,7 +40,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: ShowArgs) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_reading().await?.store;
     let found = resolve(context, &*store, &args.session).await?;
     if args.recap {
         return show_recap(context, &*store, &found.session).await;

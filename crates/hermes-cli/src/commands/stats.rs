@@ -19,7 +19,7 @@ pub(crate) struct StatsArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: StatsArgs) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_reading().await?.store;
     let status = store.status().await?;
     let told = store.statistics().await?;
     let room = if args.sizes || status.bytes <= QUICK { Some(store.room().await?) } else { None };

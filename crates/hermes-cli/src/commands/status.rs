@@ -14,7 +14,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: StatusArgs) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_reading().await?.store;
     let status = store.status().await?;
     let counts = store.counts(&SessionFilter::default()).await?;
     if args.json {

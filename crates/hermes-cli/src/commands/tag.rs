@@ -27,6 +27,13 @@ pub(crate) struct TagArgs {
     json: bool,
 }
 
+impl TagArgs {
+    /// Returns whether tags are to be added or removed, not only shown.
+    pub(crate) const fn is_change(&self) -> bool {
+        !self.add.is_empty() || !self.remove.is_empty()
+    }
+}
+
 /// The tags that somebody typed.
 pub(crate) fn parsed(texts: &[String]) -> Result<Vec<Tag>, Invalid> {
     texts.iter().map(|text| Tag::parse(text)).collect()
@@ -34,11 +41,12 @@ pub(crate) fn parsed(texts: &[String]) -> Result<Vec<Tag>, Invalid> {
 
 pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError> {
     let (add, remove) = (parsed(&args.add).map_err(CliError::usage)?, parsed(&args.remove).map_err(CliError::usage)?);
-    let is_change = !add.is_empty() || !remove.is_empty();
+    let is_change = args.is_change();
     if args.sessions.is_empty() && is_change {
         return Err(CliError::new(Kind::Usage, "no SESSION is given to be tagged", FORMS));
     }
-    let store = context.open_existing().await?;
+    let opened = if is_change { context.open_for_writing().await? } else { context.open_for_reading().await? };
+    let store = opened.store;
     if args.sessions.is_empty() {
         let tags = store.tags().await?;
         return match args.json {

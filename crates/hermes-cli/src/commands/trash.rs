@@ -1,6 +1,6 @@
 //! `hermes sessions trash`
 
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{Line, json, trash};
@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context, command: TrashCommand) -> Result<(), 
 }
 
 async fn list(context: &Context, args: &ListArgs) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_reading().await?.store;
     let entries = all(&*store).await?;
     if args.json {
         context.ui.json(&json::trash::list(&entries))
@@ -56,8 +56,7 @@ async fn list(context: &Context, args: &ListArgs) -> Result<(), CliError> {
 }
 
 async fn empty(context: &Context, args: EmptyArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let (store, url) = context.open_configured(&settings).await?;
+    let Opened { store, url, settings } = context.open_for_writing().await?;
     let about = match &args.session {
         Some(text) => vec![find(context, &*store, text).await?.0],
         None => all(&*store).await?,

@@ -17,7 +17,7 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: VerifyArgs) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_reading().await?.store;
     announce(context, &*store).await;
     let report = store.verify().await?;
     if args.json {

@@ -1,9 +1,10 @@
-//! What is done by itself after a command.
+//! What is done by itself after a command that writes.
 
 use super::*;
 use insta::assert_snapshot;
 
-const LIST: [&str; 4] = ["sessions", "list", "--source", "nobody"];
+/// A command that writes and is followed by what is due.
+const RENAME: [&str; 4] = ["sessions", "rename", "young", "new"];
 const LAST: &str = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'";
 
 fn ids(home: &Home) -> String {
@@ -27,7 +28,7 @@ fn old() -> Home {
 #[test]
 fn nothing_goes_unless_it_is_configured() {
     let home = old();
-    assert!(!home.see(&LIST).contains("note:"));
+    assert!(!home.see(&RENAME).contains("note:"));
     assert_eq!(ids(&home), "first ghost old second young");
 }
 
@@ -37,9 +38,8 @@ fn what_is_old_goes_once_in_an_interval_and_is_told() {
     home.config("sessions:\n  auto_prune: true\n  retention_days: 30\n");
     std::fs::create_dir(home.path().join("sessions")).unwrap();
     std::fs::write(home.path().join("sessions/session_old.json"), "{}").unwrap();
-    assert_snapshot!(home.see(&LIST), @r#"
-    No sessions found.
-    Other options may find some: see `hermes sessions list --help`.
+    assert_snapshot!(home.see(&RENAME), @r#"
+    Session young has the title new
     --- stderr
     note: deleted 2 conversations (3 sessions, 3 messages, 1 transcript), without activity for 30 days (sessions.auto_prune)
     note: sessions.auto_prune is on, set by [HOME]/config.yaml (sessions.auto_prune): conversations that have ended are deleted 30 days after their last message; `hermes sessions prune --dry-run` shows which are next
@@ -50,13 +50,12 @@ fn what_is_old_goes_once_in_an_interval_and_is_told() {
     assert!((ago(0.0) - last.parse::<f64>().unwrap()).abs() < 60.0, "the agent reads {last}");
     home.talk("older", "cli", None, LONG_AGO, &[(Role::User, "x")]);
     home.damage("UPDATE sessions SET ended_at = 1800000000.0 WHERE id = 'older'");
-    let quiet = home.see(&LIST);
+    let quiet = home.see(&RENAME);
     assert!(!quiet.contains("note:"), "{quiet}");
     assert!(ids(&home).contains("older"), "a day has not passed");
     home.damage("UPDATE state_meta SET value = '5.0' WHERE key = 'last_auto_prune'");
-    assert_snapshot!(home.see(&LIST), @r#"
-    No sessions found.
-    Other options may find some: see `hermes sessions list --help`.
+    assert_snapshot!(home.see(&RENAME), @r#"
+    Session young has the title new
     --- stderr
     note: deleted 1 conversation (1 session, 1 message), without activity for 30 days (sessions.auto_prune)
     --- exit 0
@@ -68,17 +67,29 @@ fn what_is_old_goes_once_in_an_interval_and_is_told() {
 fn who_left_half_way_is_ended_and_what_is_empty_goes() {
     let home = old();
     home.config("sessions:\n  auto_prune: true\n  retention_days: 99999\n");
-    home.see(&LIST);
+    home.see(&RENAME);
     assert_eq!(ids(&home), "first old second young");
     let reason = home.foreign().query_row("SELECT end_reason FROM sessions WHERE id = 'second'", [], |row| row.get(0));
     assert_eq!(reason, Ok("orphaned_compression".to_owned()));
 }
 
 #[test]
-fn asking_and_proving_changes_nothing() {
+fn looking_is_followed_by_nothing() {
     let home = old();
     home.config("sessions:\n  auto_prune: true\n");
-    for args in [&["sessions", "prune", "--dry-run"][..], &["sessions", "verify"], &["sessions", "backup", "copy.db"]] {
+    let looking: [&[&str]; 10] = [
+        &["sessions", "list"],
+        &["sessions", "search", "begin"],
+        &["sessions", "show", "young"],
+        &["sessions", "stats"],
+        &["sessions", "tag"],
+        &["sessions", "prune", "--dry-run"],
+        &["sessions", "verify"],
+        &["sessions", "backup", "copy.db"],
+        &["sessiondb", "status"],
+        &["insights"],
+    ];
+    for args in looking {
         assert!(!home.see(args).contains("auto_prune"));
     }
     assert_eq!(ids(&home), "first ghost old second young");
@@ -89,5 +100,5 @@ fn what_goes_wrong_with_it_is_no_matter_of_the_command() {
     let home = old();
     home.config("sessions:\n  auto_prune: true\n");
     home.damage("CREATE TRIGGER nothing_goes BEFORE DELETE ON sessions BEGIN SELECT raise(ABORT, 'no'); END");
-    assert!(home.see(&LIST).ends_with("--- exit 0"));
+    assert!(home.see(&RENAME).ends_with("--- exit 0"));
 }

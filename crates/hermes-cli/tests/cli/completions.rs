@@ -48,7 +48,7 @@ fn pressing_a_key_takes_no_file_into_use() {
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
     let home = several();
     std::fs::remove_file(home.path().join("state.db.queue")).unwrap();
-    assert_eq!(complete(&home, &["sessions", "show", "2025"]), [""; 0]);
+    assert_eq!(complete(&home, &["sessions", "show", "2025"]).len(), 3);
     assert!(!home.path().join("state.db.queue").exists());
 }
 

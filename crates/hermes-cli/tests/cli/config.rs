@@ -15,6 +15,7 @@ fn every_setting_tells_who_set_it() {
     sessiondb.sqlite.db_path                [HOME]/state.db  (the default)
     sessiondb.sqlite.synchronous            full  (the default)
     sessiondb.sqlite.wait_seconds           2.5  ([HOME]/config.yaml)
+    sessiondb.sqlite.read_only              false  (the default)
     sessiondb.postgresql.pool_size          10  (the default)
     sessiondb.postgresql.max_overflow       5  (the default)
     sessiondb.postgresql.statement_timeout  30000  (the default)

@@ -381,6 +381,9 @@ fn what_can_be_typed() {
           --url <URL>
               The store: sqlite:PATH, postgresql://…, mysql://…, or a path [default:
               $HERMES_SESSIONDB_URL, or what config.yaml says]
+
+          --read-only
+              Do not write to the store: commands that would change it refuse
     --- exit 0
     "#);
 }

@@ -286,6 +286,8 @@ fn nothing_asked_is_help() {
                         $HERMES_HOME, or ~/.hermes]
           --url <URL>   The store: sqlite:PATH, postgresql://…, mysql://…, or a path
                         [default: $HERMES_SESSIONDB_URL, or what config.yaml says]
+          --read-only   Do not write to the store: commands that would change it
+                        refuse
     --- exit 0
     "#);
 }

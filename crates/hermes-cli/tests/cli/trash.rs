@@ -212,7 +212,7 @@ fn who_deletes_for_good_is_asked_so() {
     assert_eq!(sessions(&home, &["delete", "tool_1"]), asked);
 }
 
-/// Once it can't come back any more it goes by itself, after any everyday command.
+/// What can't come back any more goes by itself, after a command that writes.
 #[test]
 fn what_is_over_goes_by_itself() {
     let home = several();
@@ -224,6 +224,12 @@ fn what_is_over_goes_by_itself() {
     });
     assert_eq!(told(&home, &["trash", "list", "--json"])["trash"].as_array().unwrap().len(), 2);
     sessions(&home, &["list"]);
+    assert_eq!(
+        told(&home, &["trash", "list", "--json"])["trash"].as_array().unwrap().len(),
+        2,
+        "looking changes nothing"
+    );
+    sessions(&home, &["pin", "refactoring auth"]);
     let left = told(&home, &["trash", "list", "--json"]);
     assert_eq!((left["trash"].as_array().unwrap().len(), &left["trash"][0]["id"]), (1, &json!("cron_job1")));
     home.write(async |store| while store.upkeep().await.unwrap() {});

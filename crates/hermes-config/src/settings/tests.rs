@@ -35,7 +35,7 @@ fn nothing_given_is_the_default() {
 
 #[test]
 fn flag_then_environment_then_file_then_default() {
-    let flags = Flags { home: None, url: Some(Secret::new("flag.db")) };
+    let flags = Flags { url: Some(Secret::new("flag.db")), ..Flags::default() };
     let variables = [("HERMES_SESSIONDB_URL", " env.db "), ("HERMES_HOME", "/h")];
     let yaml = "sessiondb:\n  sqlite:\n    db_path: file.db\n";
     let file = Origin::File { path: "/h/config.yaml".into(), key: "sessiondb.sqlite.db_path" };
@@ -52,11 +52,27 @@ fn flag_then_environment_then_file_then_default() {
 }
 
 #[test]
+fn read_only_comes_from_the_flag_or_the_file() {
+    let yaml = "sessiondb: {sqlite: {read_only: '{{ env.LOOK }}'}}";
+    let read_only = |flags: &Flags, yaml: &str| {
+        let settings = with_flags(flags, &[("HERMES_HOME", "/h"), ("LOOK", "true")], yaml).unwrap();
+        settings.sessiondb.sqlite.read_only
+    };
+    let file = Origin::File { path: "/h/config.yaml".into(), key: "sessiondb.sqlite.read_only" };
+    let flag = Flags { read_only: true, ..Flags::default() };
+    assert_eq!(read_only(&Flags::default(), ""), Setting::default_value(false));
+    assert_eq!(read_only(&Flags::default(), yaml), Setting { value: true, origin: file });
+    assert_eq!(read_only(&flag, yaml), Setting { value: true, origin: Origin::Flag });
+    let no = "sessiondb: {sqlite: {read_only: false}}";
+    assert_eq!(read_only(&flag, no), Setting { value: true, origin: Origin::Flag });
+}
+
+#[test]
 fn the_home_is_trimmed_and_its_tilde_is_no_home() {
     for (value, expect) in [(" /x y \n", "/x y"), ("~/h", "~/h"), ("  ", "/home/ada/.hermes")] {
         assert_eq!(settings(&[("HERMES_HOME", value)], "").unwrap().home.value, Path::new(expect), "{value:?}");
     }
-    let flags = Flags { home: Some("/flag".into()), url: None };
+    let flags = Flags { home: Some("/flag".into()), ..Flags::default() };
     assert_eq!(with_flags(&flags, &[("HERMES_HOME", "/env")], "").unwrap().home.value, Path::new("/flag"));
 }
 

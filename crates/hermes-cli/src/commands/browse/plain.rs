@@ -1,6 +1,6 @@
 //! The list for whoever has no terminal: numbered lines, and a prompt.
 
-use super::work::Desk;
+use super::desk::Desk;
 use crate::commands::list::warn_unreadable;
 use crate::error::CliError;
 use crate::ui::layout::{fit, right};
@@ -52,7 +52,7 @@ async fn rows(desk: &Desk, most: u64) -> Result<Vec<SessionSummary>, CliError> {
     loop {
         let left = most - rows.len() as u64;
         request.page = PageRequest::first(u32::try_from(left).unwrap_or(u32::MAX));
-        let listing = desk.store.list(&request).await?;
+        let listing = desk.store().list(&request).await?;
         warn_unreadable(&desk.context, &listing.unreadable);
         rows.extend(listing.rows);
         match listing.next.filter(|_| (rows.len() as u64) < most) {

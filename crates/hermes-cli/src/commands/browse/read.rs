@@ -1,8 +1,9 @@
 //! Reads what the picker shows: the list, what is found in texts, what was said.
 
+use super::desk::Desk;
 use super::event::{Event, Hit, Wanted};
 use super::rows::Row;
-use super::work::{Desk, send};
+use super::work::send;
 use hermes_session::search::{Query, SearchFilter, SearchRequest, matching::Matcher};
 use hermes_session::{
     Content, ListRequest, Message, MessageId, MessageRequest, PageRequest, Relation, SessionId, Store, StoreError,
@@ -36,7 +37,7 @@ pub(super) async fn list(
     let (mut left, mut page) = (most, FIRST_PAGE);
     loop {
         request.page = PageRequest::first(page.min(u32::try_from(left).unwrap_or(u32::MAX)));
-        let listing = desk.store.list(&request).await?;
+        let listing = desk.store().list(&request).await?;
         if let Some(row) = listing.unreadable.first() {
             let first = format!("{} {:?}: {}", row.table, row.id, row.why);
             send(events, Event::Unreadable { count: listing.unreadable.len() as u64, first }).await;
@@ -73,7 +74,7 @@ pub(super) async fn search(
         timeout: desk.timeout,
         ..SearchRequest::new(Query::parse(text))
     };
-    let answer = desk.store.search(&request).await?;
+    let answer = desk.store().search(&request).await?;
     let mut hits: Vec<Hit> = Vec::new();
     for hit in &answer.hits {
         // The first place of a conversation is its best.
@@ -81,7 +82,7 @@ pub(super) async fn search(
             hits.push(Hit { row: Row::from(hit), place: (hit.session.clone(), hit.message) });
         }
     }
-    name_as_listed(&*desk.store, listed, &mut hits).await?;
+    name_as_listed(&*desk.store(), listed, &mut hits).await?;
     Ok((hits, answer.served.is_partial))
 }
 

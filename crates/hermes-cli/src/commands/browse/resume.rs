@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn where_the_store_is_reaches_the_agent_and_no_secret_the_screen() {
         let check = |variables: &[(&str, &str)], home: Option<&str>, url: &str, expect: &[(&str, &str, bool)]| {
-            let flags = Flags { home: home.map(PathBuf::from), url: Some(Secret::new(url)) };
+            let flags = Flags { home: home.map(PathBuf::from), url: Some(Secret::new(url)), ..Flags::default() };
             let environment = Environment::new::<&str, &str>(variables.iter().copied(), Some(Path::new("/home/me")));
             let seen = place(&flags, &environment).unwrap();
             let seen: Vec<_> =

@@ -1,22 +1,19 @@
 //! Does outside what the picker asks for: reads and changes the store while keys are taken. What comes of it is an event.
 
+use super::desk::Desk;
 use super::event::{Effect, Event, Notice, Preview};
 use super::read::{list, preview, search, tip};
 use crate::clock;
 use crate::commands::export::target::Target;
 use crate::commands::{delete, export, rename};
-use crate::context::Context;
 use crate::error::CliError;
-use crate::transcripts::Transcripts;
 use crate::ui::changes;
 use crate::ui::checks::{number, plural};
-use hermes_session::{SessionFilter, SessionId, Store, StoreError, Title};
-use hermes_store::StoreUrl;
+use hermes_session::{SessionId, StoreError, Title};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinHandle, spawn_local};
@@ -28,19 +25,6 @@ const PAUSE: Duration = Duration::from_millis(250);
 const LOOK: Duration = Duration::from_millis(40);
 /// After how many that are deleted it is told how far it is.
 const SOME: usize = 20;
-
-/// What is needed to do anything.
-pub(super) struct Desk {
-    pub(super) context: Context,
-    pub(super) store: Arc<dyn Store>,
-    pub(super) url: StoreUrl,
-    pub(super) transcripts: Option<Transcripts>,
-    /// How long what is deleted can come back.
-    pub(super) trash_days: u64,
-    pub(super) filter: SessionFilter,
-    /// How long a search may take.
-    pub(super) timeout: Duration,
-}
 
 /// Everything that is going on.
 pub(super) struct Work {
@@ -59,9 +43,9 @@ pub(super) struct Work {
 
 impl Work {
     /// Nothing yet. What comes is sent to `events`.
-    pub(super) fn new(desk: Desk, events: Sender<Event>) -> Self {
+    pub(super) fn new(desk: Rc<Desk>, events: Sender<Event>) -> Self {
         Self {
-            desk: Rc::new(desk),
+            desk,
             events,
             listed: Rc::default(),
             list: None,
@@ -113,7 +97,7 @@ impl Work {
                 let text = self.text.clone();
                 let work = self.spawn(async move |desk| {
                     sleep(LOOK).await;
-                    let preview = match preview(&*desk.store, &wanted, &text).await {
+                    let preview = match preview(&*desk.store(), &wanted, &text).await {
                         Ok(messages) => Preview::Messages(messages),
                         Err(error) => Preview::Failed(CliError::from(error).text()),
                     };
@@ -170,8 +154,9 @@ pub(super) async fn send(events: &Sender<Event>, event: Event) {
 
 async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
     let renamed = async {
-        let tip = tip(&*desk.store, &id).await?;
-        rename::rename(&*desk.store, &tip, &title, clock::now().at).await
+        let store = desk.for_writing().await?;
+        let tip = tip(&*store, &id).await?;
+        rename::rename(&*store, &tip, &title, clock::now().at).await
     };
     match renamed.await {
         Ok(()) => Event::Renamed { id, title },
@@ -221,10 +206,11 @@ fn with_left(told: Notice, left: &[String]) -> Notice {
 
 /// Deletes a conversation: what is told of that, and which files are still there.
 async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>), CliError> {
-    let doomed = delete::look(&*desk.store, id).await?;
+    let store = desk.for_writing().await?;
+    let doomed = delete::look(&*store, id).await?;
     let transcripts = desk.transcripts.as_ref();
     let (now, days) = (clock::now(), desk.trash_days);
-    let (gone, removed) = delete::carry_out(&*desk.store, id, &doomed, days, transcripts, now.at).await?;
+    let (gone, removed) = delete::carry_out(&*store, id, &doomed, days, transcripts, now.at).await?;
     let lines = changes::deleted(&doomed, &gone, &now, &desk.context.place());
     let left = removed.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
     Ok((lines.iter().map(crate::ui::Line::plain).collect::<Vec<_>>().join(" "), left))
@@ -236,7 +222,7 @@ async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwritin
         Ok(target) => target,
         Err(error) => return Event::Told(refused(&error)),
     };
-    match export::conversations(&desk.context, &*desk.store, &target, &ids).await {
+    match export::conversations(&desk.context, &*desk.store(), &target, &ids).await {
         Ok((written, unreadable)) if unreadable.is_empty() => {
             let what = changes::so_far(written.sessions, written.messages);
             Event::Told(Notice::of(format!("Wrote {what} to {}", written.path.display())))

@@ -44,7 +44,7 @@ pub(super) async fn all(context: &Context, mends: Vec<Mend>) -> Vec<(String, Opt
 
 /// Closing the store at the end folds its log, if nobody else has it open.
 async fn upkeep(context: &Context, rebuild: bool) -> Result<(), CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_writing().await?.store;
     let bar = context.ui.progress();
     if rebuild {
         store.rebuild_indexes().await?;
@@ -60,7 +60,7 @@ async fn upkeep(context: &Context, rebuild: bool) -> Result<(), CliError> {
 
 /// Looks at every session; how many had counted otherwise.
 async fn recount(context: &Context) -> Result<u64, CliError> {
-    let store = context.open_existing().await?;
+    let store = context.open_for_writing().await?.store;
     let bar = context.ui.progress();
     let page = PageRequest::first(MAX_PAGE);
     let mut request = ListRequest { view: View::Sessions, page, ..ListRequest::default() };

@@ -1,13 +1,13 @@
 //! The store itself: whether it can be reached, what it is, and what looking through it finds.
 
 use super::{Degree, Item, Mend, place};
-use crate::context::{Context, must_be_there};
+use crate::context::{Access, Context, must_be_there};
 use crate::error::CliError;
 use crate::ui::checks::plural;
 use crate::ui::shell::shell_word;
 use hermes_config::Settings;
 use hermes_session::{Check, IndexHealth, Report, Severity, Store, StoreError, StoreStatus};
-use hermes_store::{OpenOptions, StoreUrl};
+use hermes_store::StoreUrl;
 use std::path::Path;
 use std::time::Duration;
 
@@ -56,11 +56,11 @@ pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl,
 }
 
 async fn open(context: &Context, settings: &Settings, url: &StoreUrl) -> Result<std::sync::Arc<dyn Store>, CliError> {
-    let mut options = OpenOptions { create: false, read_only: true, ..context.open_options(settings)? };
+    let mut options = context.open_options(settings)?;
     options.wait = options.wait.min(WAIT);
     options.postgresql.connect_timeout = options.postgresql.connect_timeout.min(WAIT);
     options.mysql.connect_timeout = options.mysql.connect_timeout.min(WAIT);
-    Ok(hermes_store::open(url, &options).await?)
+    context.open_with(url, Access::Read, options).await
 }
 
 /// What a server has to say of itself: what is so, then what to do about it.

@@ -1,10 +1,10 @@
 //! Where a migration comes from and where it goes.
 
-use crate::context::Context;
+use crate::context::{Access, Context};
 use crate::error::{CliError, Kind};
 use hermes_config::Settings;
 use hermes_session::Store;
-use hermes_store::{OpenOptions, StoreUrl};
+use hermes_store::StoreUrl;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,30 +39,25 @@ impl Ends {
 
     /// Opens the source such that nothing in it can change.
     pub(super) async fn open_source(&self, context: &Context) -> Result<Arc<dyn Store>, CliError> {
-        if let Some(path) = self.from.file() {
-            crate::context::must_be_there(path)?;
-        }
-        let options = OpenOptions { create: false, read_only: true, ..context.open_options(&self.settings)? };
-        Ok(hermes_store::open(&self.from, &options).await?)
+        context.open_quietly(&self.settings, &self.from, Access::Read).await
     }
 
     /// Opens the target, or makes it. Where only looking is asked for, an empty one elsewhere stands for one that is not there.
     pub(super) async fn open_target(&self, context: &Context, is_rehearsal: bool) -> Result<Target, CliError> {
         let is_there = self.to.file().is_none_or(|path| path.try_exists().unwrap_or(true));
-        let options = context.open_options(&self.settings)?;
         if !is_rehearsal {
-            let store = context.open(&self.to, &options).await?;
+            let store = context.open(&self.settings, &self.to, Access::Create).await?;
             return Ok(Target { store, _folder: None });
         }
         if is_there {
-            let options = OpenOptions { create: false, read_only: true, ..options };
-            return Ok(Target { store: hermes_store::open(&self.to, &options).await?, _folder: None });
+            let store = context.open_quietly(&self.settings, &self.to, Access::Read).await?;
+            return Ok(Target { store, _folder: None });
         }
         let folder = tempfile::tempdir().map_err(|error| {
             CliError::new(Kind::User, format!("could not make a temporary folder: {error}"), "see TMPDIR")
         })?;
         let elsewhere = StoreUrl::Sqlite(folder.path().join("state.db"));
-        Ok(Target { store: hermes_store::open(&elsewhere, &options).await?, _folder: Some(folder) })
+        Ok(Target { store: context.open_elsewhere(&elsewhere).await?, _folder: Some(folder) })
     }
 }
 
