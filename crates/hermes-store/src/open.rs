@@ -139,6 +139,7 @@ pub async fn shrink(url: &StoreUrl) -> Result<Shrunk, StoreError> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "it is what is tested")]
 mod tests {
     use super::*;
 
