@@ -1,6 +1,6 @@
 //! An open file: a connection that knows what it is connected to.
 
-use crate::indexes::Layout;
+use crate::indexes::{Census, Layout};
 use crate::shape::Shape;
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
@@ -13,6 +13,8 @@ pub(crate) struct Database {
     layout: Cell<Layout>,
     /// SQLite's own count of changes to the schema, as of when the shape was looked at.
     cookie: Cell<Option<i64>>,
+    /// What was last counted of the index of words.
+    census: RefCell<Option<Census>>,
     /// What the last write failed in; it is tried again without that.
     blamed: RefCell<Blame>,
     /// What this one does without.
@@ -35,6 +37,7 @@ impl Database {
             shape: Cell::default(),
             layout: Cell::default(),
             cookie: Cell::new(None),
+            census: RefCell::default(),
             blamed: RefCell::default(),
             given_up: RefCell::default(),
         }
@@ -48,6 +51,15 @@ impl Database {
     /// What there is of the indexes, as of the same time.
     pub(crate) fn layout(&self) -> Layout {
         self.layout.get()
+    }
+
+    /// Returns what was last counted of the index of words; `None` if nothing was since the schema changed.
+    pub(crate) fn census(&self) -> Option<Census> {
+        self.census.borrow().clone()
+    }
+
+    pub(crate) fn set_census(&self, census: Census) {
+        self.census.replace(Some(census));
     }
 
     /// Notes what a write failed in, so that the next one begins without it.
@@ -79,6 +91,7 @@ impl Database {
             self.shape.set(Shape::of(&self.connection)?);
             self.layout.set(Layout::of(&self.connection)?);
             self.cookie.set(Some(cookie));
+            self.census.replace(None);
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ mod compact;
 mod health;
 mod inline;
 mod layout;
+mod lost;
 mod merge;
 mod nul;
 mod own;
@@ -22,8 +23,9 @@ mod script;
 mod step;
 
 pub(crate) use compact::view;
-pub(crate) use health::{despite_indexes, elsewhere, is_to_blame_for};
+pub(crate) use health::{despite_indexes, elsewhere, is_ours, is_to_blame_for};
 pub(crate) use layout::{Kind, Layout};
+pub(crate) use lost::{Census, lost, note_lost};
 pub(crate) use merge::Merging;
 pub(crate) use nul::{plain, settle};
 pub(crate) use own::{backlog as own_backlog, lacking, unindexed};

@@ -25,6 +25,7 @@ pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
         || trash::sweep(database).map_err(indexes::elsewhere)?
         || mend::step(database).map_err(indexes::elsewhere)? > 0
         || indexes::fill(database)?
+        || indexes::note_lost(database)?
         || indexes::heal(database)?
         || vacuum::step(database).map_err(indexes::elsewhere)?)
 }

@@ -32,12 +32,18 @@ fn bounds(database: &Database) -> Result<(i64, i64), Failure> {
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
-/// What the indexes are good for. Told by a few small tables, not by looking through the indexes.
+/// Returns the state of the indexes, from a few small tables and a count of rows.
 pub(crate) fn health(database: &Database) -> Result<IndexHealth, Failure> {
     if database.layout().is_torn() {
         return Ok(IndexHealth::Broken { why: "a table of the indexes is missing".to_owned() });
     }
-    Ok(match indexes::backlog(database)?.max(indexes::own_backlog(database)?) {
+    let lost = indexes::lost(database)?.len() as u64;
+    // Only a rebuild brings those back.
+    if lost > 0 && !indexes::is_ours(database)? {
+        return Ok(IndexHealth::Broken { why: format!("messages_fts lacks {lost} of the messages") });
+    }
+    let behind = indexes::backlog(database)? + lost;
+    Ok(match behind.max(indexes::own_backlog(database)?) {
         0 => IndexHealth::Whole,
         messages => IndexHealth::Behind { messages },
     })

@@ -112,7 +112,7 @@ fn put_new(database: &Database) -> Result<(), Failure> {
 }
 
 /// Whether the triggers of the indexes are ours to change: the agent's schema is one that we have made or adopted, or they were made by us.
-pub(super) fn is_ours(database: &Database) -> Result<bool, Failure> {
+pub(crate) fn is_ours(database: &Database) -> Result<bool, Failure> {
     let adopted = schema::version(database)?.is_none_or(|version| version <= schema::VERSION);
     Ok(adopted || Layout::of(database)?.is_made_by_us())
 }

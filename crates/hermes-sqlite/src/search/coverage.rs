@@ -24,6 +24,7 @@ impl Coverage {
             return Ok(Self::Nothing);
         }
         let mut unknown = indexes::unindexed(database)?;
+        unknown.extend(indexes::lost(database)?);
         unknown.sort_unstable();
         unknown.dedup();
         let behind = unknown.len() as u64;

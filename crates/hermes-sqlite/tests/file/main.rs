@@ -18,6 +18,7 @@ mod indexes;
 mod inline;
 mod locks;
 mod log;
+mod lost;
 mod marks;
 mod mixed;
 mod modes;

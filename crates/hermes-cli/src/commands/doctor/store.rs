@@ -110,7 +110,7 @@ fn indexes(status: &StoreStatus) -> Item {
         IndexHealth::Broken { why } => Item::new(
             "lag",
             Degree::Warning,
-            format!("the search indexes are broken: {why}; search looks through all messages"),
+            format!("the search indexes are broken: {why}; search scans what they lack"),
         )
         .mended_by(Mend::Rebuild),
     }
