@@ -67,7 +67,7 @@ pub async fn orders_by_size(setup: Setup) -> CaseResult {
         let listing = store.list(&ListRequest { view, order, ..ListRequest::default() }).await.unwrap();
         listing.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(listed(View::Conversations, Order::Messages).await, "p n c2 r q b o");
+    assert_eq!(listed(View::Conversations, Order::Messages).await, "c2 p n r q b o");
     assert_eq!(listed(View::Conversations, Order::Cost).await, "q c2 n r p o b");
     assert_eq!(listed(View::Sessions, Order::Messages).await, "p n root r d1 c2 q c1 b o d2");
     assert_eq!(listed(View::Sessions, Order::Cost).await, "q n c1 d1 root r p o d2 c2 b");

@@ -142,7 +142,7 @@ impl ServerHandler for Server {
         let resource = |row: &hermes_session::SessionSummary| {
             let name = row.title.clone().unwrap_or_else(|| row.preview.clone());
             let name = if name.is_empty() { row.id.to_string() } else { name };
-            let described = format!("{}, {} messages", row.source, row.message_count);
+            let described = format!("{}, {} messages", row.source, row.messages);
             Resource::new(resources::address(&row.id), name).with_description(described).with_mime_type("text/plain")
         };
         let mut result = ListResourcesResult::with_all_items(listing.rows.iter().map(resource).collect());

@@ -96,7 +96,7 @@ fn summary(row: &SessionSummary, zone: &TimeZone) -> Value {
         "source": row.source.as_str(),
         "started_at": row.started_at.seconds(),
         "last_active": row.last_active.seconds(),
-        "message_count": row.message_count,
+        "message_count": row.messages,
         "preview": row.preview,
         "when": when(row.last_active, zone),
         "conversation": row.conversation.as_str(),

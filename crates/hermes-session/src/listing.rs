@@ -21,7 +21,7 @@ pub enum Order {
     Active,
     /// Newest start first.
     Started,
-    /// Most messages first, as [`SessionSummary::message_count`] counts them.
+    /// Most messages first, as [`SessionSummary::messages`] counts them.
     Messages,
     /// Highest cost first, as [`Usage::cost`] tells it; what is unknown costs nothing.
     Cost,
@@ -35,7 +35,7 @@ impl Order {
         match self {
             Self::Active => row.last_active.seconds(),
             Self::Started => row.started_at.seconds(),
-            Self::Messages => row.message_count as f64,
+            Self::Messages => row.messages as f64,
             Self::Cost => row.usage.cost().filter(|cost| cost.is_finite()).unwrap_or(0.0),
             Self::Id => 0.0,
         }
@@ -196,11 +196,15 @@ pub struct SessionSummary {
     pub ended_at: Option<Timestamp>,
     /// Why it ended.
     pub end_reason: Option<EndReason>,
-    /// How many messages it has.
+    /// The counter of messages of the session it stands at, as stored: an agent may count messages there that it compacted or undid.
     pub message_count: i64,
-    /// How many tool calls are in them.
+    /// The counter of tool calls of that session, as stored.
     pub tool_call_count: i64,
-    /// What was used.
+    /// How many messages are in the transcripts of the sessions that the row stands for. Compacted and undone ones do not count.
+    pub messages: i64,
+    /// How many tool calls those sessions count together.
+    pub tool_calls: i64,
+    /// What was used by the sessions that the row stands for.
     pub usage: Usage,
     /// Its title.
     pub title: Option<String>,
@@ -274,6 +278,8 @@ mod tests {
             ended_at: None,
             end_reason: None,
             message_count: 7,
+            messages: 7,
+            tool_calls: 0,
             tool_call_count: 0,
             usage: Usage { estimated_cost_usd: Some(0.5), ..Usage::default() },
             title: Some("Großes Café".into()),

@@ -253,7 +253,7 @@ pub fn summary(row: &dyn SqlRow) -> Result<SessionSummary, Unreadable> {
     let Some(started_at) = read.time("started_at") else {
         return Err(unreadable("sessions", id.to_string(), "started_at is not a time"));
     };
-    Ok(SessionSummary {
+    let mut summary = SessionSummary {
         id,
         conversation,
         source,
@@ -266,6 +266,8 @@ pub fn summary(row: &dyn SqlRow) -> Result<SessionSummary, Unreadable> {
         end_reason: read.text("end_reason").map(EndReason::from_stored),
         message_count: read.count("message_count"),
         tool_call_count: read.count("tool_call_count"),
+        messages: 0,
+        tool_calls: 0,
         usage: read.usage(),
         title: read.text("title"),
         last_active: read.time("last_active").unwrap_or(started_at),
@@ -273,7 +275,10 @@ pub fn summary(row: &dyn SqlRow) -> Result<SessionSummary, Unreadable> {
         segments: u64::try_from(read.count("segments")).unwrap_or(1),
         pinned_at: None,
         tags: Vec::new(),
-    })
+    };
+    // Right for a row of one session all of whose messages are active; the caller counts the others.
+    (summary.messages, summary.tool_calls) = (summary.message_count, summary.tool_call_count);
+    Ok(summary)
 }
 
 /// A message of `session` from [`crate::columns::MESSAGE`]. A time that can't be read is told as a fault and stands at zero.

@@ -42,7 +42,7 @@ fn in_order(database: &Database, request: &ListRequest, listing: &mut Listing) -
         }
         found += 1;
         match row {
-            Ok(summary) => listing.rows.push(whole(database, summary, &place.id, dirty)?),
+            Ok(summary) => listing.rows.push(whole(database, request.view, summary, &place.id, dirty)?),
             Err(unreadable) => listing.unreadable.push(unreadable),
         }
         last = Some(place);
@@ -62,7 +62,10 @@ fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) ->
                 let summary = with_usage(database, summary, &place.id)?;
                 places.push((request.order.key(&summary) + 0.0, place.id));
             }
-            Ok(summary) => places.push((request.order.key(&summary), place.id)),
+            Ok(mut summary) => {
+                count_messages(database, request.view, &mut summary, &place.id)?;
+                places.push((request.order.key(&summary), place.id));
+            }
             // It has no place, so that it is told first.
             Err(unreadable) if request.after.is_none() && request.page.offset() == 0 => {
                 listing.unreadable.push(unreadable);
@@ -83,7 +86,7 @@ fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) ->
     for (_, id) in &page {
         walk(database, &every, Bounds::One(id), |place, row, dirty| {
             if let Ok(summary) = row {
-                listing.rows.push(whole(database, summary, &place.id, dirty)?);
+                listing.rows.push(whole(database, request.view, summary, &place.id, dirty)?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -258,6 +261,7 @@ fn at_tip(
 /// Looks up the preview and the times, if the side row may not know them, and the marks, and sums the usage.
 fn whole(
     database: &Database,
+    view: View,
     mut summary: SessionSummary,
     first: &SessionId,
     dirty: i64,
@@ -271,7 +275,41 @@ fn whole(
             summary.last_active.max(mend::last_active(database, first)?.unwrap_or(summary.started_at));
     }
     marks::fill(database, &mut summary)?;
+    count_messages(database, view, &mut summary, first)?;
     with_usage(database, summary, first)
+}
+
+/// Counts the active messages and the tool calls of the sessions that a row stands for.
+fn count_messages(
+    database: &Database,
+    view: View,
+    summary: &mut SessionSummary,
+    first: &SessionId,
+) -> Result<(), Failure> {
+    let (members, is_active) = (
+        match view {
+            View::Conversations => "SELECT session_id FROM hx_session WHERE root = ?1",
+            View::Sessions => "SELECT ?1",
+        },
+        database.shape().in_transcript(),
+    );
+    // total() and not sum(): a foreign writer may have left numbers that overflow.
+    let count = |sql: &str| -> Result<i64, Failure> {
+        Ok(database.prepare_cached(sql)?.query_row(params![first.as_str()], |row| row.get(0))?)
+    };
+    if summary.segments > 1 {
+        let added = |column: &str| {
+            count(&format!("SELECT CAST(total({column}) AS INTEGER) FROM sessions WHERE id IN ({members})"))
+        };
+        (summary.messages, summary.tool_calls) = (added("message_count")?, added("tool_call_count")?);
+    } else {
+        (summary.messages, summary.tool_calls) = (summary.message_count, summary.tool_call_count);
+    }
+    if is_active != "1" {
+        summary.messages =
+            count(&format!("SELECT count(*) FROM messages WHERE session_id IN ({members}) AND {is_active}"))?;
+    }
+    Ok(())
 }
 
 /// Sums the usage of the sessions that a row stands for.

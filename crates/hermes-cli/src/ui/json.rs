@@ -279,8 +279,8 @@ fn summary(row: &SessionSummary) -> String {
         .raw("started_at", &time(Some(row.started_at)))
         .raw("ended_at", &time(row.ended_at))
         .text("end_reason", row.end_reason.as_ref().map(|reason| reason.as_str()))
-        .raw("message_count", &row.message_count.to_string())
-        .raw("tool_call_count", &row.tool_call_count.to_string())
+        .raw("message_count", &row.messages.to_string())
+        .raw("tool_call_count", &row.tool_calls.to_string())
         .text("title", row.title.as_deref());
     usage(&mut object, &row.usage);
     object

@@ -85,7 +85,7 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool, wit
         }
         cells.push(now.relative(row.last_active).into());
         cells.push(row.source.as_str().into());
-        cells.push(row.message_count.to_string().into());
+        cells.push(row.messages.to_string().into());
         if look.with_cost {
             cells.push(cost(row).into());
         }
@@ -117,7 +117,7 @@ fn cost(row: &SessionSummary) -> String {
 }
 
 fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, look: Look) -> [Line; 3] {
-    let count = row.message_count;
+    let count = row.messages;
     let messages = if count == 1 { "message" } else { "messages" };
     let mut facts = format!("{} · {} · {count} {messages}", now.relative(row.last_active), row.source);
     if look.with_cost {

@@ -23,6 +23,8 @@ fn row(id: &str, conversation: &str, day: f64) -> SessionSummary {
         ended_at: Some(at(day)),
         end_reason: Some(EndReason::compression()),
         message_count: 2,
+        messages: 2,
+        tool_calls: 0,
         tool_call_count: 0,
         usage: Usage::default(),
         title: None,

@@ -17,7 +17,7 @@ pub async fn list<T: Sql>(transaction: &T, request: &ListRequest) -> Result<List
     // A title is compared as the domain compares it, and size is no column: such rows are told from all of them.
     let is_sifted = is_by_size || request.filter.title.is_some();
     let mut rows = rows(transaction, request, !is_sifted).await?;
-    if request.order == Order::Cost || !is_sifted {
+    if is_by_size || !is_sifted {
         add_usage(transaction, request.view, &mut rows).await?;
     }
     if is_sifted {
@@ -38,7 +38,7 @@ pub async fn list<T: Sql>(transaction: &T, request: &ListRequest) -> Result<List
     if is_sifted {
         let offset = usize::try_from(request.page.offset()).unwrap_or(usize::MAX);
         rows = rows.into_iter().skip(offset).take(limit).collect();
-        if request.order != Order::Cost {
+        if !is_by_size {
             add_usage(transaction, request.view, &mut rows).await?;
         }
     }
@@ -163,7 +163,7 @@ fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut 
     }
 }
 
-/// Sums the usage of the sessions that each row stands for.
+/// Sums usage, messages and tool calls of the sessions that each row stands for.
 async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> Result<(), T::Failure> {
     let roots: Vec<String> = match view {
         View::Sessions => return Ok(()),
@@ -175,8 +175,8 @@ async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> 
     for some in roots.chunks(LIST) {
         let (condition, values) = among("h.root", 1, some.iter().map(String::as_str));
         let sql = format!(
-            "SELECT {}, h.root FROM hx_session h JOIN sessions s ON s.id = h.session_id \
-             WHERE {condition} AND h.session_id <> h.root ORDER BY h.session_id",
+            "SELECT {}, h.root, s.message_count, s.tool_call_count, h.session_id FROM hx_session h JOIN sessions s ON s.id = h.session_id \
+             WHERE {condition} ORDER BY h.session_id",
             columns::USAGE
         );
         for row in transaction.rows(&sql, values).await? {
@@ -184,8 +184,15 @@ async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> 
         }
     }
     for row in rows {
-        for member in members.remove(row.place.id.as_str()).into_iter().flatten() {
-            row.summary.usage = row.summary.usage.clone().plus(&decode::usage(&Restored::new(&member)));
+        let Some(members) = members.remove(row.place.id.as_str()) else { continue };
+        (row.summary.messages, row.summary.tool_calls) = (0, 0);
+        for member in members {
+            row.summary.messages += member.try_get::<i64>(15)?;
+            row.summary.tool_calls += member.try_get::<i64>(16)?;
+            // The row begins with the usage of the first one.
+            if member.id(17)? != row.place.id {
+                row.summary.usage = row.summary.usage.clone().plus(&decode::usage(&Restored::new(&member)));
+            }
         }
     }
     Ok(())

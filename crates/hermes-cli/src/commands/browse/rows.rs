@@ -42,7 +42,7 @@ impl From<SessionSummary> for Row {
             preview: summary.preview,
             source: summary.source.to_string(),
             last_active: summary.last_active,
-            messages: Some(summary.message_count),
+            messages: Some(summary.messages),
         }
     }
 }
