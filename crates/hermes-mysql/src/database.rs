@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::indexes::{Vocabulary, Written};
 use crate::transaction::Transaction;
 use crate::{lapses, marks};
-use hermes_session::StoreError;
+use hermes_session::{ReadOnlyReason, StoreError};
 use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -108,7 +108,12 @@ impl Database {
     /// Begins a transaction for a call.
     pub(crate) async fn begin(&self, purpose: Purpose, op: &'static str) -> Result<Transaction, Failure> {
         if purpose.is_write() && self.read_only {
-            return Err(StoreError::ReadOnly { op, location: self.location.clone() }.into());
+            return Err(StoreError::ReadOnly {
+                op,
+                location: self.location.clone(),
+                reason: ReadOnlyReason::Requested,
+            }
+            .into());
         }
         if let Some(frame) = &self.frame {
             return Ok(Transaction::within(frame));

@@ -1,7 +1,7 @@
 //! What MySQL and MariaDB say → what the domain says.
 
 use deadpool::managed::{PoolError, TimeoutType};
-use hermes_session::StoreError;
+use hermes_session::{ReadOnlyReason, StoreError};
 use hermes_sql::server::Remedy;
 use mysql_async::{DriverError, Error, IoError, ServerError};
 use std::path::PathBuf;
@@ -53,7 +53,9 @@ fn server_error(error: Error, op: &'static str, waited: Duration, location: Stri
     };
     match *code {
         code if code::DISK_FULL.contains(&code) => StoreError::NoRoom { location, op, source: error.into() },
-        code if code::READ_ONLY.contains(&code) => StoreError::ReadOnly { op, location },
+        code if code::READ_ONLY.contains(&code) => {
+            StoreError::ReadOnly { op, location, reason: ReadOnlyReason::NotWritable }
+        }
         code if code::DAMAGED.contains(&code) => {
             StoreError::Corrupt { location, what: error.to_string(), source: Some(error.into()) }
         }

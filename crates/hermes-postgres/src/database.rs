@@ -6,7 +6,7 @@ use crate::indexes::{Learned, Vocabulary, Written};
 use crate::marks;
 use crate::transaction::Transaction;
 use deadpool_postgres::{Object, Pool};
-use hermes_session::StoreError;
+use hermes_session::{ReadOnlyReason, StoreError};
 use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +101,12 @@ impl Database {
     /// Begins a transaction for a call.
     pub(crate) async fn begin(&self, purpose: Purpose<'_>, op: &'static str) -> Result<Transaction, Failure> {
         if purpose.is_write() && self.read_only {
-            return Err(StoreError::ReadOnly { op, location: self.location.clone() }.into());
+            return Err(StoreError::ReadOnly {
+                op,
+                location: self.location.clone(),
+                reason: ReadOnlyReason::Requested,
+            }
+            .into());
         }
         let pool = match (purpose, &self.replica) {
             (Purpose::ReadBehind, Some(replica)) => replica,

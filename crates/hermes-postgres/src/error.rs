@@ -1,7 +1,7 @@
 //! What PostgreSQL says → what the domain says.
 
 use deadpool_postgres::{PoolError, TimeoutType};
-use hermes_session::StoreError;
+use hermes_session::{ReadOnlyReason, StoreError};
 use hermes_sql::server::Remedy;
 use std::time::Duration;
 use tokio_postgres::error::{Severity, SqlState};
@@ -25,7 +25,9 @@ fn server_error(error: tokio_postgres::Error, op: &'static str, waited: Duration
     let Some(code) = error.code() else { return StoreError::Backend { location, op, source: error.into() } };
     match code {
         &SqlState::DISK_FULL => StoreError::NoRoom { location, op, source: error.into() },
-        &SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::ReadOnly { op, location },
+        &SqlState::READ_ONLY_SQL_TRANSACTION => {
+            StoreError::ReadOnly { op, location, reason: ReadOnlyReason::NotWritable }
+        }
         &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => {
             StoreError::Corrupt { location, what: error.to_string(), source: Some(error.into()) }
         }

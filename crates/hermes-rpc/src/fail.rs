@@ -101,7 +101,7 @@ impl From<Invalid> for Fail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_session::SessionId;
+    use hermes_session::{ReadOnlyReason, SessionId};
 
     #[test]
     fn a_store_that_is_locked_says_so_in_the_word_that_callers_look_for() {
@@ -126,7 +126,10 @@ mod tests {
             (Conflict::Exists(id.clone()).into(), "IntegrityError"),
             (Conflict::TitleTaken { title: "t".into(), holder: id }.into(), "ValueError"),
             (StoreError::Corrupt { location: "x".into(), what: "y".into(), source: None }, "DatabaseError"),
-            (StoreError::ReadOnly { op: "append", location: "x".into() }, "OperationalError"),
+            (
+                StoreError::ReadOnly { op: "append", location: "x".into(), reason: ReadOnlyReason::NotWritable },
+                "OperationalError",
+            ),
         ];
         for (error, name) in table {
             assert_eq!(Fail::from(error).error.name(), name);

@@ -72,13 +72,15 @@ pub enum StoreError {
         source: Cause,
     },
 
-    /// The store is open for reading alone.
-    #[error("could not {op}: {location} can't be written here")]
+    /// The store is open for reading only.
+    #[error("could not {op}: {location} {reason}")]
     ReadOnly {
         /// What was being done, as a verb.
         op: &'static str,
         /// Where the store is.
         location: String,
+        /// Why it is not written.
+        reason: ReadOnlyReason,
     },
 
     /// It was done, but it can't be told whether it will last: the disk failed, or the answer was lost.
@@ -102,6 +104,25 @@ pub enum StoreError {
         /// The driver's error.
         source: Cause,
     },
+}
+
+/// Why a store is open for reading only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadOnlyReason {
+    /// The file, its folder or the account does not permit writing.
+    NotWritable,
+    /// The caller opened it so.
+    Requested,
+}
+
+impl std::fmt::Display for ReadOnlyReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NotWritable => "can't be written here",
+            Self::Requested => "was opened for reading only",
+        })
+    }
 }
 
 impl StoreError {
@@ -131,6 +152,12 @@ impl StoreError {
             Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup or run `hermes sessions repair FILE`".into(),
             Self::Refused { hint, .. } => hint.clone(),
             Self::NoRoom { .. } => "free some room; nothing was written and nothing is lost".into(),
+            Self::ReadOnly { location, reason: ReadOnlyReason::Requested, .. } if is_server(location) => {
+                "run the command without --read-only".into()
+            }
+            Self::ReadOnly { reason: ReadOnlyReason::Requested, .. } => {
+                "run the command without --read-only; the setting sessiondb.sqlite.read_only asks for the same".into()
+            }
             Self::ReadOnly { location, .. } if is_server(location) => {
                 "use an account that may write, and a server that is no standby".into()
             }
@@ -233,7 +260,7 @@ mod tests {
                     source: "x".into(),
                 },
                 StoreError::Corrupt { location: location.clone(), what: "x".into(), source: None },
-                StoreError::ReadOnly { location: location.clone(), op },
+                StoreError::ReadOnly { location: location.clone(), op, reason: ReadOnlyReason::NotWritable },
                 StoreError::InDoubt { location: location.clone(), op, source: "x".into() },
                 StoreError::Backend { location, op, source: "x".into() },
             ]

@@ -56,7 +56,7 @@ mod verify;
 pub mod versions;
 
 pub use content::Content;
-pub use error::{Cause, Conflict, StoreError};
+pub use error::{Cause, Conflict, ReadOnlyReason, StoreError};
 pub use gateway::GatewayStore;
 pub use id::{MAX_ID_BYTES, MessageId, RequestKey, SessionId, checked_meta_key, checked_prefix};
 pub use insights::{Insights, InsightsRequest};

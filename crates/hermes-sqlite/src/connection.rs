@@ -3,12 +3,12 @@
 use crate::database::Database;
 use crate::error::{Circumstances, Failure};
 use crate::notice::Notice;
-use crate::options::SqliteOptions;
+use crate::options::{Adopt, SqliteOptions};
 use crate::queue::Queue;
 use crate::{checkpoint, place, schema};
-use hermes_session::StoreError;
+use hermes_session::{ReadOnlyReason, StoreError};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,18 +38,31 @@ fn wait_for_lock(tries: i32) -> bool {
     true
 }
 
-/// A file brought into use, and what a person should be told of it.
+/// An open file, and what a person should be told of it.
 pub(crate) struct Opened {
-    /// The writer's connection; nothing if the file can only be read.
+    /// The writer's connection; `None` unless `access` is `Write`.
     pub(crate) writer: Option<Database>,
+    /// The first connection for reads; `None` if `access` is `Write`.
+    pub(crate) reader: Option<Database>,
+    pub(crate) access: Access,
     pub(crate) notices: Vec<Notice>,
-    /// The line for the store's lock.
+    /// The writers' queue of the store.
     pub(crate) queue: Queue,
+}
+
+/// What an open file may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Write,
+    /// It is only read until something is to be written; then [`open_writer`] adopts it.
+    WriteLater,
+    ReadOnly(ReadOnlyReason),
 }
 
 /// Opens the file for the writer, makes or checks its schema, and makes its folder if need be.
 ///
-/// A file that can't be written here is opened for reading alone, and that is told.
+/// A file that can't be written here is opened for reading only, which is reported. With [`Adopt::OnFirstWrite`], a file that is not adopted yet is
+/// opened for reading as well.
 pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
     const OP: &str = "open the store";
     let create = options.create && !options.read_only;
@@ -63,10 +76,20 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
     let failed = |failure: Failure| {
         failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
     };
+    let to_read = |reader, access| {
+        let notices =
+            if access == Access::ReadOnly(ReadOnlyReason::NotWritable) { vec![Notice::ReadOnly] } else { vec![] };
+        Ok(Opened { writer: None, reader: Some(reader), access, notices, queue: Queue::of(path) })
+    };
     if options.read_only || place::is_read_only(path) {
-        open_read_only(path).map_err(failed)?;
-        let notices = if options.read_only { Vec::new() } else { vec![Notice::ReadOnly] };
-        return Ok(Opened { writer: None, notices, queue: Queue::of(path) });
+        let reason = if options.read_only { ReadOnlyReason::Requested } else { ReadOnlyReason::NotWritable };
+        return to_read(open_read_only(path).map_err(failed)?, Access::ReadOnly(reason));
+    }
+    if options.adopt == Adopt::OnFirstWrite && place::has_content(path) {
+        let reader = open_to_write_later(path).map_err(failed)?;
+        if reader.memory().is_some() {
+            return to_read(reader, Access::WriteLater);
+        }
     }
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if create {
@@ -92,7 +115,7 @@ fn prepare(database: Database, path: &Path, options: &SqliteOptions, deadline: I
     // The log is folded apart from commits; one that had grown shrinks again when it starts anew.
     database.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
     database.pragma_update_and_check(None, "journal_size_limit", checkpoint::LONG as i64, |_| Ok(()))?;
-    Ok(Opened { writer: Some(database), notices, queue })
+    Ok(Opened { writer: Some(database), reader: None, access: Access::Write, notices, queue })
 }
 
 /// Opens the file for a reader. It may make the `-shm` file that reading a WAL needs, and change nothing else.
@@ -104,30 +127,52 @@ pub(crate) fn open_reader(path: &Path) -> Result<Database, Failure> {
     Ok(Database::new(connection))
 }
 
-/// Opens a file that can't be written. What our side tables would say is told anew in memory if they are not there.
+/// Opens a file that may be written later. A rollback journal that a killed writer left is rolled back first, as any program that may write does:
+/// without that nothing can be read.
+fn open_to_write_later(path: &Path) -> Result<Database, Failure> {
+    if place::may_have_hot_journal(path) {
+        open_beside(path)?.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    }
+    open_read_only(path)
+}
+
+/// Opens a file that is only read, adopted or not: [`schema::prepare_read_only`]. At most a `-shm` and an empty `-wal` are made beside it.
 pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let readable = |connection: Connection| {
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map(|()| connection)
     };
     let opened = connect(path, flags).and_then(readable).or_else(|error| {
-        let log = place::beside(path, "-wal").metadata().map_or(0, |log| log.len());
-        // Without a log nothing is missing from the file, and who can't write it can take it for unchanging.
-        if log == 0 { connect(&unchanging(path), flags).and_then(readable) } else { Err(error) }
+        let wal = place::beside(path, "-wal").metadata().map_or(0, |wal| wal.len());
+        // The folder can't take a -shm. Without a WAL nothing is missing from the file, and we can't write it.
+        if wal == 0 && !is_hot_journal(&error) {
+            connect(&unchanging(path), flags).and_then(readable)
+        } else {
+            Err(error)
+        }
     });
-    let connection = opened.map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => Failure::Store(StoreError::Refused {
-            path: path.to_owned(),
-            why: "has a log (-wal) that can't be read here".into(),
-            hint: "copy the file and its -wal to a folder that you can write".into(),
-        }),
+    let refused = |why: &str, hint: &'static str| {
+        Failure::Store(StoreError::Refused { path: path.to_owned(), why: why.to_owned(), hint: hint.into() })
+    };
+    let connection = opened.map_err(|error| match error.sqlite_error() {
+        _ if is_hot_journal(&error) => refused(
+            "has a rollback journal (-journal) of a writer that was killed; to read the file, SQLite would have to change it",
+            "start the agent once, or run a command that may write; either rolls the journal back",
+        ),
+        Some(code) if matches!(code.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly) => refused(
+            "has a log (-wal) that can't be read here",
+            "copy the file and its -wal to a folder that you can write",
+        ),
         _ => error.into(),
     })?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    let database = Database::new(connection);
-    schema::prepare_read_only(&database, path)?;
-    database.pragma_update(None, "query_only", true)?;
-    Ok(database)
+    connection.pragma_update(None, "cache_size", -8_000)?;
+    schema::prepare_read_only(Database::new(connection), path)
+}
+
+/// Returns whether reading failed because a rollback journal has to be rolled back first.
+fn is_hot_journal(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|code| code.extended_code == ffi::SQLITE_READONLY_ROLLBACK)
 }
 
 /// How a file is written, as SQLite says; the file is only read.

@@ -19,6 +19,15 @@ pub(crate) struct Database {
     blamed: RefCell<Blame>,
     /// What this one does without.
     given_up: RefCell<Blame>,
+    /// The temporary side tables, on a connection that reads a file which is not adopted.
+    memory: Option<Memory>,
+}
+
+/// What is known of temporary side tables.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// SQLite's `data_version` of the file as of when they were filled; `None` if they are not.
+    pub(crate) version: Cell<Option<i64>>,
 }
 
 /// What a write failed in and can do without.
@@ -40,7 +49,30 @@ impl Database {
             census: RefCell::default(),
             blamed: RefCell::default(),
             given_up: RefCell::default(),
+            memory: None,
         }
+    }
+
+    /// Notes that the side tables are temporary tables of this connection.
+    pub(crate) fn keep_side_in_memory(&mut self) {
+        self.memory = Some(Memory::default());
+    }
+
+    /// Returns the temporary side tables; `None` if the file has its own.
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
+    }
+
+    /// Returns whether the schema has changed since [`Database::refresh`] looked at it; `false` if it never did.
+    pub(crate) fn has_new_schema(&self) -> Result<bool, rusqlite::Error> {
+        match self.cookie.get() {
+            Some(known) => Ok(self.schema_cookie()? != known),
+            None => Ok(false),
+        }
+    }
+
+    fn schema_cookie(&self) -> Result<i64, rusqlite::Error> {
+        self.prepare_cached("PRAGMA schema_version")?.query_row([], |row| row.get(0))
     }
 
     /// The shape of the tables, as of the start of this transaction.
@@ -86,7 +118,7 @@ impl Database {
 
     /// Looks at the tables again if they changed: a newer agent may upgrade the file while we have it open.
     pub(crate) fn refresh(&self) -> Result<(), rusqlite::Error> {
-        let cookie = self.prepare_cached("PRAGMA schema_version")?.query_row([], |row| row.get(0))?;
+        let cookie = self.schema_cookie()?;
         if self.cookie.get() != Some(cookie) {
             self.shape.set(Shape::of(&self.connection)?);
             self.layout.set(Layout::of(&self.connection)?);

@@ -62,7 +62,7 @@ mod writer;
 
 pub use erase::{ErasePhase, Erased, Left, Rewritten, erase, erasing, finish_erasing, look_through};
 pub use facts::{FileFacts, facts};
-pub use options::{SqliteOptions, Synchronous};
+pub use options::{Adopt, SqliteOptions, Synchronous};
 pub use repair::{RepairPhase, Repaired, repair};
 pub use restore_backup::{BackupRestored, restore_backup};
 pub use salvage::{Salvage, SalvagedTable};

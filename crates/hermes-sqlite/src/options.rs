@@ -9,8 +9,12 @@ pub struct SqliteOptions {
     pub wait: Duration,
     /// Whether a file that is not there is made.
     pub create: bool,
-    /// Whether the file is only read: it is neither brought into use nor changed, whatever it is and whoever may write it.
+    /// Whether the file is only read. It is opened with `SQLITE_OPEN_READONLY` and neither adopted nor changed: its content, its WAL, its mode and
+    /// its time stay as they are, and no file of ours is made beside it. A write answers
+    /// [`ReadOnly`](hermes_session::StoreError::ReadOnly).
     pub read_only: bool,
+    /// When a file that an agent made, and that we have not adopted yet, is adopted.
+    pub adopt: Adopt,
     /// How surely a write is on disk when it is answered.
     pub synchronous: Synchronous,
     /// Whether the store does by itself, when it has nothing else to do, what [`upkeep`](hermes_session::Maintenance::upkeep) does when it is
@@ -18,6 +22,18 @@ pub struct SqliteOptions {
     pub background: bool,
     /// Whether what is deleted is overwritten where it stood.
     pub overwrite: bool,
+}
+
+/// When a file of an agent is adopted, that is, when our side tables are added to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Adopt {
+    /// When it is opened.
+    #[default]
+    AtOpen,
+    /// When the first write is asked for; until then it is read as with [`SqliteOptions::read_only`], and what the adoption has to report is in
+    /// [`notices`](hermes_session::Maintenance::notices) afterwards. A file that is adopted already, or is to be created, is opened for writing
+    /// at once.
+    OnFirstWrite,
 }
 
 /// How surely a write is on disk when it is answered.
@@ -37,6 +53,7 @@ impl Default for SqliteOptions {
             wait: Duration::from_secs(60),
             create: true,
             read_only: false,
+            adopt: Adopt::AtOpen,
             synchronous: Synchronous::Full,
             background: true,
             overwrite: false,

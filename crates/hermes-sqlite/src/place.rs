@@ -84,6 +84,16 @@ pub(crate) fn is_read_only(path: &Path) -> bool {
     path.exists() && !(may_write(path) && may_write(folder))
 }
 
+/// Returns whether there is a file with anything in it.
+pub(crate) fn has_content(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.len() > 0)
+}
+
+/// Returns whether a rollback journal lies beside a file. SQLite decides whether it is hot.
+pub(crate) fn may_have_hot_journal(path: &Path) -> bool {
+    has_content(&beside(path, "-journal"))
+}
+
 /// The file of this name with something behind it.
 pub(crate) fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
     let mut name = path.as_os_str().to_owned();

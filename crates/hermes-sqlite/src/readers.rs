@@ -3,10 +3,11 @@
 use crate::connection;
 use crate::database::Database;
 use crate::error::Failure;
+use crate::schema;
 use crate::worker::spawn;
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,11 +15,22 @@ use std::time::Duration;
 /// The most threads that read.
 const MOST: usize = 3;
 
-/// A read, given a connection or the reason why there is none.
-pub(crate) type ReadJob = Box<dyn FnOnce(Result<&Database, Failure>) + Send>;
+/// A read, given a connection with a transaction that has begun, or the reason why there is none.
+pub(crate) struct ReadJob {
+    pub(crate) need: Need,
+    pub(crate) run: Run,
+}
 
-/// Opens the file for one of the threads.
-pub(crate) type Opener = fn(&Path) -> Result<Database, Failure>;
+type Run = Box<dyn FnOnce(Result<&Database, Failure>) + Send>;
+
+/// What a read needs of a file that is not adopted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// The side tables, as of the state that is read.
+    Side,
+    /// Only the file: the read works on a damaged one too.
+    File,
+}
 
 /// The reading threads of one store. Dropping it waits for them.
 pub(crate) struct Readers {
@@ -29,16 +41,16 @@ pub(crate) struct Readers {
 }
 
 /// A connection for reads that are done where they are asked for.
-#[derive(Default)]
 struct Here {
     database: Option<Database>,
-    /// Whether readers never wait for a writer; where they do, they do so on a thread of their own.
-    is_shared: bool,
+    /// Whether readers never wait for a writer; where they do, they do so on a thread of their own. `None` if that is not known yet.
+    is_shared: Option<bool>,
 }
 
 struct Shared {
     path: PathBuf,
-    opener: Opener,
+    /// Whether this process writes the file. If so, readers may roll a journal back; if not, they open it with `SQLITE_OPEN_READONLY`.
+    is_written: Arc<AtomicBool>,
     wait: Duration,
     queue: Mutex<mpsc::Receiver<ReadJob>>,
     /// Jobs that are waiting or under way.
@@ -46,10 +58,12 @@ struct Shared {
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf, opener: Opener, wait: Duration) -> Self {
+    /// `first` is a connection that is open already. `is_written` tells whether this process writes the file, or only reads it.
+    pub(crate) fn new(path: PathBuf, first: Option<Database>, is_written: Arc<AtomicBool>, wait: Duration) -> Self {
         let (jobs, queue) = mpsc::channel();
-        let shared = Arc::new(Shared { path, opener, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
-        Self { jobs: Some(jobs), shared, threads: Mutex::default(), here: Mutex::default() }
+        let shared = Arc::new(Shared { path, is_written, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
+        let here = Mutex::new(Here { database: first, is_shared: None });
+        Self { jobs: Some(jobs), shared, threads: Mutex::default(), here }
     }
 
     /// Does a short read at once, on the thread that asks: waking another one and being woken again takes longer than the read itself.
@@ -59,15 +73,18 @@ impl Readers {
         let mut here = self.here.try_lock().ok()?;
         connection::set_deadline(Duration::ZERO);
         if here.database.is_none() {
-            let database = (self.shared.opener)(&self.shared.path).ok()?;
-            let mode: String = database.pragma_query_value(None, "journal_mode", |row| row.get(0)).ok()?;
-            here.is_shared = mode == "wal";
-            here.database = Some(database);
+            here.database = Some(self.shared.open_new().ok()?);
+            here.is_shared = None;
         }
-        if !here.is_shared {
+        if here.is_shared.is_none() {
+            let mode: String =
+                here.database.as_ref()?.pragma_query_value(None, "journal_mode", |row| row.get(0)).ok()?;
+            here.is_shared = Some(mode == "wal");
+        }
+        if here.is_shared != Some(true) {
             return None;
         }
-        let outcome = snapshot(here.database.as_ref()?, work);
+        let outcome = self.shared.begin(&mut here.database, Need::Side).and_then(|database| finish(database, work));
         if outcome.as_ref().is_err_and(Failure::is_passing) {
             // The transaction may be open still; the connection goes with it.
             here.database = None;
@@ -104,10 +121,27 @@ impl Drop for Readers {
 }
 
 impl Shared {
-    fn open<'a>(&self, database: &'a mut Option<Database>) -> Result<&'a Database, Failure> {
-        match database {
-            Some(open) => Ok(open),
-            None => Ok(database.insert((self.opener)(&self.path)?)),
+    fn open_new(&self) -> Result<Database, Failure> {
+        let open =
+            if self.is_written.load(Ordering::Acquire) { connection::open_reader } else { connection::open_read_only };
+        open(&self.path)
+    }
+
+    /// Begins a read on one state of the store. A connection that no longer fits the file, because somebody adopted, detached or upgraded it, is
+    /// replaced by a new one.
+    fn begin<'a>(&self, slot: &'a mut Option<Database>, need: Need) -> Result<&'a Database, Failure> {
+        let is_fit = match slot {
+            Some(database) => begin(database, need)?,
+            None => false,
+        };
+        if is_fit && let Some(database) = slot {
+            return Ok(database);
+        }
+        let database = slot.insert(self.open_new()?);
+        match begin(database, need)? {
+            true => Ok(database),
+            // The schema changed again within that moment.
+            false => Err(Failure::Late { holder: None }),
         }
     }
 
@@ -118,7 +152,7 @@ impl Shared {
             let Ok(job) = job else { return };
             connection::set_deadline(self.wait);
             // A job that panics drops the sender of its answer, which tells whoever waits; the thread goes on, with a new connection.
-            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| job(self.open(&mut database))));
+            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (job.run)(self.begin(&mut database, job.need))));
             if outcome.is_err() {
                 database = None;
             }
@@ -127,17 +161,27 @@ impl Shared {
     }
 }
 
-/// Runs `work` on one state of the store.
-pub(crate) fn snapshot<T>(
-    database: &Database,
-    work: impl FnOnce(&Database) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+/// Begins a read on one state of the store. Returns `false` if the connection has to be opened again.
+fn begin(database: &Database, need: Need) -> Result<bool, Failure> {
     if !database.is_autocommit() {
         // The end of the one before failed; it read only.
         database.execute_batch("ROLLBACK")?;
     }
     database.prepare_cached("BEGIN")?.execute([])?;
-    let outcome = database.refresh().map_err(Failure::from).and_then(|()| work(database));
+    if database.is_readonly(rusqlite::MAIN_DB)? && database.has_new_schema()? {
+        database.execute_batch("ROLLBACK")?;
+        return Ok(false);
+    }
+    database.refresh()?;
+    if need == Need::Side {
+        schema::refresh_memory(database)?;
+    }
+    Ok(true)
+}
+
+/// Runs `work` in the transaction that has begun, and ends it.
+pub(crate) fn finish<T>(database: &Database, work: impl FnOnce(&Database) -> Result<T, Failure>) -> Result<T, Failure> {
+    let outcome = work(database);
     let end = database.prepare_cached("COMMIT").and_then(|mut statement| statement.execute([]));
     // A damaged index that was asked may fail at the end once more. What was read of the rest is right all the same.
     if end.is_err() && !database.is_autocommit() {

@@ -5,10 +5,12 @@
 mod adopt;
 mod agent;
 mod look;
+mod memory;
 mod side;
 
 pub(crate) use agent::TABLES as AGENT_TABLES;
 pub(crate) use look::version;
+pub(crate) use memory::refresh as refresh_memory;
 pub(crate) use side::{add_card, lacks_card};
 
 use crate::copy;
@@ -116,15 +118,25 @@ pub(crate) fn is_in_use(connection: &rusqlite::Connection, path: &Path) -> Resul
     Ok(matches!(look(connection, path)?, State::Current))
 }
 
-/// Brings a file into use that can't be written: in memory, if our side tables are not there.
-pub(crate) fn prepare_read_only(database: &Database, path: &Path) -> Result<(), Failure> {
+/// Prepares a connection that only reads. Where the file is not adopted, the connection gets temporary side tables, which [`refresh_memory`] fills.
+pub(crate) fn prepare_read_only(mut database: Database, path: &Path) -> Result<Database, Failure> {
+    // One transaction: what is looked at here and what is remembered of the schema are of one state.
+    database.execute_batch("BEGIN")?;
+    let is_adopted = look_to_read(&database, path)?;
+    if !is_adopted {
+        database.keep_side_in_memory();
+        memory::prepare(&database)?;
+    }
+    database.refresh()?;
+    database.execute_batch("COMMIT")?;
+    Ok(database)
+}
+
+/// Returns whether a file that is only read is adopted; fails if it is no file of an agent's.
+fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
     match look(database, path)? {
-        State::Current => Ok(()),
-        State::Adopted { .. } | State::Guest { .. } => {
-            agent::complete_in_memory(database)?;
-            database.refresh()?;
-            side::add_in_memory(database)
-        }
+        State::Current => Ok(true),
+        State::Adopted { .. } | State::Guest { .. } => Ok(false),
         State::Empty => Err(Failure::Store(StoreError::Refused {
             path: path.to_owned(),
             why: "is empty".into(),

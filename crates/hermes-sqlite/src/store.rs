@@ -4,10 +4,12 @@ mod gateway;
 mod maintenance;
 
 use crate::budget::Budget;
+use crate::connection::Access;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::notice::Notice;
-use crate::worker::Workers;
+use crate::options::Adopt;
+use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{
     SqliteOptions, connection, deletion, lineage, listing, messages, meta, row, search, sessions, titles, usage,
@@ -16,11 +18,11 @@ use async_trait::async_trait;
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
     Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, MessageRequest, NewChild,
-    NewMessage, NewSession, Request, Session, SessionFilter, SessionId, SessionPatch, SessionStore, StoreError, Title,
-    Titled, UsageUpdate, checked_meta_key, checked_prefix,
+    NewMessage, NewSession, ReadOnlyReason, Request, Session, SessionFilter, SessionId, SessionPatch, SessionStore,
+    StoreError, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Up to so many rows a read counts as short.
 const SHORT: u32 = 1_000;
@@ -31,7 +33,44 @@ const SHORT: u32 = 1_000;
 pub struct SqliteStore {
     path: PathBuf,
     pub(crate) workers: Workers,
-    notices: Vec<String>,
+    notices: Notices,
+}
+
+/// What there is to report about the file. An adoption at the first write adds to it.
+#[derive(Clone)]
+struct Notices(Arc<Mutex<Vec<String>>>);
+
+impl Notices {
+    fn new(notices: Vec<Notice>) -> Self {
+        let new = Self(Arc::default());
+        new.add(notices);
+        new
+    }
+
+    fn add(&self, notices: Vec<Notice>) {
+        self.lock().extend(notices.iter().map(Notice::to_string));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns what the first write does before it writes: it opens the file for writing, and so adopts it.
+fn open_later(path: &Path, options: &SqliteOptions, notices: &Notices) -> OpenLater {
+    let (path, options, notices) = (path.to_owned(), options.clone(), notices.clone());
+    Box::new(move |wait| {
+        let options = SqliteOptions { wait, create: false, adopt: Adopt::AtOpen, ..options.clone() };
+        let opened = connection::open_writer(&path, &options)?;
+        notices.add(opened.notices);
+        match opened.writer {
+            Some(writer) => Ok((writer, opened.queue)),
+            None => {
+                let location = path.display().to_string();
+                Err(StoreError::ReadOnly { op: "write", location, reason: ReadOnlyReason::NotWritable })
+            }
+        }
+    })
 }
 
 impl SqliteStore {
@@ -41,17 +80,22 @@ impl SqliteStore {
     /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         let opened = connection::open_writer(path, options)?;
+        let notices = Notices::new(opened.notices);
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
             background: options.background.then_some(crate::maintenance::BACKGROUND),
             sync: std::fs::File::sync_data,
         };
-        let workers = Workers::start(opened.writer, path, opened.queue, settings).map_err(|error| {
+        let writing = match (opened.writer, opened.access) {
+            (Some(writer), _) => Writing::Now(Box::new((writer, opened.queue))),
+            (None, Access::ReadOnly(reason)) => Writing::Never(reason),
+            (None, Access::Write | Access::WriteLater) => Writing::Later(open_later(path, options, &notices)),
+        };
+        let workers = Workers::start(writing, opened.reader, path, settings).map_err(|error| {
             let location = path.display().to_string();
             StoreError::Backend { location, op: "start the store's threads", source: error.into() }
         })?;
-        let notices = opened.notices.iter().map(Notice::to_string).collect();
         Ok(Self { path: path.to_owned(), workers, notices })
     }
 

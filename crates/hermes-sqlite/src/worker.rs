@@ -3,18 +3,18 @@
 //! A write is a job that may run more than once until its transaction commits. A job is answered when the commit that holds it is on disk.
 //! Whoever asked may be gone by then: the job is done all the same, or not at all.
 
-use crate::connection;
 use crate::database::Database;
 use crate::error::{Circumstances, Failure};
 use crate::indexes;
 use crate::queue::Queue;
-use crate::readers::{ReadJob, Readers, snapshot};
+use crate::readers::{Need, ReadJob, Readers, finish};
 use crate::writer::{Order, Settings, WriteJob, Writer};
-use hermes_session::StoreError;
+use hermes_session::{ReadOnlyReason, StoreError};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -65,30 +65,69 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     }
 }
 
+/// How the file is written.
+pub(crate) enum Writing {
+    /// Through this connection, in turn with others.
+    Now(Box<(Database, Queue)>),
+    /// Through one that the first write opens.
+    Later(OpenLater),
+    /// Not at all.
+    Never(ReadOnlyReason),
+}
+
+/// Opens the file for writing; waits for locks for so long at most.
+pub(crate) type OpenLater = Box<dyn FnMut(Duration) -> Result<(Database, Queue), StoreError> + Send>;
+
 /// The threads of one store. Dropping it lets the writer finish what it has, then waits for it.
 pub(crate) struct Workers {
     orders: Option<mpsc::Sender<Order>>,
     writer: Option<JoinHandle<()>>,
     readers: Readers,
     location: Arc<str>,
+    /// Whether the file is open for writing.
+    is_written: Arc<AtomicBool>,
+    /// Why nothing is ever written.
+    read_only: Option<ReadOnlyReason>,
 }
 
 impl Workers {
-    /// Starts the writer, if there is one. Readers start when there is something to read.
+    /// Starts the writer, if there is one. Readers start when there is something to read; `reader` is a connection for the first of them.
     pub(crate) fn start(
-        writer: Option<Database>,
+        writing: Writing,
+        reader: Option<Database>,
         path: &Path,
-        queue: Queue,
         settings: Settings,
     ) -> Result<Self, std::io::Error> {
-        let opener = if writer.is_some() { connection::open_reader } else { connection::open_read_only };
-        let readers = Readers::new(path.to_owned(), opener, settings.wait);
+        let is_written = Arc::new(AtomicBool::new(matches!(writing, Writing::Now(_))));
+        let readers = Readers::new(path.to_owned(), reader, Arc::clone(&is_written), settings.wait);
         let location = path.display().to_string().into();
-        let Some(database) = writer else { return Ok(Self { orders: None, writer: None, readers, location }) };
         let (orders, received) = mpsc::channel();
-        let writer = Writer::new(database, path, queue, settings);
-        let writer = spawn("hermes-writer", move || writer.run(&received))?;
-        Ok(Self { orders: Some(orders), writer: Some(writer), readers, location })
+        let writer = match writing {
+            Writing::Never(reason) => {
+                return Ok(Self { orders: None, writer: None, readers, location, is_written, read_only: Some(reason) });
+            }
+            Writing::Now(open) => {
+                let (database, queue) = *open;
+                let writer = Writer::new(database, path, queue, settings);
+                spawn("hermes-writer", move || writer.run(&received, None))?
+            }
+            Writing::Later(mut open) => {
+                let (path, is_written) = (path.to_owned(), Arc::clone(&is_written));
+                spawn("hermes-writer", move || {
+                    let Some((database, queue, first)) = wait_for_write(&received, &mut open, settings.wait) else {
+                        return;
+                    };
+                    is_written.store(true, Ordering::Release);
+                    Writer::new(database, &path, queue, settings).run(&received, Some(first));
+                })?
+            }
+        };
+        Ok(Self { orders: Some(orders), writer: Some(writer), readers, location, is_written, read_only: None })
+    }
+
+    /// Returns whether the file is read only until something is written.
+    pub(crate) fn is_deferred(&self) -> bool {
+        self.read_only.is_none() && !self.is_written.load(Ordering::Acquire)
     }
 
     /// Runs `work` in a transaction of its own or of a group, and answers once it is on disk.
@@ -99,8 +138,8 @@ impl Workers {
         op: &'static str,
         work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
-        if self.orders.is_none() {
-            return Err(StoreError::ReadOnly { op, location: self.location.to_string() });
+        if let Some(reason) = self.read_only {
+            return Err(StoreError::ReadOnly { op, location: self.location.to_string(), reason });
         }
         let (answer, answered) = oneshot::channel();
         self.send(Order::Write(Box::new(Write {
@@ -140,15 +179,33 @@ impl Workers {
         op: &'static str,
         work: impl FnOnce(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.read_with(Need::Side, op, work).await
+    }
+
+    /// Runs `work`, which asks for nothing that only our side tables know. It works on a damaged file too, as far as that can be read.
+    pub(crate) async fn read_file<T: Send + 'static>(
+        &self,
+        op: &'static str,
+        work: impl FnOnce(&Database) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.read_with(Need::File, op, work).await
+    }
+
+    async fn read_with<T: Send + 'static>(
+        &self,
+        need: Need,
+        op: &'static str,
+        work: impl FnOnce(&Database) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let (asked, location) = (Instant::now(), Arc::clone(&self.location));
-        let job: ReadJob = Box::new(move |database| {
-            let outcome = database.and_then(|database| snapshot(database, work));
+        let run = Box::new(move |database: Result<&Database, Failure>| {
+            let outcome = database.and_then(|database| finish(database, work));
             _ = answer.send(outcome.map_err(|failure| {
                 failure.into_store_error(Circumstances { op, waited: asked.elapsed(), location: &location })
             }));
         });
-        self.readers.send(job);
+        self.readers.send(ReadJob { need, run });
         answered.await.unwrap_or_else(|_| Err(self.stopped(op)))
     }
 
@@ -169,6 +226,25 @@ impl Drop for Workers {
         self.orders = None;
         if let Some(writer) = self.writer.take() {
             _ = writer.join();
+        }
+    }
+}
+
+/// Waits for the first write, and opens the file for it. Returns `None` if the store is closed before. A write for which the file can't be opened is
+/// refused with the reason, and the next one tries again.
+fn wait_for_write(
+    orders: &mpsc::Receiver<Order>,
+    open: &mut OpenLater,
+    wait: Duration,
+) -> Option<(Database, Queue, Box<dyn WriteJob>)> {
+    loop {
+        match orders.recv().ok()? {
+            // Background work alone adopts nothing.
+            Order::Nudge => {}
+            Order::Write(job) => match open(wait.saturating_sub(job.asked().elapsed())) {
+                Ok((database, queue)) => return Some((database, queue, job)),
+                Err(error) => job.refuse(Failure::Store(error)),
+            },
         }
     }
 }

@@ -87,9 +87,9 @@ impl Writer {
         }
     }
 
-    /// Does what is asked until nobody can ask any more.
-    pub(crate) fn run(mut self, orders: &Receiver<Order>) {
-        let mut waiting: Jobs = Vec::new();
+    /// Does what is asked, beginning with `first`, until nobody can ask any more.
+    pub(crate) fn run(mut self, orders: &Receiver<Order>, first: Option<Box<dyn WriteJob>>) {
+        let mut waiting: Jobs = first.into_iter().collect();
         loop {
             if waiting.is_empty() {
                 match self.next(orders) {

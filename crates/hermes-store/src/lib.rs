@@ -6,7 +6,7 @@ mod open;
 mod redact;
 mod url;
 
-pub use hermes_sqlite::{Shrunk, Synchronous};
+pub use hermes_sqlite::{Adopt, Shrunk, Synchronous};
 pub use open::{MysqlSettings, OpenOptions, PostgresSettings, open, shrink};
 pub use url::{ServerUrl, StoreUrl};
 

@@ -4,7 +4,7 @@ use crate::{ServerUrl, StoreUrl};
 use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::{Store, StoreError};
-use hermes_sqlite::{Shrunk, SqliteOptions, SqliteStore, Synchronous};
+use hermes_sqlite::{Adopt, Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ pub struct OpenOptions {
     pub create: bool,
     /// Whether the store is only read: nothing is made, brought up to date or written.
     pub read_only: bool,
+    /// When a SQLite file that an agent made is adopted. Programs that read most of the time, and may write, adopt it with their first write.
+    pub adopt: Adopt,
     /// How surely a write to a SQLite file is on disk when it is answered.
     pub synchronous: Synchronous,
     /// What PostgreSQL is told.
@@ -79,6 +81,7 @@ impl Default for OpenOptions {
             wait: Duration::from_secs(60),
             create: true,
             read_only: false,
+            adopt: Adopt::AtOpen,
             synchronous: Synchronous::Full,
             postgresql: PostgresSettings::default(),
             mysql: MysqlSettings::default(),
@@ -93,8 +96,8 @@ impl Default for OpenOptions {
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
-            let OpenOptions { wait, create, read_only, synchronous, .. } = *options;
-            let options = SqliteOptions { wait, create, read_only, synchronous, ..SqliteOptions::default() };
+            let OpenOptions { wait, create, read_only, adopt, synchronous, .. } = *options;
+            let options = SqliteOptions { wait, create, read_only, adopt, synchronous, ..SqliteOptions::default() };
             Ok(Arc::new(SqliteStore::open(path, &options)?))
         }
         StoreUrl::Postgresql(server) => {

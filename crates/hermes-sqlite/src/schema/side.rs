@@ -59,7 +59,7 @@ CREATE INDEX IF NOT EXISTS hx_sessions_card ON sessions(id, source, user_id, mod
 
 /// Relations of the rows that are there already, told once, as the agent tells them: by times and end reasons. Of the children
 /// born after a compression the first carries on; the later ones are branches, so that nothing is hidden.
-const STAMP: &str = "
+pub(super) const STAMP: &str = "
 INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active, dirty)
 SELECT s.id,
     CASE
@@ -164,18 +164,9 @@ pub(crate) fn add_card(database: &Database) -> Result<(), Failure> {
     Ok(database.execute_batch(CARD)?)
 }
 
-/// Tells the same in memory, for a file that can't be written. Tables in memory come before those of the file.
-pub(super) fn add_in_memory(database: &Database) -> Result<(), Failure> {
-    let tables: Vec<&str> = TABLES
-        .split_inclusive(";")
-        .filter(|statement| !statement.contains(" ON messages") && !statement.contains(" ON sessions"))
-        .collect();
-    let tables = tables
-        .concat()
+/// Returns the statements that make the same tables as temporary ones.
+pub(super) fn temporary_tables() -> String {
+    TABLES
         .replace("CREATE TABLE IF NOT EXISTS ", "CREATE TEMP TABLE ")
-        .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.");
-    database.execute_batch(&tables)?;
-    database.execute_batch(crate::indexes::IN_MEMORY)?;
-    database.execute_batch(STAMP)?;
-    crate::mend::all(database)
+        .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.")
 }

@@ -88,6 +88,10 @@ impl Maintenance for SqliteStore {
     }
 
     async fn upkeep(&self) -> Result<bool, StoreError> {
+        if self.workers.is_deferred() {
+            // Nothing of ours is in the file, so there is nothing to keep in order.
+            return Ok(false);
+        }
         self.workers.write("keep the store in order", maintenance::upkeep).await
     }
 
@@ -101,16 +105,16 @@ impl Maintenance for SqliteStore {
 
     async fn verify(&self) -> Result<Report, StoreError> {
         let path = self.path.clone();
-        self.workers.read("verify the store", move |database| verify::run(database, &path)).await
+        self.workers.read_file("verify the store", move |database| verify::run(database, &path)).await
     }
 
     async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
         let (path, target) = (self.path.clone(), target.to_owned());
-        self.workers.read("back up the store", move |database| backup::run(database, &path, &target)).await
+        self.workers.read_file("back up the store", move |database| backup::run(database, &path, &target)).await
     }
 
     fn notices(&self) -> Vec<String> {
-        self.notices.clone()
+        self.notices.lock().clone()
     }
 
     async fn statistics(&self) -> Result<Statistics, StoreError> {
@@ -124,11 +128,11 @@ impl Maintenance for SqliteStore {
 
     async fn room(&self) -> Result<Room, StoreError> {
         let path = self.path.clone();
-        self.workers.read("see where the room goes", move |database| statistics::room(database, &path)).await
+        self.workers.read_file("see where the room goes", move |database| statistics::room(database, &path)).await
     }
 
     async fn status(&self) -> Result<StoreStatus, StoreError> {
         let path = self.path.clone();
-        self.workers.read("look at the store", move |database| maintenance::status(database, &path)).await
+        self.workers.read_file("look at the store", move |database| maintenance::status(database, &path)).await
     }
 }

@@ -70,14 +70,18 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
         .prepare("SELECT type, name FROM main.sqlite_schema")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
-    let mut expected: Vec<(&str, &str)> = AGENT.to_vec();
-    if schema::version(database)?.is_none_or(|version| version == schema::VERSION) {
+    let version = schema::version(database)?;
+    let is_adopted = database.memory().is_none();
+    // Older agents had fewer tables, and adopting their files makes the rest.
+    let is_old = !is_adopted && version.is_none_or(|version| version < schema::VERSION);
+    let mut expected: Vec<(&str, &str)> = if is_old { AGENT[..3].to_vec() } else { AGENT.to_vec() };
+    if !is_old && version.is_none_or(|version| version == schema::VERSION) {
         expected.extend(SCHEMA_11);
     }
-    if is_ours(database)? {
+    if is_adopted {
         expected.extend(SIDE);
     } else {
-        check.note("hx_session", "is kept in memory: the store is not in use by hermes yet, and can't be written here");
+        check.note("hx_session", "is kept in memory: this file is not adopted, and reading it does not change that");
     }
     for (kind, name) in expected {
         check.looked_at += 1;
@@ -93,9 +97,4 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
         }
     }
     Ok(())
-}
-
-/// Whether our side tables are in the file, and not in memory.
-pub(super) fn is_ours(database: &Database) -> Result<bool, rusqlite::Error> {
-    Ok(database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != 0)
 }

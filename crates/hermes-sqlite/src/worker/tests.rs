@@ -1,5 +1,6 @@
 use super::*;
 use crate::chores::Background;
+use crate::connection;
 use crate::options::{SqliteOptions, Synchronous};
 use hermes_session::StoreError;
 use rusqlite::OptionalExtension as _;
@@ -24,7 +25,8 @@ impl Place {
 
     fn start(&self, settings: Settings) -> Workers {
         let opened = connection::open_writer(&self.path(), &SqliteOptions::default()).unwrap();
-        Workers::start(opened.writer, &self.path(), opened.queue, settings).unwrap()
+        Workers::start(Writing::Now(Box::new((opened.writer.unwrap(), opened.queue))), None, &self.path(), settings)
+            .unwrap()
     }
 
     fn steps(&self) -> i64 {
@@ -167,7 +169,8 @@ async fn whoever_waits_in_line_waits_for_one_long_transaction_only() {
     let settings = settings(|database| count(database).map(|_| true));
     // However long this machine takes to wake somebody.
     let queue = opened.queue.with_courtesy(Duration::from_secs(60));
-    let workers = Workers::start(opened.writer, &place.path(), queue, settings).unwrap();
+    let workers =
+        Workers::start(Writing::Now(Box::new((opened.writer.unwrap(), queue))), None, &place.path(), settings).unwrap();
     write(&workers).await.unwrap();
     // More is known to be left now, so that 250 writes are enough for a step.
     wait_for_steps(&workers, 1).await;

@@ -11,6 +11,7 @@ mod corners;
 mod damage;
 mod deletion;
 mod erase;
+mod first_write;
 mod fixture;
 mod foreign;
 mod import;
