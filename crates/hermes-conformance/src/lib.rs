@@ -40,6 +40,7 @@ pub mod titles;
 pub mod topics;
 pub mod transfer;
 pub mod trash;
+pub mod untouched;
 pub mod usage;
 
 pub use list::CASES;

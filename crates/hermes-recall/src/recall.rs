@@ -48,7 +48,7 @@ pub struct Answered {
 
 impl Answered {
     fn new(served: Served, scope: &Scope) -> Self {
-        let Served { way, is_relaxed, is_partial, unindexed } = served;
+        let Served { way, is_relaxed, is_partial, unindexed, .. } = served;
         Self { way, is_relaxed, is_partial, unindexed: (!scope.is_bounded()).then_some(unindexed) }
     }
 }

@@ -177,6 +177,8 @@ pub struct Served {
     pub is_partial: bool,
     /// How many messages no index knew yet; they were looked through.
     pub unindexed: u64,
+    /// Whether the file is not adopted, so that the indexes that make this quick are missing: `hermes sessiondb adopt` adds them.
+    pub needs_adoption: bool,
 }
 
 /// What served an answer.

@@ -5,7 +5,7 @@ use crate::error::{Circumstances, Failure};
 use crate::notice::Notice;
 use crate::options::{Adopt, SqliteOptions};
 use crate::queue::Queue;
-use crate::{checkpoint, place, schema};
+use crate::{checkpoint, damage, place, schema};
 use hermes_session::{ReadOnlyReason, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
@@ -86,11 +86,13 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
         return to_read(open_read_only(path).map_err(failed)?, Access::ReadOnly(reason));
     }
     if options.adopt == Adopt::OnFirstWrite && place::has_content(path) {
-        let reader = open_to_write_later(path).map_err(failed)?;
-        if reader.memory().is_some() {
+        let is_damaged = damage::is_marked(path);
+        let reader = if is_damaged { open_read_only(path) } else { open_to_write_later(path) }.map_err(failed)?;
+        if is_damaged || reader.memory().is_some() {
             return to_read(reader, Access::WriteLater);
         }
     }
+    damage::refuse_marked(path)?;
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;

@@ -107,6 +107,7 @@ pub async fn erase(
     options: &SqliteOptions,
     tell: &mut (dyn FnMut(ErasePhase) + Send),
 ) -> Result<Erased, StoreError> {
+    let path = &crate::place::resolve(path)?;
     let store = open(path, options)?;
     tell(ErasePhase::Deleting);
     let of = versions.clone();
@@ -123,10 +124,14 @@ pub async fn erase(
 /// # Errors
 /// If the file can't be opened or read.
 pub fn erasing(path: &Path) -> Result<Option<Vec<SessionId>>, StoreError> {
+    let path = &crate::place::resolve(path)?;
     crate::place::check(path, false)?;
     connection::set_deadline(WAIT);
     let location = path.display().to_string();
-    let read = || note::read(&connection::open_beside(path)?);
+    let read = || {
+        let database = connection::open_read_only(path)?;
+        note::read(&database)
+    };
     read().map_err(|failure| {
         let op = "see whether something is being erased";
         failure.into_store_error(Circumstances { op, waited: Duration::ZERO, location: &location })

@@ -79,6 +79,15 @@ impl Failure {
         matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
+    /// Returns whether SQLite found the file damaged, or no database at all.
+    pub(crate) fn is_damage(&self) -> bool {
+        let code = match self {
+            Self::Sqlite(error) | Self::Elsewhere(error) | Self::Leftover { error, .. } => error.sqlite_error_code(),
+            _ => None,
+        };
+        matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    }
+
     /// The domain's error.
     pub(crate) fn into_store_error(self, circumstances: Circumstances<'_>) -> StoreError {
         let Circumstances { op, waited, location } = circumstances;

@@ -34,6 +34,8 @@ pub struct FileFacts {
 
 /// Looks at a file that is there. Changes nothing, and opens it through SQLite alone.
 pub fn facts(path: &Path) -> FileFacts {
+    // A link that leads nowhere has no facts but its own.
+    let path = &place::resolve(path).unwrap_or_else(|_| path.to_owned());
     let found = std::fs::symlink_metadata(path).ok();
     let length = |suffix: &str| place::beside(path, suffix).metadata().map_or(0, |file| file.len());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));

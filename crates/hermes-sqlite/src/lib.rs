@@ -5,12 +5,14 @@
 
 #![warn(missing_docs)]
 
+mod adoption;
 mod backup;
 mod budget;
 mod checkpoint;
 mod chores;
 mod connection;
 mod copy;
+mod damage;
 mod database;
 mod deletion;
 mod erase;
@@ -60,6 +62,8 @@ mod verify;
 mod worker;
 mod writer;
 
+pub use adoption::{AdoptionReport, adopt};
+pub use damage::{clear_damage, note_damage};
 pub use erase::{ErasePhase, Erased, Left, Rewritten, erase, erasing, finish_erasing, look_through};
 pub use facts::{FileFacts, facts};
 pub use options::{Adopt, SqliteOptions, Synchronous};

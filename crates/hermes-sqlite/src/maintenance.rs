@@ -4,7 +4,7 @@ use crate::chores::Background;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::{connection, deletion, indexes, mend, optimize, schema, trash, vacuum};
-use hermes_session::StoreStatus;
+use hermes_session::{IndexHealth, StoreStatus};
 use std::path::Path;
 
 /// Opens the file once more in the way in which `database` has it open, for reading on a connection that has cached nothing.
@@ -40,6 +40,12 @@ pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Fa
     let number =
         |name: &str| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0).map(i64::unsigned_abs));
     let page = number("page_size")?;
+    let indexes = match optimize::health(database) {
+        Err(failure) if failure.is_damage() => {
+            IndexHealth::Broken { why: "messages can't be read, because the file is damaged".to_owned() }
+        }
+        health => health?,
+    };
     Ok(StoreStatus {
         provider: "sqlite",
         version: rusqlite::version().to_owned(),
@@ -48,7 +54,7 @@ pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Fa
         schema: None,
         bytes: number("page_count")? * page,
         free_bytes: number("freelist_count")? * page,
-        indexes: optimize::health(database)?,
+        indexes,
         pool: None,
     })
 }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 /// Something that was done, or left undone, when a file was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// A copy was kept before the file was changed.
-    CopyKept(PathBuf),
-    /// There was no room for a copy.
-    NoRoomForCopy,
+    /// The file was adopted: so many objects of ours were added.
+    Adopted { added: u64, copy: CopyBefore },
+    /// A copy was kept before something of the agent's was replaced, or there was no room for one.
+    Replacing { what: &'static str, copy: CopyBefore },
     /// Sessions shared a title, which the schema does not allow; one of them was renamed.
     TitleChanged { session: String, before: String, after: Option<String> },
     /// The agent's version table had more than one row; only the highest was kept.
@@ -26,15 +26,34 @@ pub(crate) enum Notice {
     ReadOnly,
 }
 
+/// What became of the copy that is kept before rows or objects of the agent are altered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CopyBefore {
+    /// Nothing of the agent's was altered.
+    NotNeeded,
+    Kept(PathBuf),
+    NoRoom,
+}
+
+impl fmt::Display for CopyBefore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotNeeded => write!(f, "no copy was kept, because the agent's own tables stay as they are"),
+            Self::Kept(path) => write!(f, "a copy of the file as it was before is in {}", path.display()),
+            Self::NoRoom => write!(f, "there was no room for a copy of the file as it was before"),
+        }
+    }
+}
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::CopyKept(path) => {
-                write!(f, "the store is in use by hermes now; a copy of it as it was is kept in {}", path.display())
-            }
-            Self::NoRoomForCopy => {
-                write!(f, "the store is in use by hermes now; there was no room to keep a copy of it as it was")
-            }
+            Self::Adopted { added, copy } => write!(
+                f,
+                "the file was adopted: {added} tables, indexes and triggers of ours (hx_…) were added to it; {copy}; `hermes sessiondb detach` takes \
+                 them out again"
+            ),
+            Self::Replacing { what, copy } => write!(f, "{what} are being replaced; {copy}"),
             Self::TitleChanged { session, before, after: Some(after) } => {
                 write!(f, "two sessions were called {before:?}; session {session} is now called {after:?}")
             }

@@ -3,7 +3,10 @@
 use crate::database::Database;
 use crate::error::Failure;
 use crate::indexes::{self, Progress};
+use crate::notice::CopyBefore;
+use crate::{maintenance, schema};
 use hermes_session::{IndexHealth, Optimizing};
+use std::path::Path;
 
 /// Does some more of it.
 pub(crate) fn step(database: &Database) -> Result<Optimizing, Failure> {
@@ -21,6 +24,17 @@ pub(crate) fn step(database: &Database) -> Result<Optimizing, Failure> {
         Progress::Clearing => Optimizing::Clearing,
         Progress::Done => Optimizing::Done,
     })
+}
+
+/// Keeps a copy of the file at `path` if the next step begins to replace full-text tables that an agent made. Returns `None` if it does not.
+pub(crate) fn keep_copy(database: &Database, path: &Path) -> Result<Option<CopyBefore>, Failure> {
+    let is_agents = |index| database.layout().look(index).kind == indexes::Kind::Inline;
+    if !indexes::INDEXES.into_iter().any(is_agents) || !indexes::wants_rebuild(database)? {
+        return Ok(None);
+    }
+    let version = schema::version(database)?.unwrap_or(schema::VERSION);
+    let source = maintenance::open_again(database, path)?;
+    Ok(Some(schema::keep_copy(&source, path, version)?))
 }
 
 /// The first and the last message, as ids.

@@ -4,7 +4,29 @@ use crate::notice::Notice;
 use hermes_session::StoreError;
 use rustix::fs::Access;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Resolves a path that is a symbolic link, once: SQLite, its side files and ours all go by the file itself.
+///
+/// # Errors
+/// `Refused` if the link leads nowhere or in a circle.
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+    if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        return Ok(path.to_owned());
+    }
+    path.canonicalize().map_err(|error| {
+        let target =
+            std::fs::read_link(path).map_or_else(|_| "elsewhere".to_owned(), |target| target.display().to_string());
+        let (why, hint) = match error.kind() {
+            std::io::ErrorKind::NotFound => (
+                format!("is a link to {target}, which does not exist"),
+                "make the file that the link leads to, or remove the link",
+            ),
+            _ => (format!("is a link to {target}, which leads to no file: {error}"), "mend the link, or remove it"),
+        };
+        StoreError::Refused { path: path.to_owned(), why, hint: hint.into() }
+    })
+}
 
 /// Refuses what can't be a store.
 pub(crate) fn check(path: &Path, create: bool) -> Result<(), StoreError> {
@@ -18,14 +40,6 @@ pub(crate) fn check(path: &Path, create: bool) -> Result<(), StoreError> {
         }
         Err(error) => return refused(format!("can't be looked at: {error}"), "check the permissions of its folder"),
     };
-    if found.is_symlink() {
-        let target =
-            std::fs::read_link(path).map_or_else(|_| "elsewhere".to_owned(), |target| target.display().to_string());
-        return refused(
-            format!("is a link to {target}"),
-            "give the path of the file itself: two names for one store lead to two logs",
-        );
-    }
     if found.is_dir() {
         return refused("is a folder".into(), "give the path of the file in it, such as state.db");
     }
@@ -95,7 +109,7 @@ pub(crate) fn may_have_hot_journal(path: &Path) -> bool {
 }
 
 /// The file of this name with something behind it.
-pub(crate) fn beside(path: &Path, suffix: &str) -> std::path::PathBuf {
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

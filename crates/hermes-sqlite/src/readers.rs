@@ -1,6 +1,7 @@
 //! The threads that read: none until something is asked, then as many as are busy at once, up to a few.
 
 use crate::connection;
+use crate::damage::{self, Damage};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::schema;
@@ -51,6 +52,7 @@ struct Shared {
     path: PathBuf,
     /// Whether this process writes the file. If so, readers may roll a journal back; if not, they open it with `SQLITE_OPEN_READONLY`.
     is_written: Arc<AtomicBool>,
+    damage: Damage,
     wait: Duration,
     queue: Mutex<mpsc::Receiver<ReadJob>>,
     /// Jobs that are waiting or under way.
@@ -59,9 +61,16 @@ struct Shared {
 
 impl Readers {
     /// `first` is a connection that is open already. `is_written` tells whether this process writes the file, or only reads it.
-    pub(crate) fn new(path: PathBuf, first: Option<Database>, is_written: Arc<AtomicBool>, wait: Duration) -> Self {
+    pub(crate) fn new(
+        path: PathBuf,
+        first: Option<Database>,
+        is_written: Arc<AtomicBool>,
+        damage: Damage,
+        wait: Duration,
+    ) -> Self {
         let (jobs, queue) = mpsc::channel();
-        let shared = Arc::new(Shared { path, is_written, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
+        let shared =
+            Arc::new(Shared { path, is_written, damage, wait, queue: Mutex::new(queue), busy: AtomicUsize::new(0) });
         let here = Mutex::new(Here { database: first, is_shared: None });
         Self { jobs: Some(jobs), shared, threads: Mutex::default(), here }
     }
@@ -84,7 +93,9 @@ impl Readers {
         if here.is_shared != Some(true) {
             return None;
         }
-        let outcome = self.shared.begin(&mut here.database, Need::Side).and_then(|database| finish(database, work));
+        let outcome = self.shared.begin(&mut here.database, Need::Side).and_then(|database| {
+            finish(database, work).inspect_err(|failure| self.shared.damage.take_in(database, failure))
+        });
         if outcome.as_ref().is_err_and(Failure::is_passing) {
             // The transaction may be open still; the connection goes with it.
             here.database = None;
@@ -117,6 +128,7 @@ impl Drop for Readers {
         for thread in self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             _ = thread.join();
         }
+        self.shared.close(self.here.get_mut().unwrap_or_else(PoisonError::into_inner).database.as_ref());
     }
 }
 
@@ -131,17 +143,36 @@ impl Shared {
     /// replaced by a new one.
     fn begin<'a>(&self, slot: &'a mut Option<Database>, need: Need) -> Result<&'a Database, Failure> {
         let is_fit = match slot {
-            Some(database) => begin(database, need)?,
+            Some(database) => self.note(begin(database, need))?,
             None => false,
         };
         if is_fit && let Some(database) = slot {
             return Ok(database);
         }
-        let database = slot.insert(self.open_new()?);
-        match begin(database, need)? {
+        let database = slot.insert(self.note(self.open_new())?);
+        match self.note(begin(database, need))? {
             true => Ok(database),
             // The schema changed again within that moment.
             false => Err(Failure::Late { holder: None }),
+        }
+    }
+
+    /// Takes in damage that was met before a read: only the schema and the agent's tables are read by then.
+    fn note<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        outcome.inspect_err(|failure| {
+            if failure.is_damage()
+                && let Failure::Sqlite(error) = failure
+            {
+                self.damage.note(error.to_string());
+            }
+        })
+    }
+
+    fn close(&self, database: Option<&Database>) {
+        if let Some(database) = database
+            && self.damage.found().is_some()
+        {
+            damage::stop_checkpoints(database);
         }
     }
 
@@ -149,7 +180,7 @@ impl Shared {
         let mut database = None;
         loop {
             let job = self.queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(job) = job else { return };
+            let Ok(job) = job else { return self.close(database.as_ref()) };
             connection::set_deadline(self.wait);
             // A job that panics drops the sender of its answer, which tells whoever waits; the thread goes on, with a new connection.
             let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (job.run)(self.begin(&mut database, job.need))));

@@ -5,7 +5,7 @@
 use crate::error::{Circumstances, Failure};
 use crate::options::SqliteOptions;
 use crate::store::SqliteStore;
-use crate::{connection, copy, place, schema};
+use crate::{connection, copy, damage, place, schema};
 use hermes_session::{Maintenance as _, StoreError};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode};
@@ -42,6 +42,7 @@ pub struct BackupRestored {
 /// `Refused` if the backup is no sound store, if somebody has the store open (the agent too), if the store can't be read well enough to be sure of
 /// that, or if `kept` is there. Nothing is changed then.
 pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<BackupRestored, StoreError> {
+    let (path, backup) = (&place::resolve(path)?, &place::resolve(backup)?);
     place::check(backup, false)?;
     let is_there = std::fs::symlink_metadata(path).is_ok();
     if is_there {
@@ -62,6 +63,8 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
     })?;
     stage.verify(backup).await?;
     let kept = blocking(path, || if is_there { replace(path, &stage, kept).map(Some) } else { put(path, &stage) })?;
+    // What is there now was verified a moment ago.
+    damage::clear_damage(path)?;
     Ok(BackupRestored { kept, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
 }
 

@@ -17,7 +17,7 @@ use crate::copy;
 use crate::database::Database;
 use crate::error::Failure;
 use crate::indexes;
-use crate::notice::Notice;
+use crate::notice::{CopyBefore, Notice};
 use crate::queue::Queue;
 use hermes_session::StoreError;
 use look::{State, look};
@@ -53,9 +53,14 @@ pub(crate) fn prepare(
 
 fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec<Notice>, Failure> {
     let mut notices = Vec::new();
-    if let State::Adopted { version } = look(database, path)? {
-        notices.push(keep_copy(database, path, version)?);
+    let found = look(database, path)?;
+    let mut copy = CopyBefore::NotNeeded;
+    if let State::Adopted { version } = found
+        && adopt::alters(database, version)?
+    {
+        copy = keep_copy(database, path, version)?;
     }
+    let before = side_objects(database)?;
     if matches!(state, State::Empty) {
         // Only takes effect on a file without tables, outside a transaction.
         database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -65,6 +70,10 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
     match change(database, path) {
         Ok(told) => {
             database.execute_batch("COMMIT")?;
+            if matches!(found, State::Adopted { .. } | State::Guest { .. }) {
+                let added = side_objects(database)?.saturating_sub(before);
+                notices.push(Notice::Adopted { added, copy });
+            }
             notices.extend(told);
         }
         Err(failure) => {
@@ -145,15 +154,23 @@ fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
     }
 }
 
+/// Returns how many objects of ours a file has.
+fn side_objects(database: &Database) -> Result<u64, Failure> {
+    let count: i64 = database
+        .prepare_cached("SELECT count(*) FROM main.sqlite_schema WHERE name GLOB 'hx_*'")?
+        .query_row([], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
 /// Keeps a copy of a file as it is before we change it, if there is room.
-fn keep_copy(database: &Database, path: &Path, version: i64) -> Result<Notice, Failure> {
+pub(crate) fn keep_copy(database: &rusqlite::Connection, path: &Path, version: i64) -> Result<CopyBefore, Failure> {
     if !copy::has_room(database, path)? {
-        return Ok(Notice::NoRoomForCopy);
+        return Ok(CopyBefore::NoRoom);
     }
     copy::clear_away(path);
     let name = copy::kept_name(path, version);
     copy::verified(database, &name)?;
-    Ok(Notice::CopyKept(name))
+    Ok(CopyBefore::Kept(name))
 }
 
 /// Asks for the write-ahead log, unless the file system can't share one.

@@ -5,6 +5,7 @@
 
 mod best;
 mod coverage;
+mod foreign;
 mod hits;
 mod ids;
 mod leaf;
@@ -39,7 +40,11 @@ const SHOWING: Duration = Duration::from_millis(100);
 /// Answers a question.
 pub(crate) fn search(database: &Database, request: &SearchRequest) -> Result<SearchAnswer, Failure> {
     let start = Instant::now();
-    match answer(database, request, &Coverage::of(database)?, start) {
+    let coverage = match Coverage::of(database) {
+        Err(failure) if indexes::is_to_blame_for(&failure) => Coverage::Nothing,
+        coverage => coverage?,
+    };
+    match answer(database, request, &coverage, start) {
         // An index that can't be read is one that is not there.
         Err(failure) if indexes::is_to_blame_for(&failure) => answer(database, request, &Coverage::Nothing, start),
         outcome => outcome,
@@ -133,7 +138,13 @@ impl<'d> Search<'d> {
             around: Around::default(),
             average,
             end: start + request.timeout,
-            served: Served { way, is_relaxed: false, is_partial: false, unindexed },
+            served: Served {
+                way,
+                is_relaxed: false,
+                is_partial: false,
+                unindexed,
+                needs_adoption: database.memory().is_some(),
+            },
         })
     }
 

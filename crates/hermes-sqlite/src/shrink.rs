@@ -1,7 +1,7 @@
 //! Giving room back to the disk all at once, which needs the file for oneself.
 
 use crate::error::{Circumstances, Failure};
-use crate::{connection, place, schema};
+use crate::{connection, damage, place, schema};
 use hermes_session::StoreError;
 use rusqlite::ErrorCode;
 use std::path::Path;
@@ -29,7 +29,9 @@ const WAIT: Duration = Duration::from_millis(500);
 /// # Errors
 /// If the file can't be opened or read. One that is not in use by us is left alone.
 pub fn shrink(path: &Path) -> Result<Shrunk, StoreError> {
+    let path = &place::resolve(path)?;
     place::check(path, false)?;
+    damage::refuse_marked(path)?;
     connection::set_deadline(WAIT);
     let start = Instant::now();
     let location = path.display().to_string();

@@ -12,7 +12,8 @@ use crate::options::Adopt;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, connection, deletion, lineage, listing, messages, meta, row, search, sessions, titles, usage,
+    SqliteOptions, connection, deletion, lineage, listing, messages, meta, optimize, place, row, search, sessions,
+    titles, usage,
 };
 use async_trait::async_trait;
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
@@ -22,6 +23,7 @@ use hermes_session::{
     StoreError, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
 };
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Up to so many rows a read counts as short.
@@ -34,6 +36,8 @@ pub struct SqliteStore {
     path: PathBuf,
     pub(crate) workers: Workers,
     notices: Notices,
+    /// Whether a copy was kept, or not needed, before `optimize`.
+    has_copy: AtomicBool,
 }
 
 /// What there is to report about the file. An adoption at the first write adds to it.
@@ -79,6 +83,7 @@ impl SqliteStore {
     /// # Errors
     /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
+        let path = &place::resolve(path)?;
         let opened = connection::open_writer(path, options)?;
         let notices = Notices::new(opened.notices);
         let settings = Settings {
@@ -96,7 +101,7 @@ impl SqliteStore {
             let location = path.display().to_string();
             StoreError::Backend { location, op: "start the store's threads", source: error.into() }
         })?;
-        Ok(Self { path: path.to_owned(), workers, notices })
+        Ok(Self { path: path.to_owned(), workers, notices, has_copy: AtomicBool::new(false) })
     }
 
     /// Makes a session of this id, once nothing is left of a deleted one that had it. What is left goes in steps, so that others can
@@ -135,6 +140,19 @@ impl SqliteStore {
             self.finish_deletions().await;
         }
         Ok(deleted)
+    }
+
+    /// Keeps a copy of a file whose full-text tables are the agent's, before `optimize` replaces them. Only once: afterwards they are ours.
+    pub(crate) async fn keep_copy_before_optimizing(&self) -> Result<(), StoreError> {
+        if self.has_copy.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let path = self.path.clone();
+        let work = move |database: &Database| optimize::keep_copy(database, &path);
+        if let Some(copy) = self.workers.read_file("keep a copy of the store", work).await? {
+            self.notices.add(vec![Notice::Replacing { what: "the agent's full-text tables", copy }]);
+        }
+        Ok(())
     }
 
     /// Takes away what is left of deleted conversations. They are deleted whatever comes of it: what fails here is upkeep's.

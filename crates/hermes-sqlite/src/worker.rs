@@ -3,6 +3,7 @@
 //! A write is a job that may run more than once until its transaction commits. A job is answered when the commit that holds it is on disk.
 //! Whoever asked may be gone by then: the job is done all the same, or not at all.
 
+use crate::damage::Damage;
 use crate::database::Database;
 use crate::error::{Circumstances, Failure};
 use crate::indexes;
@@ -24,6 +25,7 @@ struct Write<T, F> {
     location: Arc<str>,
     asked: Instant,
     work: F,
+    damage: Damage,
     outcome: Option<Result<T, Failure>>,
     answer: Answer<T>,
 }
@@ -38,7 +40,14 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     }
 
     fn run(&mut self, database: &Database) -> bool {
-        self.outcome.insert(indexes::despite_indexes(database, || (self.work)(database))).is_ok()
+        let outcome = self.outcome.insert(indexes::despite_indexes(database, || (self.work)(database)));
+        if let Err(failure) = outcome
+            // What an index is blamed for is tried again with a new one.
+            && !database.has_blame()
+        {
+            self.damage.take_in(database, failure);
+        }
+        outcome.is_ok()
     }
 
     fn answer(self: Box<Self>) {
@@ -86,6 +95,7 @@ pub(crate) struct Workers {
     location: Arc<str>,
     /// Whether the file is open for writing.
     is_written: Arc<AtomicBool>,
+    damage: Damage,
     /// Why nothing is ever written.
     read_only: Option<ReadOnlyReason>,
 }
@@ -99,30 +109,39 @@ impl Workers {
         settings: Settings,
     ) -> Result<Self, std::io::Error> {
         let is_written = Arc::new(AtomicBool::new(matches!(writing, Writing::Now(_))));
-        let readers = Readers::new(path.to_owned(), reader, Arc::clone(&is_written), settings.wait);
+        let damage = Damage::default();
+        let readers = Readers::new(path.to_owned(), reader, Arc::clone(&is_written), damage.clone(), settings.wait);
         let location = path.display().to_string().into();
         let (orders, received) = mpsc::channel();
         let writer = match writing {
             Writing::Never(reason) => {
-                return Ok(Self { orders: None, writer: None, readers, location, is_written, read_only: Some(reason) });
+                return Ok(Self {
+                    orders: None,
+                    writer: None,
+                    readers,
+                    location,
+                    is_written,
+                    damage,
+                    read_only: Some(reason),
+                });
             }
             Writing::Now(open) => {
                 let (database, queue) = *open;
-                let writer = Writer::new(database, path, queue, settings);
+                let writer = Writer::new(database, path, queue, settings, damage.clone());
                 spawn("hermes-writer", move || writer.run(&received, None))?
             }
             Writing::Later(mut open) => {
-                let (path, is_written) = (path.to_owned(), Arc::clone(&is_written));
+                let (path, is_written, damage) = (path.to_owned(), Arc::clone(&is_written), damage.clone());
                 spawn("hermes-writer", move || {
                     let Some((database, queue, first)) = wait_for_write(&received, &mut open, settings.wait) else {
                         return;
                     };
                     is_written.store(true, Ordering::Release);
-                    Writer::new(database, &path, queue, settings).run(&received, Some(first));
+                    Writer::new(database, &path, queue, settings, damage).run(&received, Some(first));
                 })?
             }
         };
-        Ok(Self { orders: Some(orders), writer: Some(writer), readers, location, is_written, read_only: None })
+        Ok(Self { orders: Some(orders), writer: Some(writer), readers, location, is_written, damage, read_only: None })
     }
 
     /// Returns whether the file is read only until something is written.
@@ -141,12 +160,16 @@ impl Workers {
         if let Some(reason) = self.read_only {
             return Err(StoreError::ReadOnly { op, location: self.location.to_string(), reason });
         }
+        if let Some(refusal) = self.damage.refusal(&self.location) {
+            return Err(refusal);
+        }
         let (answer, answered) = oneshot::channel();
         self.send(Order::Write(Box::new(Write {
             op,
             location: Arc::clone(&self.location),
             asked: Instant::now(),
             work,
+            damage: self.damage.clone(),
             outcome: None,
             answer,
         })));
@@ -199,8 +222,10 @@ impl Workers {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let (asked, location) = (Instant::now(), Arc::clone(&self.location));
+        let damage = self.damage.clone();
         let run = Box::new(move |database: Result<&Database, Failure>| {
-            let outcome = database.and_then(|database| finish(database, work));
+            let outcome = database
+                .and_then(|database| finish(database, work).inspect_err(|failure| damage.take_in(database, failure)));
             _ = answer.send(outcome.map_err(|failure| {
                 failure.into_store_error(Circumstances { op, waited: asked.elapsed(), location: &location })
             }));

@@ -6,6 +6,7 @@
 use crate::checkpoint::Folder;
 use crate::chores::{Background, Chores, LAST, Work};
 use crate::connection;
+use crate::damage::{self, Damage};
 use crate::database::{Blame, Database};
 use crate::error::Failure;
 use crate::indexes;
@@ -71,10 +72,11 @@ pub(crate) struct Writer {
     durability: Durability,
     /// Why nothing can be written any more.
     broken: Option<String>,
+    damage: Damage,
 }
 
 impl Writer {
-    pub(crate) fn new(database: Database, path: &Path, queue: Queue, settings: Settings) -> Self {
+    pub(crate) fn new(database: Database, path: &Path, queue: Queue, settings: Settings, damage: Damage) -> Self {
         Self {
             database,
             path: path.to_owned(),
@@ -84,6 +86,7 @@ impl Writer {
             folder: Folder::new(path),
             durability: Durability::InCommit,
             broken: None,
+            damage,
         }
     }
 
@@ -139,6 +142,13 @@ impl Writer {
 
     /// Commits as many jobs as fit the time of a group and returns the others, which are to be tried again.
     fn turn(&mut self, mut jobs: Jobs, orders: Option<&Receiver<Order>>) -> Jobs {
+        if self.damage.found().is_some() {
+            let location = self.path.display().to_string();
+            let refusals = jobs.into_iter().filter_map(|job| Some((job, self.damage.refusal(&location)?)));
+            refusals.for_each(|(job, refusal)| job.refuse(Failure::Store(refusal)));
+            damage::stop_checkpoints(&self.database);
+            return Vec::new();
+        }
         if let Some(why) = &self.broken {
             jobs.into_iter().for_each(|job| job.refuse(Failure::Broken(why.clone())));
             return Vec::new();
@@ -302,6 +312,11 @@ impl Writer {
     /// Does a piece of background work in a turn of its own; whether it could be done.
     fn chore(&mut self, patience: Duration, work: Work) -> bool {
         let deadline = Instant::now() + patience;
+        if self.damage.found().is_some() {
+            damage::stop_checkpoints(&self.database);
+            self.chores.put_off(Instant::now());
+            return false;
+        }
         if self.broken.is_some() || self.queue.enter("keep the store in order", deadline).is_err() {
             self.chores.put_off(Instant::now());
             return false;

@@ -76,7 +76,13 @@ impl State {
         SearchAnswer {
             hits: shown.iter().filter_map(|place| self.hit(place, &said, request, marks)).collect(),
             next: shown.last().filter(|_| places.len() > shown.len()).map(place),
-            served: Served { way: Way::Scan, is_relaxed, is_partial: false, unindexed: said.len() as u64 },
+            served: Served {
+                way: Way::Scan,
+                is_relaxed,
+                is_partial: false,
+                unindexed: said.len() as u64,
+                needs_adoption: false,
+            },
         }
     }
 

@@ -86,7 +86,8 @@ impl<'s, P: Postings> Search<'s, P> {
             None if is_by_time(request) => Totals { messages: 0, average: 1.0 },
             None => postings.totals().await?,
         };
-        let served = Served { way: Way::Index, is_relaxed: false, is_partial: false, unindexed: 0 };
+        let served =
+            Served { way: Way::Index, is_relaxed: false, is_partial: false, unindexed: 0, needs_adoption: false };
         let (matcher, end) = (Matcher::new(&request.query), start + request.timeout);
         Ok(Self { postings, request, matcher, newest, totals, end, served })
     }

@@ -19,6 +19,24 @@ pub(super) fn create(database: &Database) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns whether [`adopt`] alters rows or objects of the agent's, so that a copy is kept before: not in a sound file of schema 11, where only the
+/// triggers for new rows are swapped, which leaving restores.
+pub(super) fn alters(database: &Database, version: i64) -> Result<bool, Failure> {
+    let is_whole = || {
+        let layout = indexes::Layout::of(database)?;
+        Ok::<_, Failure>(indexes::INDEXES.into_iter().all(|index| layout.look(index).kind != indexes::Kind::Missing))
+    };
+    Ok(version < VERSION
+        || !agent::missing_columns(database)?.is_empty()
+        || has_doubled_titles(database)?
+        || !is_whole()?)
+}
+
+fn has_doubled_titles(database: &Database) -> Result<bool, Failure> {
+    let sql = "SELECT 1 FROM sessions WHERE title IS NOT NULL AND id IS NOT NULL GROUP BY title HAVING count(*) > 1";
+    Ok(database.prepare(sql)?.exists([])?)
+}
+
 /// Brings a file of schema 1 to 11 to schema 11 as it should be: columns, indexes, one version row, full-text tables. Rows that these do
 /// not have yet follow bit by bit.
 pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Failure> {

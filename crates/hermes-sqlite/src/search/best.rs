@@ -1,10 +1,12 @@
 //! Whole words: the best hits first.
 
 use super::Search;
+use super::foreign;
 use super::hits::Page;
 use super::ids::Ids;
 use super::newest::Told;
 use super::plan::Plan;
+use super::rows::Said;
 use super::score::{Choices, Scored, alone, weight_of};
 use crate::error::Failure;
 use hermes_session::search::matching::{Matcher, Scratch, Tier};
@@ -113,19 +115,28 @@ impl Search<'_> {
         let (end, mut is_late, mut scratch) = (self.end, false, Scratch::default());
         let (mut words, mut pieces) = (Vec::new(), Vec::new());
         let matcher = &self.matcher;
-        self.rows.all(self.newest, |said| {
-            is_late = Instant::now() > end;
-            if is_late {
-                return Ok(ControlFlow::Break(()));
-            }
+        let mut look = |said: &Said<'_>| {
             let text = said.text()?;
             match matcher.tier_with(&text, &mut scratch) {
                 Some(Tier::Words) => words.push((said.id, said.length()?)),
                 Some(Tier::Pieces) => pieces.push(said.id),
                 None => {}
             }
-            Ok(ControlFlow::Continue(()))
+            Ok(ControlFlow::<()>::Continue(()))
+        };
+        // Those that the agent's own index names come first, so that they are found also where time runs out for the rest.
+        let named = foreign::candidates(self.database, &self.request.query, self.newest);
+        for id in named.iter().rev() {
+            self.rows.one(*id, &mut look)?;
+        }
+        self.rows.all(self.newest, |said| {
+            is_late = Instant::now() > end;
+            if is_late {
+                return Ok(ControlFlow::Break(()));
+            }
+            if named.binary_search(&said.id).is_ok() { Ok(ControlFlow::Continue(())) } else { look(said) }
         })?;
+        pieces.sort_unstable();
         self.served.is_partial |= is_late;
         self.leave_time();
         let after = self.request.after.as_ref();
@@ -133,7 +144,6 @@ impl Search<'_> {
         let pool: BinaryHeap<Scored> = scored.filter(|scored| scored.is_after(after)).collect();
         let mut told = Told { words: Some(Ids::of(words.iter().map(|(id, _)| *id).collect())), ..Told::default() };
         if self.take(page, pool, &mut told)?.is_continue() {
-            pieces.reverse();
             self.newest_first(page, Ids::Some(pieces), &told)?;
         }
         Ok(())

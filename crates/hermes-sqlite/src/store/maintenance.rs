@@ -96,6 +96,7 @@ impl Maintenance for SqliteStore {
     }
 
     async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        self.keep_copy_before_optimizing().await?;
         self.workers.write("optimize the store", optimize::step).await
     }
 

@@ -75,21 +75,62 @@ fn a_truncated_database() {
 }
 
 #[test]
-fn a_folder_a_link_and_an_orphaned_log() {
+fn a_folder_a_broken_link_and_an_orphaned_log() {
     let file = File::new();
     std::fs::create_dir_all(file.path()).unwrap();
     refused(&file, "is a folder");
 
-    let (file, other) = (File::new(), File::new());
-    drop(other.open());
-    std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
-    std::os::unix::fs::symlink(other.path(), file.path()).unwrap();
-    refused(&file, "is a link to");
+    for target in ["nowhere.db", "state.db"] {
+        let file = File::new();
+        std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, file.path()).unwrap();
+        refused(&file, &format!("is a link to {target}, which "));
+    }
 
     let file = File::new();
     put(&file, "");
     std::fs::write(file.path().with_file_name("state.db-wal"), "what was written last").unwrap();
     refused(&file, "is empty, but its log (-wal) is not");
+}
+
+#[test]
+fn a_link_is_resolved_and_everything_lies_beside_the_file_itself() {
+    let (file, other) = (File::new(), File::new());
+    drop(other.open());
+    std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(other.path(), file.path()).unwrap();
+    let store = file.open();
+    let (links, files) = (folder(&file.path()).len(), folder(&other.path()).len());
+    drop(store);
+    assert!(links == 1 && files > 1, "{links} {files}");
+}
+
+/// A rollback journal that a killed writer left: SQLite would have to roll it back, which changes the file.
+#[test]
+fn a_hot_journal_is_not_rolled_back_by_a_reader() {
+    let (file, copy) = (File::new(), File::new());
+    let foreign = file.foreign();
+    foreign.execute_batch(&crate::old_schema::schema(9)).unwrap();
+    foreign.execute_batch(crate::old_schema::ROWS).unwrap();
+    // Spilling the cache puts pages of an open transaction into the file, with the journal on disk.
+    foreign
+        .execute_batch(
+            "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+             INSERT INTO messages (session_id, role, content, timestamp) SELECT 'new', 'user', hex(randomblob(400)), i FROM n",
+        )
+        .unwrap();
+    std::fs::create_dir_all(copy.path().parent().unwrap()).unwrap();
+    for (path, _) in folder(&file.path()) {
+        std::fs::copy(&path, copy.path().with_file_name(path.file_name().unwrap())).unwrap();
+    }
+    let before = hermes_conformance::untouched::Untouched::of(&copy.path());
+    let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
+    let Err(error) = SqliteStore::open(&copy.path(), &options) else { panic!("it opened") };
+    assert!(error.to_string().contains("has a rollback journal (-journal)"), "{error}");
+    before.check("a hot journal");
+    drop(copy.open());
+    SqliteStore::open(&copy.path(), &options).unwrap();
 }
 
 #[test]

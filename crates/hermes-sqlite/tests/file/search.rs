@@ -141,7 +141,8 @@ async fn an_answer_says_that_it_scanned() {
     let file = File::new();
     let store = file.open_idle();
     say(&store).await;
-    let expect = |way, unindexed| Served { way, is_relaxed: false, is_partial: false, unindexed };
+    let expect =
+        |way, unindexed| Served { way, is_relaxed: false, is_partial: false, unindexed, needs_adoption: false };
     assert_eq!(served(&store, "fox").await, expect(Way::Index, 12));
     while store.upkeep().await.unwrap() {}
     assert_eq!(served(&store, "fox").await, expect(Way::Index, 0));

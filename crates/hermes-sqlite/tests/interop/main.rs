@@ -48,4 +48,5 @@ mod samples;
 mod steps;
 mod structured;
 mod trash;
+mod untouched;
 mod views;

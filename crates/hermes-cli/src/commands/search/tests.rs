@@ -98,7 +98,8 @@ fn the_next_page_is_asked_for_with_the_same_options() {
 
 #[test]
 fn what_matters_about_an_answer_is_told() {
-    let served = Served { way: Way::Index, is_relaxed: false, is_partial: false, unindexed: MANY - 1 };
+    let served =
+        Served { way: Way::Index, is_relaxed: false, is_partial: false, unindexed: MANY - 1, needs_adoption: false };
     let told = |served: Served| notes(&served, Duration::from_millis(1500)).join("\n");
     assert_eq!(told(served), "");
     assert_eq!(told(Served { unindexed: 12_345, ..served }), "looked through 12,345 messages that are not indexed yet");
@@ -114,7 +115,7 @@ fn what_matters_about_an_answer_is_told() {
 fn time_that_ran_out_is_not_the_same_as_nothing() {
     let args = SearchArgs::new("x");
     let request = args.request(&now()).unwrap();
-    let served = Served { way: Way::Scan, is_relaxed: false, is_partial: true, unindexed: 0 };
+    let served = Served { way: Way::Scan, is_relaxed: false, is_partial: true, unindexed: 0, needs_adoption: false };
     let late = nothing(&args, &request, &served);
     assert_eq!((late.kind(), late.text().as_str()), (Kind::Store, "found nothing that matches \"x\" within 2 s"));
     assert_eq!(nothing(&args, &request, &Served { is_partial: false, ..served }).kind(), Kind::User);
