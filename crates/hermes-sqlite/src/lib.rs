@@ -5,7 +5,6 @@
 
 #![warn(missing_docs)]
 
-mod adoption;
 mod backup;
 mod budget;
 mod checkpoint;
@@ -62,7 +61,6 @@ mod verify;
 mod worker;
 mod writer;
 
-pub use adoption::{AdoptionReport, adopt};
 pub use damage::{clear_damage, note_damage};
 pub use erase::{ErasePhase, Erased, Left, Rewritten, erase, erasing, finish_erasing, look_through};
 pub use facts::{FileFacts, facts};

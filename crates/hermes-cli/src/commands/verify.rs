@@ -1,9 +1,10 @@
 //! `hermes sessions verify`
 
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::ui::{checks, json};
 use hermes_session::{Maintenance, Report, SessionFilter};
+use std::path::Path;
 
 /// From this many messages on it takes long enough for a person to wonder.
 const MANY: u64 = 20_000;
@@ -17,15 +18,32 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: VerifyArgs) -> Result<(), CliError> {
-    let store = context.open_for_reading().await?.store;
+    let Opened { store, url, .. } = context.open_for_reading().await?;
     announce(context, &*store).await;
     let report = store.verify().await?;
+    drop(store);
+    if let Some(path) = url.file() {
+        note_damage(context, path, &report)?;
+    }
     if args.json {
         context.ui.json(&json::report(&report))?;
     } else {
         context.ui.print(checks::report(&report, context.ui.width()))?;
     }
     if report.is_sound() { Ok(()) } else { Err(unsound(&report)) }
+}
+
+/// Notes damage of a file beside it, so that no command writes to the file, or removes that note if the file is sound.
+fn note_damage(context: &Context, path: &Path, report: &Report) -> Result<(), CliError> {
+    match hermes_sqlite::note_damage(path, report, context.now.at)? {
+        Some(marker) => context.ui.note(&format!("commands that write refuse while {} is there", marker.display())),
+        None => {
+            if hermes_sqlite::clear_damage(path)? {
+                context.ui.note("the damage that was noted is gone; the file can be written again");
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Tells a person who waits at a terminal why.

@@ -34,7 +34,7 @@ fn a_command_that_writes_tells_what_opening_did() {
 }
 
 #[test]
-fn an_adopted_file_tells_where_its_copy_is() {
+fn an_adoption_is_announced() {
     let home = several();
     home.damage(
         "DROP TABLE hx_session; DROP TABLE hx_request; DROP TABLE hx_state; DROP TABLE hx_hidden;
@@ -47,7 +47,7 @@ fn an_adopted_file_tells_where_its_copy_is() {
     assert_snapshot!(home.see(&["sessions", "rename", "cron_job1", "new"]), @r#"
     Session cron_job1 has the title new
     --- stderr
-    note: the store is in use by hermes now; a copy of it as it was is kept in [HOME]/state.db.backup-v11
+    note: the file was adopted: 13 tables, indexes and triggers of ours (hx_…) were added to it; no copy was kept, because the agent's own tables stay as they are; `hermes sessiondb detach` takes them out again
     note: old messages are being put into the search index while the store is in use
     --- exit 0
     "#);
