@@ -1,7 +1,7 @@
 //! What can be typed behind `hermes`. Each command's own arguments are in its file.
 
 use crate::commands::{
-    backup::BackupArgs, browse::BrowseArgs, complete::CompleteArgs, completions::CompletionsArgs,
+    adopt::AdoptArgs, backup::BackupArgs, browse::BrowseArgs, complete::CompleteArgs, completions::CompletionsArgs,
     config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, erase::EraseArgs,
     export::ExportArgs, import::ImportArgs, insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs,
     migrate::MigrateArgs, optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs,
@@ -69,6 +69,7 @@ pub(crate) enum Command {
 
 #[derive(clap::Subcommand)]
 pub(crate) enum SessiondbCommand {
+    Adopt(AdoptArgs),
     Migrate(MigrateArgs),
     Rpc(RpcArgs),
     Status(StatusArgs),

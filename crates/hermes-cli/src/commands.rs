@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod adopt;
 pub(crate) mod backup;
 pub(crate) mod browse;
 pub(crate) mod complete;

@@ -2,7 +2,7 @@
 
 mod open;
 
-pub(crate) use open::{Access, Opened, must_be_there};
+pub(crate) use open::{Access, OpenStore, Opened, must_be_there};
 
 use crate::error::{CliError, Kind};
 use crate::ui::Ui;

@@ -2,6 +2,7 @@
 //!
 //! What is printed is made of [`Visible`] text, so that nothing stored or typed can send a control character; colours are added here alone.
 
+pub(crate) mod adopted;
 mod ask;
 mod bars;
 pub(crate) mod changes;

@@ -67,7 +67,7 @@ async fn bring_up(conn: &mut Object, database: &mut Database, create: bool) -> R
         }
         Some(applied) if applied < newest && database.read_only => {
             let why = format!("has tables of version {applied}, and this program reads those of {newest}");
-            return Err(refuse(why, "open it once for writing, which brings them up to date"));
+            return Err(refuse(why, "run `hermes sessiondb adopt`, which brings them up to date"));
         }
         None => applied = Some(migrate_alone(conn, database).await?),
         Some(older) if older < newest => applied = Some(migrate_alone(conn, database).await?),

@@ -69,7 +69,7 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
         }
         Some(applied) if applied < newest && database.read_only => {
             let why = format!("has tables of version {applied}, and this program reads those of {newest}");
-            return Err(refuse(why, "open it once for writing, which brings them up to date"));
+            return Err(refuse(why, "run `hermes sessiondb adopt`, which brings them up to date"));
         }
         None => applied = Some(migrate(client, database).await?),
         Some(older) if older < newest => applied = Some(migrate(client, database).await?),

@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+mod adoption;
 mod backup;
 mod budget;
 mod checkpoint;
@@ -61,6 +62,7 @@ mod verify;
 mod worker;
 mod writer;
 
+pub use adoption::{Adoption, adoption};
 pub use damage::{clear_damage, note_damage};
 pub use erase::{ErasePhase, Erased, Left, Rewritten, erase, erasing, finish_erasing, look_through};
 pub use facts::{FileFacts, facts};

@@ -70,9 +70,8 @@ pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliEr
     } else {
         Left { chosen: plain::pick(&desk, args.limit).await?, failed: None }
     };
-    desk.tell_of_changes();
     let Some(id) = chosen else { return failed.map_or(Ok(()), Err) };
-    let id = read::tip(&*desk.store(), &id).await?;
+    let id = read::tip(&**desk.store(), &id).await?;
     drop(desk);
     if args.run {
         failed.iter().for_each(|error| context.ui.error(error));

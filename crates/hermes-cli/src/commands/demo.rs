@@ -37,6 +37,9 @@ struct Place {
 
 pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliError> {
     let place = place(context, args)?;
+    if context.flags.url.is_some() {
+        context.check_writable(&context.settings()?, &place.url)?;
+    }
     let store = context.open_with(&place.url, Access::Create, OpenOptions::default()).await?;
     store.notices().iter().for_each(|notice| context.ui.note(notice));
     let stored = samples::store(&*store, &context.now).await?;

@@ -106,6 +106,9 @@ impl Diagnosis {
 }
 
 pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<(), CliError> {
+    if args.fix {
+        check_writable(context)?;
+    }
     let mut diagnosis = Diagnosis { items: diagnose(context).await, mended: Vec::new() };
     if args.fix {
         let mut mends: Vec<Mend> = diagnosis.items.iter().filter_map(|item| item.mend.clone()).collect();
@@ -122,6 +125,14 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<(), CliEr
         context.ui.print(doctor::lines(&diagnosis, context.ui.width()))?;
     }
     outcome(&diagnosis, &context.place())
+}
+
+/// Refuses `--fix` if the store is only to be read. Settings that can't be read are reported by the diagnosis.
+fn check_writable(context: &Context) -> Result<(), CliError> {
+    match context.settings().and_then(|settings| Ok((context.configured_url(&settings)?, settings))) {
+        Ok((url, settings)) => context.check_writable(&settings, &url),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Looks at everything, from the outside in. What can't be reached is told, and what lies behind it is not looked at.

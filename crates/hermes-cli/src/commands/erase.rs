@@ -2,18 +2,17 @@
 
 use crate::commands::delete::{Doomed, look, warn_left};
 use crate::commands::trash::{find, nowhere};
-use crate::context::{Context, Opened};
+use crate::context::{Context, OpenStore, Opened};
 use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::shell::shell_word;
 use crate::ui::{erase as shown, json};
 use hermes_session::versions::{Versions, versions};
-use hermes_session::{Deleted, Maintenance, Request, SessionId, Store, StoreError};
+use hermes_session::{Deleted, Maintenance, Request, SessionId, StoreError};
 use hermes_sqlite::{ErasePhase, Erased, Rewritten, SqliteOptions, erasing, finish_erasing, look_through};
 use hermes_store::StoreUrl;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Deletes a conversation so that nothing of it is left in the store's files, and proves it by looking for it
 ///
@@ -175,7 +174,7 @@ fn telling(context: &Context) -> impl FnMut(ErasePhase) + Send {
 /// Does what is left after something was erased while others had the file open, or by somebody who was interrupted.
 async fn finish(
     context: &Context,
-    store: Arc<dyn Store>,
+    store: OpenStore,
     url: &StoreUrl,
     transcripts: Option<Transcripts>,
     json: bool,

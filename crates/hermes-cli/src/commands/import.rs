@@ -3,18 +3,16 @@
 mod input;
 mod kind;
 
-use crate::context::{Access, Context};
+use crate::context::{Access, Context, OpenStore};
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
 use crate::ui::changes::Imported;
 use crate::ui::{changes, checks, json};
 use hermes_config::Settings;
-use hermes_session::Store;
 use hermes_session::import::{FindingKind, ImportError, ImportOptions, MAX_FINDINGS, Progress, import};
 use hermes_store::StoreUrl;
 use input::Input;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// How many findings a person is shown.
 const SHOWN: usize = 20;
@@ -70,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
 
 /// A store, and the folder that it needs as long as it is open.
 struct Opened {
-    store: Arc<dyn Store>,
+    store: OpenStore,
     _folder: Option<tempfile::TempDir>,
 }
 

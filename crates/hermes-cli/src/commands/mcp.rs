@@ -93,7 +93,7 @@ pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<(), CliError
         }
     };
     let server = Server::new(Options {
-        store,
+        store: store.shared(),
         whose,
         writes: args.write,
         clock: Arc::new(|| clock::now().at),

@@ -2,10 +2,10 @@
 
 use crate::clock;
 use crate::commands::migrate::place::read_end;
-use crate::context::{Access, Context};
+use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
 use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
-use hermes_session::Store;
+use hermes_session::StoreError;
 use std::io::{self, Read as _};
 use std::os::unix::process::parent_id;
 use std::path::Path;
@@ -42,12 +42,20 @@ pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError
         }
     };
     let service =
-        Service::new(store, Arc::new(|| clock::now().at), context.now.zone.clone(), env!("CARGO_PKG_VERSION"));
+        Service::new(store.shared(), Arc::new(|| clock::now().at), context.now.zone.clone(), env!("CARGO_PKG_VERSION"));
     let stop = Stop::watch().map_err(CliError::output)?;
-    service.serve_until(input(), output(), stop.asked()).await.map_err(CliError::output)
+    service.serve_until(input(), output(), stop.asked()).await.map_err(ended)
 }
 
-async fn open(context: &Context, args: &RpcArgs) -> Result<Arc<dyn Store>, CliError> {
+/// Returns why serving ended: the store's own error if there is one in it, else that of the pipe.
+fn ended(error: io::Error) -> CliError {
+    match error.downcast::<StoreError>() {
+        Ok(error) => error.into(),
+        Err(error) => CliError::output(error),
+    }
+}
+
+async fn open(context: &Context, args: &RpcArgs) -> Result<OpenStore, CliError> {
     let settings = context.settings()?;
     let url = read_end(context, &settings, "STORE", &args.store)?;
     // With --read-only it serves what can be read; whatever would write is answered with an error.

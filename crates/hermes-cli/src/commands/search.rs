@@ -14,6 +14,7 @@ use crate::ui::time::Now;
 use crate::when;
 use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
 use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
+use hermes_store::StoreUrl;
 use std::time::Duration;
 
 /// From this many messages on it takes time to look through what no index knows.
@@ -165,7 +166,7 @@ impl SearchArgs {
 pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliError> {
     let mut request = args.request(&context.now).map_err(CliError::usage)?;
     let tags = tag::parsed(&args.tag).map_err(CliError::usage)?;
-    let Opened { store, settings, .. } = context.open_for_reading().await?;
+    let Opened { store, settings, url } = context.open_for_reading().await?;
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
     if let Some(text) = &args.session {
         request.filter.sessions = Some(conversation(context, &*store, text).await?);
@@ -178,6 +179,7 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
         request.filter.sessions = Some(tagged);
     }
     let answer = search(context, &*store, &args, request.clone()).await?;
+    suggest_adopting(context, &url);
     if answer.hits.is_empty() && answer.next.is_none() {
         return Err(nothing(&args, &request, &answer.served));
     }
@@ -185,6 +187,17 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
         LastList::new(1, false, hits::ids(&answer.hits)).keep(context);
     }
     Ok(())
+}
+
+/// Says how to make searches quicker if the file is not adopted: the agent's index knows no pieces of words, so that much is scanned.
+fn suggest_adopting(context: &Context, url: &StoreUrl) {
+    let adoption = url.file().and_then(|path| hermes_sqlite::adoption(path).ok());
+    if adoption.is_some_and(|adoption| !adoption.is_adopted) {
+        let command = format!("hermes sessiondb adopt{}", context.place());
+        context
+            .ui
+            .note(&format!("searched by the agent's index and a scan; `{command}` adds indexes that make it quicker"));
+    }
 }
 
 /// Searches a store and prints what is found.

@@ -2,9 +2,11 @@
 
 use super::Context;
 use crate::error::{CliError, Kind};
+use crate::ui::Ui;
 use hermes_config::{Origin, Settings};
 use hermes_session::Store;
-use hermes_store::{OpenOptions, StoreUrl};
+use hermes_store::{Adopt, OpenOptions, StoreUrl};
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,15 +15,63 @@ use std::sync::Arc;
 pub(crate) enum Access {
     /// Reads a store that exists. A file is opened read-only and is not adopted, and the tables of a server are not migrated.
     Read,
-    /// Writes to a store that exists.
+    /// Writes to a store that exists. A file of an agent is adopted by the first write.
     Write,
     /// Writes to a store, and creates it if it does not exist.
     Create,
 }
 
+/// An open store. What there is to report about it is printed when it is opened, and once more when it is closed: a file may be adopted by the first
+/// write.
+pub(crate) struct OpenStore {
+    store: Arc<dyn Store>,
+    /// How many of its notices are printed.
+    printed: usize,
+    /// Prints the others; `None` for a store that nobody is told of.
+    ui: Option<Ui>,
+}
+
+impl OpenStore {
+    const fn quiet(store: Arc<dyn Store>) -> Self {
+        Self { store, printed: 0, ui: None }
+    }
+
+    /// The same, whose notices are printed when it is closed.
+    pub(crate) fn reporting_when_closed(mut self, ui: &Ui) -> Self {
+        self.ui = Some(ui.clone());
+        self
+    }
+
+    /// Returns the store to share with a server, which serves it as long as this is kept.
+    pub(crate) fn shared(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
+    fn report(&mut self) {
+        let notices = self.store.notices();
+        if let Some(ui) = &self.ui {
+            notices.iter().skip(self.printed).for_each(|notice| ui.note(notice));
+        }
+        self.printed = notices.len();
+    }
+}
+
+impl Deref for OpenStore {
+    type Target = dyn Store;
+    fn deref(&self) -> &Self::Target {
+        &*self.store
+    }
+}
+
+impl Drop for OpenStore {
+    fn drop(&mut self) {
+        self.report();
+    }
+}
+
 /// The configured store.
 pub(crate) struct Opened {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: OpenStore,
     pub(crate) url: StoreUrl,
     pub(crate) settings: Settings,
 }
@@ -60,9 +110,9 @@ impl Context {
         settings: &Settings,
         url: &StoreUrl,
         access: Access,
-    ) -> Result<Arc<dyn Store>, CliError> {
-        let store = self.open_quietly(settings, url, access).await?;
-        store.notices().iter().for_each(|notice| self.ui.note(notice));
+    ) -> Result<OpenStore, CliError> {
+        let mut store = self.open_quietly(settings, url, access).await?.reporting_when_closed(&self.ui);
+        store.report();
         Ok(store)
     }
 
@@ -75,11 +125,12 @@ impl Context {
         settings: &Settings,
         url: &StoreUrl,
         access: Access,
-    ) -> Result<Arc<dyn Store>, CliError> {
+    ) -> Result<OpenStore, CliError> {
         if access != Access::Read {
             self.check_writable(settings, url)?;
         }
-        self.open_with(url, access, self.open_options(settings)?).await
+        let options = OpenOptions { adopt: Adopt::OnFirstWrite, ..self.open_options(settings)? };
+        Ok(OpenStore::quiet(self.open_with(url, access, options).await?))
     }
 
     /// Opens a store with these options, apart from what `access` decides.
@@ -107,9 +158,9 @@ impl Context {
     ///
     /// # Errors
     /// If it can't be made.
-    pub(crate) async fn open_elsewhere(&self, url: &StoreUrl) -> Result<Arc<dyn Store>, CliError> {
+    pub(crate) async fn open_elsewhere(&self, url: &StoreUrl) -> Result<OpenStore, CliError> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-        Ok(hermes_store::open(url, &OpenOptions::default()).await?)
+        Ok(OpenStore::quiet(hermes_store::open(url, &OpenOptions::default()).await?))
     }
 
     /// Refuses if the command line or the configuration says that this store is only read.

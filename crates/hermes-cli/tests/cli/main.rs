@@ -17,6 +17,7 @@ mod export;
 mod import;
 mod insights;
 mod list;
+mod looking;
 mod man;
 mod marks;
 mod mcp;

@@ -1,21 +1,20 @@
 //! What the picker's work needs: the settings, and the store, which is opened for writing only once something is to be changed.
 
-use crate::context::{Access, Context, Opened};
+use crate::context::{Access, Context, OpenStore, Opened};
 use crate::error::CliError;
 use crate::transcripts::Transcripts;
 use hermes_config::Settings;
-use hermes_session::{SessionFilter, Store};
+use hermes_session::SessionFilter;
 use hermes_store::StoreUrl;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
 /// What is needed to do anything.
 pub(super) struct Desk {
     pub(super) context: Context,
-    reading: Arc<dyn Store>,
+    reading: OpenStore,
     /// Set by the first change.
-    writing: OnceCell<Arc<dyn Store>>,
+    writing: OnceCell<OpenStore>,
     pub(super) url: StoreUrl,
     settings: Settings,
     pub(super) transcripts: Option<Transcripts>,
@@ -44,22 +43,19 @@ impl Desk {
     }
 
     /// Returns the store to read from: the one that changes go to once there was one, so that they are seen.
-    pub(super) fn store(&self) -> Arc<dyn Store> {
-        Arc::clone(self.writing.get().unwrap_or(&self.reading))
+    pub(super) fn store(&self) -> &OpenStore {
+        self.writing.get().unwrap_or(&self.reading)
     }
 
-    /// Returns the store to change, and opens it for writing the first time.
+    /// Returns the store to change, and opens it for writing the first time. What there is to report about that is printed when the picker is left.
     ///
     /// # Errors
     /// If it can't be opened for writing, or is to be read only.
-    pub(super) async fn for_writing(&self) -> Result<Arc<dyn Store>, CliError> {
-        let open = || self.context.open_quietly(&self.settings, &self.url, Access::Write);
-        self.writing.get_or_try_init(open).await.map(Arc::clone)
-    }
-
-    /// Prints the notices of opening the store for writing, which could not be printed while the screen was in use.
-    pub(super) fn tell_of_changes(&self) {
-        let notices = self.writing.get().map(|store| store.notices()).unwrap_or_default();
-        notices.iter().for_each(|notice| self.context.ui.note(notice));
+    pub(super) async fn for_writing(&self) -> Result<&OpenStore, CliError> {
+        let open = async || {
+            let store = self.context.open_quietly(&self.settings, &self.url, Access::Write).await?;
+            Ok(store.reporting_when_closed(&self.context.ui))
+        };
+        self.writing.get_or_try_init(open).await
     }
 }

@@ -82,7 +82,7 @@ pub(super) async fn search(
             hits.push(Hit { row: Row::from(hit), place: (hit.session.clone(), hit.message) });
         }
     }
-    name_as_listed(&*desk.store(), listed, &mut hits).await?;
+    name_as_listed(&**desk.store(), listed, &mut hits).await?;
     Ok((hits, answer.served.is_partial))
 }
 

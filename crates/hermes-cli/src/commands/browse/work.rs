@@ -97,7 +97,7 @@ impl Work {
                 let text = self.text.clone();
                 let work = self.spawn(async move |desk| {
                     sleep(LOOK).await;
-                    let preview = match preview(&*desk.store(), &wanted, &text).await {
+                    let preview = match preview(&**desk.store(), &wanted, &text).await {
                         Ok(messages) => Preview::Messages(messages),
                         Err(error) => Preview::Failed(CliError::from(error).text()),
                     };
@@ -155,8 +155,8 @@ pub(super) async fn send(events: &Sender<Event>, event: Event) {
 async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
     let renamed = async {
         let store = desk.for_writing().await?;
-        let tip = tip(&*store, &id).await?;
-        rename::rename(&*store, &tip, &title, clock::now().at).await
+        let tip = tip(&**store, &id).await?;
+        rename::rename(&**store, &tip, &title, clock::now().at).await
     };
     match renamed.await {
         Ok(()) => Event::Renamed { id, title },
@@ -207,10 +207,10 @@ fn with_left(told: Notice, left: &[String]) -> Notice {
 /// Deletes a conversation: what is told of that, and which files are still there.
 async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>), CliError> {
     let store = desk.for_writing().await?;
-    let doomed = delete::look(&*store, id).await?;
+    let doomed = delete::look(&**store, id).await?;
     let transcripts = desk.transcripts.as_ref();
     let (now, days) = (clock::now(), desk.trash_days);
-    let (gone, removed) = delete::carry_out(&*store, id, &doomed, days, transcripts, now.at).await?;
+    let (gone, removed) = delete::carry_out(&**store, id, &doomed, days, transcripts, now.at).await?;
     let lines = changes::deleted(&doomed, &gone, &now, &desk.context.place());
     let left = removed.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
     Ok((lines.iter().map(crate::ui::Line::plain).collect::<Vec<_>>().join(" "), left))
@@ -222,7 +222,7 @@ async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwritin
         Ok(target) => target,
         Err(error) => return Event::Told(refused(&error)),
     };
-    match export::conversations(&desk.context, &*desk.store(), &target, &ids).await {
+    match export::conversations(&desk.context, &**desk.store(), &target, &ids).await {
         Ok((written, unreadable)) if unreadable.is_empty() => {
             let what = changes::so_far(written.sessions, written.messages);
             Event::Told(Notice::of(format!("Wrote {what} to {}", written.path.display())))

@@ -1,12 +1,10 @@
 //! Where a migration comes from and where it goes.
 
-use crate::context::{Access, Context};
+use crate::context::{Access, Context, OpenStore};
 use crate::error::{CliError, Kind};
 use hermes_config::Settings;
-use hermes_session::Store;
 use hermes_store::StoreUrl;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Both ends of a migration.
 pub(super) struct Ends {
@@ -17,7 +15,7 @@ pub(super) struct Ends {
 
 /// A store, and the folder that it needs as long as it is open.
 pub(super) struct Target {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: OpenStore,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -38,7 +36,7 @@ impl Ends {
     }
 
     /// Opens the source such that nothing in it can change.
-    pub(super) async fn open_source(&self, context: &Context) -> Result<Arc<dyn Store>, CliError> {
+    pub(super) async fn open_source(&self, context: &Context) -> Result<OpenStore, CliError> {
         context.open_quietly(&self.settings, &self.from, Access::Read).await
     }
 

@@ -1,6 +1,7 @@
 //! What a store is, and what came of copying one to another, for programs.
 
 use super::{SCHEMA, array, boolean, double};
+use crate::commands::adopt::Adopted;
 use crate::commands::migrate::Migrated;
 use hermes_session::json::ObjectWriter;
 use hermes_session::transfer::{Proof, TransferReport};
@@ -41,6 +42,19 @@ pub(crate) fn status(status: &StoreStatus, counts: &Counts) -> String {
         .raw("free_bytes", &status.free_bytes.to_string())
         .raw("indexes", &indexes.finish())
         .raw("pool", &pool);
+    object.finish()
+}
+
+/// What adopting a store did.
+pub(crate) fn adopted(adopted: &Adopted) -> String {
+    let texts = |texts: &[String]| array(texts.iter().map(|text| Json::string(text).as_str().to_owned()));
+    let mut object = ObjectWriter::new();
+    object
+        .raw("schema", &SCHEMA.to_string())
+        .text("location", Some(&adopted.location))
+        .raw("was_adopted", boolean(adopted.was_adopted))
+        .raw("added", &texts(&adopted.added))
+        .raw("notices", &texts(&adopted.notices));
     object.finish()
 }
 

@@ -1,0 +1,40 @@
+//! What a file holds of ours, looked at without changing it.
+
+use crate::error::{Circumstances, Failure};
+use crate::{connection, place, schema};
+use hermes_session::StoreError;
+use std::path::Path;
+use std::time::Duration;
+
+/// What a file holds of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adoption {
+    /// Whether our side tables are there, in the form that this program uses.
+    pub is_adopted: bool,
+    /// The names of our tables, views, indexes and triggers, in order. Tables that SQLite keeps for a full-text index of ours are not named.
+    pub objects: Vec<String>,
+}
+
+/// Returns what the file holds of ours. It is only read.
+///
+/// # Errors
+/// If it can't be read or is not an agent's file.
+pub fn adoption(path: &Path) -> Result<Adoption, StoreError> {
+    place::check(path, false)?;
+    look(path).map_err(|failure| {
+        let location = path.display().to_string();
+        failure.into_store_error(Circumstances { op: "look at the file", waited: Duration::ZERO, location: &location })
+    })
+}
+
+fn look(path: &Path) -> Result<Adoption, Failure> {
+    let database = connection::open_read_only(path)?;
+    // FTS5 keeps an index in tables named after it.
+    let mut named = database.prepare(
+        "SELECT name FROM main.sqlite_schema o WHERE name GLOB 'hx_*' AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema t \
+         WHERE t.sql LIKE 'CREATE VIRTUAL TABLE%' AND o.tbl_name GLOB t.name || '_*') ORDER BY name",
+    )?;
+    let objects = named.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    drop(named);
+    Ok(Adoption { is_adopted: schema::is_in_use(&database, path)?, objects })
+}
