@@ -89,17 +89,42 @@ impl Default for OpenOptions {
     }
 }
 
+/// Opens a store for a process that ends soon, and indexes what an adopted file left to the background before it returns, so that other
+/// programs find it. `progress` is called with the messages done and all of them. On servers it is the same as [`open`].
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_and_index(
+    url: &StoreUrl,
+    options: &OpenOptions,
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<Arc<dyn Store>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) if !options.read_only => {
+            let store = SqliteStore::open(path, &sqlite_options(options))?;
+            // Read-only folders and the like: nothing can be indexed there.
+            match store.finish_indexing(progress).await {
+                Ok(()) | Err(StoreError::ReadOnly { .. }) => Ok(Arc::new(store)),
+                Err(error) => Err(error),
+            }
+        }
+        #[expect(clippy::disallowed_methods, reason = "this is the same crate")]
+        _ => open(url, options).await,
+    }
+}
+
+fn sqlite_options(options: &OpenOptions) -> SqliteOptions {
+    let OpenOptions { wait, create, read_only, adopt, synchronous, .. } = *options;
+    SqliteOptions { wait, create, read_only, adopt, synchronous, ..SqliteOptions::default() }
+}
+
 /// Opens a store.
 ///
 /// # Errors
 /// Whatever the provider says. A store that can't be used is an error; no other takes its place.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
     match url {
-        StoreUrl::Sqlite(path) => {
-            let OpenOptions { wait, create, read_only, adopt, synchronous, .. } = *options;
-            let options = SqliteOptions { wait, create, read_only, adopt, synchronous, ..SqliteOptions::default() };
-            Ok(Arc::new(SqliteStore::open(path, &options)?))
-        }
+        StoreUrl::Sqlite(path) => Ok(Arc::new(SqliteStore::open(path, &sqlite_options(options))?)),
         StoreUrl::Postgresql(server) => {
             let settings = &options.postgresql;
             let options = PostgresOptions {

@@ -150,6 +150,13 @@ impl Context {
             must_be_there(path)?;
         }
         let options = OpenOptions { create: access == Access::Create, read_only: access == Access::Read, ..options };
+        if access == Access::Write {
+            // A command that writes may be the one that adopts an old file, and ends before the background has indexed it.
+            let bar = self.ui.progress();
+            let mut show = |done, total| bar.show("indexing old messages", done, total);
+            #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+            return Ok(hermes_store::open_and_index(url, &options, &mut show).await?);
+        }
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         Ok(hermes_store::open(url, &options).await?)
     }

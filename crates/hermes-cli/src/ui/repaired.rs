@@ -15,10 +15,8 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
     let mut more = |count: u64, text: &str| read.extend((count > 0).then(|| format!("{} {text}", number(count))));
     more(salvage.log_frames, "from the log");
     more(salvage.damaged_frames, "of the log damaged");
-    read.push(match salvage.damaged {
-        0 => "nothing damaged".to_owned(),
-        damaged => format!("{} damaged", plural(damaged, "places")),
-    });
+    let lost = salvage.tables.iter().filter(|table| is_shown(table)).map(|table| table.lost).sum();
+    read.push(damage(salvage.damaged, lost));
     let mut facts = vec![
         ("from", outcome.from.display().to_string()),
         ("to", outcome.to.display().to_string()),
@@ -49,6 +47,15 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
     lines
 }
 
+/// Says what is damaged. Rows are also lost in sound pages: a row without an id can be read and not be kept.
+fn damage(places: u64, lost: u64) -> String {
+    match (places, lost) {
+        (0, 0) => "nothing damaged".to_owned(),
+        (0, lost) => format!("no page damaged, but {} could not be kept", plural(lost, "rows")),
+        (places, _) => format!("{} damaged", plural(places, "places")),
+    }
+}
+
 /// The agent's version and tables that a file does not have are not worth a line.
 fn is_shown(table: &SalvagedTable) -> bool {
     table.name != "schema_version"
@@ -65,5 +72,18 @@ fn counts(table: &SalvagedTable) -> String {
     match table.cut {
         0 => format!("{} saved, {lost}", number(table.saved)),
         cut => format!("{} saved, {} of them without their end, {lost}", number(table.saved), number(cut)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_called_undamaged_while_rows_are_lost() {
+        assert_eq!(damage(0, 0), "nothing damaged");
+        assert_eq!(damage(0, 1), "no page damaged, but 1 row could not be kept");
+        assert_eq!(damage(0, 12), "no page damaged, but 12 rows could not be kept");
+        assert_eq!(damage(3, 12), "3 places damaged");
     }
 }

@@ -196,7 +196,10 @@ fn what_is_inside() {
 #[test]
 fn a_damaged_file_is_not_written_to() {
     let home = sound();
-    home.damage("UPDATE sessions SET message_count = 40; DELETE FROM messages_fts_docsize");
+    home.damage(
+        "UPDATE sessions SET message_count = 40; DELETE FROM messages_fts_docsize; \
+         INSERT INTO sessions (id, source, started_at) VALUES (NULL, 'cli', 1.0)",
+    );
     let page: u32 = {
         let sql = "SELECT pageno FROM dbstat WHERE name = 'messages' LIMIT 1";
         home.foreign().query_row(sql, [], |row| row.get(0)).unwrap()
@@ -209,6 +212,8 @@ fn a_damaged_file_is_not_written_to() {
     let mended: Vec<&str> = json["mended"].as_array().unwrap().iter().filter_map(|did| did["what"].as_str()).collect();
     assert!(!mended.is_empty() && mended.iter().all(|did| did.ends_with("from others (mode 600)")), "{json}");
     assert!(found(&json).iter().any(|(name, _)| name == "file problem"), "{json}");
+    let relations = found(&json).into_iter().find(|(name, _)| name == "relations problem").expect("relations");
+    assert!(relations.1.contains("hermes sessions repair ") && !relations.1.contains("backup"), "{relations:?}");
     assert_eq!(std::fs::read(home.database()).unwrap(), bytes);
     assert!(!home.see(&["doctor"]).contains('⚒'), "{}", home.see(&["doctor"]));
 }

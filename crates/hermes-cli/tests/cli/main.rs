@@ -23,6 +23,8 @@ mod marks;
 mod mcp;
 mod migrate;
 mod notices;
+#[path = "../../../hermes-sqlite/tests/shared/old_schema.rs"]
+mod old_schema;
 mod optimize;
 mod places;
 mod prune;

@@ -92,6 +92,33 @@ async fn what_we_make_of_old_schemas_serves_it(release: &Release) {
 }
 scenario!(what_we_make_of_old_schemas_serves_it: release_0_14_0 "0.14.0");
 
+/// A short command adopts a file of an old schema and ends; the agent finds every message at once.
+async fn an_old_file_that_a_short_command_adopted_is_searchable_by_it(release: &Release) {
+    for version in [1, 10] {
+        let file = File::new();
+        std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+        file.look().execute_batch(&schema(version)).unwrap();
+        file.look().execute_batch(ROWS).unwrap();
+        // So many that the time that closing takes for indexing (200 ms) is not enough.
+        let said = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 400) \
+             INSERT INTO messages (session_id, role, content, timestamp) SELECT 'new', 'user', \
+                 'pebble ' || i || ' ' || hex(randomblob(600)), 20.0 + i FROM n";
+        file.look().execute_batch(said).unwrap();
+        let store = file.open();
+        let mut steps = Vec::new();
+        store.finish_indexing(&mut |done, total| steps.push((done, total))).await.unwrap();
+        assert!(steps.len() > 1 && steps.is_sorted() && steps[0] == (0, 403), "schema {version}: {steps:?}");
+        drop(store);
+        assert_eq!(file.number("SELECT count(*) FROM hx_pending"), 0);
+        let mut peer = release.open(&file);
+        let found = peer.call("search_messages", json!({"query": "pebble", "limit": 5000}));
+        assert_eq!(found.as_array().unwrap().len(), 400, "schema {version}");
+        peer.close();
+        file.check();
+    }
+}
+scenario!(an_old_file_that_a_short_command_adopted_is_searchable_by_it: release_0_14_0 "0.14.0");
+
 /// What is imported under an id of its own is found, also where others are past that id already and triggers are the agent's.
 async fn an_import_below_what_is_there_is_indexed(release: &Release) {
     let file = File::new();

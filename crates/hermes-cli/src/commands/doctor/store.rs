@@ -118,10 +118,12 @@ fn indexes(status: &StoreStatus) -> Item {
 
 /// What looking through a store found, a line for each check.
 fn verified(report: &Report, url: &StoreUrl) -> Vec<Item> {
-    report.checks.iter().map(|check| judged(check, url)).collect()
+    // `backup` refuses such a file, because it verifies the copy.
+    let is_damaged = report.checks.iter().any(|check| check.name == "file" && check.problems > 0);
+    report.checks.iter().map(|check| judged(check, url, is_damaged)).collect()
 }
 
-fn judged(check: &Check, url: &StoreUrl) -> Item {
+fn judged(check: &Check, url: &StoreUrl, is_damaged: bool) -> Item {
     if check.problems == 0 {
         let facts = plural(check.looked_at, check.things);
         let notes = if check.notes > 0 {
@@ -153,6 +155,7 @@ fn judged(check: &Check, url: &StoreUrl) -> Item {
         "side tables" => Item::new("side tables", Degree::Warning, what).mended_by(Mend::Upkeep),
         // All messages are there; lists show another number of them.
         "counters" => Item::new("counters", Degree::Warning, what).mended_by(Mend::Recount),
+        name if is_damaged => Item::new(name, Degree::Problem, what).remedy(repair(url)),
         name => Item::new(name, Degree::Problem, what)
             .remedy("hermes sessions backup FILE keeps a copy; `hermes sessions verify` tells all of it"),
     }
