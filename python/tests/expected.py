@@ -68,60 +68,6 @@ def folds_titles(db: Any, title: str) -> bool:
     return any(other.lower().startswith(base.lower()) and not other.startswith(base) for other in others)
 
 
-# Conversations: a continuation with what it continues.
-
-
-def conversation(db: Any, name: str) -> list[Row]:
-    """The messages of a session and of those that were compressed into it, without what each copied of the one before."""
-    rows = {row["id"]: row for row in sessions(db)}
-    chain = [name]
-    while (parent := _continued(rows, chain[0])) and parent not in chain:
-        chain.insert(0, parent)
-    said: list[Row] = []
-    before: list[Row] = []
-    for part in chain:
-        messages = db.get_messages(part)
-        copied = _copied(before, messages)
-        replayed = db.get_messages_as_conversation(part)
-        said += [message for at, message in enumerate(replayed) if at not in copied]
-        before = messages or before
-    return said
-
-
-def _continued(rows: dict[str, Row], name: str) -> str | None:
-    """The session that this one continues."""
-    row = rows.get(name)
-    parent = rows.get(row["parent_session_id"]) if row else None
-    is_continuation = (
-        row is not None
-        and parent is not None
-        and parent["end_reason"] == "compression"
-        and row["started_at"] >= parent["ended_at"]
-    )
-    return parent["id"] if parent and is_continuation else None
-
-
-def _copied(before: list[Row], after: list[Row]) -> set[int]:
-    """Which messages repeat the start of the session before, and right behind them or one message later its end."""
-    old, new = [_compared(row) for row in before], [_compared(row) for row in after]
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    free, best = old[head:], range(0)
-    for start in range(head, min(head + 1, len(new)) + 1):
-        for length in range(len(best) + 1, min(len(free), len(new) - start) + 1):
-            if free[-length:] == new[start : start + length]:
-                best = range(start, start + length)
-    return {*range(head), *best}
-
-
-def _compared(row: Row) -> list[Any]:
-    content = row["content"]
-    if isinstance(content, str) and row["role"] in ("user", "assistant"):
-        content = content.strip()
-    return [row["role"], content or None, row["tool_calls"], row["tool_call_id"], row["tool_name"]]
-
-
 # Search: a term is found where Ctrl-F would find it.
 
 _Test = Callable[[list[str]], bool]
@@ -190,6 +136,13 @@ def is_taken_for(db: Any, call: Call, found: list[Row]) -> bool:
     query = call.args[0]
     meant = _TAKEN_FOR.get(query) or _MEANT.get(query, _has(query))
     return {row["id"] for row in found} <= {row["id"] for row in _found(db, call, meant)}
+
+
+def has_a_word(query: str, row: Row) -> bool:
+    """Whether a message has one of the words of a query, at least their first three letters or one character of Chinese."""
+    words = [word for word in re.findall(r"\w+", _folded(query)) if word not in ("and", "or", "not")]
+    starts = [word[:3] for word in words if word.isascii()] + [c for word in words if not word.isascii() for c in word]
+    return any(start in line for start in starts for line in _lines(row))
 
 
 def _found(db: Any, call: Call, meant: _Test) -> list[Row]:

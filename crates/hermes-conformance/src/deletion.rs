@@ -4,8 +4,8 @@ use crate::fixture::{assert_not_found, at, id, keyed, made, new_session, request
 use crate::{CaseResult, Setup};
 use hermes_session::retention::{Pruned, RetentionPolicy, plan, prune, prune_planned};
 use hermes_session::{
-    Counts, Deleted, EndReason, ListRequest, Maintenance, NewChild, NewMessage, Relation, SessionFilter, SessionId,
-    StoreError,
+    Counts, Deleted, EndReason, ListRequest, Maintenance, NewChild, NewMessage, NewSession, Relation, SessionFilter,
+    SessionId, StoreError,
 };
 use std::future::Future as _;
 use std::ops::ControlFlow;
@@ -185,7 +185,7 @@ pub async fn prune_takes_what_was_planned(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, day) in [("old", 1.0), ("recent", 99.0), ("active", 1.0), ("from-cron", 1.0)] {
         let tag = if name == "from-cron" { "cron" } else { "cli" };
-        let new = hermes_session::NewSession { source: source(tag), ..new_session(name) };
+        let new = NewSession { source: source(tag), ..new_session(name) };
         store.create(&new, &request(0)).await?;
         store.append(&id(name), &[user(name), user("more")], &request(day * DAY)).await?;
     }
@@ -276,6 +276,47 @@ pub async fn prune_keeps_what_came_alive(setup: Setup) -> CaseResult {
     for name in ["reopened", "said", "delegated", "worker", "carried", "on"] {
         assert!(store.session(&id(name)).await?.is_some(), "{name}");
     }
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// As the agent prunes: of a chain and of what was sent from it the old sessions go, the later ones stay without a parent.
+pub async fn prune_may_take_each_session_by_itself(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let now = at(200.0 * DAY);
+    let start = |name: &str, days: f64| NewSession { started_at: Some(at(days * DAY)), ..new_session(name) };
+    store.create(&start("a", 1.0), &request(0)).await?;
+    store.create(&start("b", 2.0).child_of(id("a"), Relation::Continuation), &request(0)).await?;
+    store.create(&start("c", 190.0).child_of(id("b"), Relation::Continuation), &request(0)).await?;
+    store.create(&start("d", 191.0).child_of(id("c"), Relation::Delegate), &request(0)).await?;
+    store.create(&start("active", 1.0).child_of(id("a"), Relation::Delegate), &request(0)).await?;
+    store.create(&start("used", 1.0).child_of(id("a"), Relation::Branch), &request(0)).await?;
+    store.append(&id("used"), &[user("x").said_at(at(190.0 * DAY))], &request(0)).await?;
+    store.create(&start("pinned", 1.0), &request(0)).await?;
+    store.create(&start("helper", 1.0).child_of(id("pinned"), Relation::Delegate), &request(0)).await?;
+    store.set_pinned(&id("pinned"), true, &request(0)).await?;
+    for name in ["a", "b", "c", "d", "used", "pinned", "helper"] {
+        end(&*store, name, 1.0).await?;
+    }
+    let policy = RetentionPolicy::new(90.0, None)?.each_session();
+    let planned = plan(&*store, &policy, now).await?;
+    let planned: Vec<_> =
+        planned.iter().map(|candidate| (candidate.conversation.as_str(), candidate.members.len())).collect();
+    assert_eq!(planned, [("a", 1), ("b", 1)]);
+    let pruned = prune(&*store, &policy, now, &mut |_, _| {}).await?;
+    assert_eq!((pruned.sessions, pruned.kept), (2, 0));
+    for gone in ["a", "b"] {
+        assert_eq!(store.session(&id(gone)).await?, None, "{gone}");
+    }
+    for orphan in ["c", "active", "used"] {
+        assert_eq!(stored(&*store, &id(orphan)).await.parent_session_id, None, "{orphan}");
+    }
+    assert_eq!(stored(&*store, &id("d")).await.parent_session_id, Some(id("c")));
+    // What was named and may not go stays.
+    let again = store.prune(&[id("c"), id("active"), id("used"), id("helper")], &policy, now).await?;
+    assert_eq!((again.sessions, again.kept, again.looked_at), (0, 4, 4));
+    let only = RetentionPolicy::new(90.0, Some(source("telegram")))?.each_session();
+    assert_eq!(plan(&*store, &only, now).await?.len(), 0);
     assert!(store.verify().await?.is_sound());
     Ok(())
 }

@@ -5,7 +5,8 @@ use crate::{CaseResult, Setup};
 use hermes_session::gateway::{Claim, HandoffEnd, HandoffState, unlinked_sessions};
 use hermes_session::retention::{self, AutoPruned, RetentionPolicy};
 use hermes_session::{
-    Conflict, EndReason, NewChild, NewSession, Request, RequestKey, Source, StoreError, Title, TopicChange, UsageUpdate,
+    Conflict, EndReason, NewChild, NewSession, Request, RequestKey, Source, StoreError, Title, TopicChange, Topics,
+    UsageUpdate,
 };
 use std::time::Duration;
 
@@ -173,6 +174,8 @@ fn bind(chat: &str, thread: &str, session: &str) -> TopicChange {
 pub async fn topics_are_switched(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     assert_eq!(store.topic_mode("1").await?, None);
+    store.change_topics(&TopicChange::Prepare, at(0)).await?;
+    assert_eq!(store.topics().await?, Topics::default(), "to prepare for topics changes none");
     store.change_topics(&TopicChange::Off { chat_id: "1".into(), clears: true }, at(0)).await?;
     assert_eq!(store.topic_mode("1").await?, None);
     store.change_topics(&on("1", "u", (Some(true), Some(false))), at(1)).await?;

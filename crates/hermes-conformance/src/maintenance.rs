@@ -166,6 +166,66 @@ pub async fn a_chain_is_never_cut(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// One session goes; what comes from it stays, each as a conversation without a parent, with what comes from that one.
+pub async fn a_session_goes_alone(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    family(&*store).await?;
+    let before = stored(&*store, &id("c1")).await;
+    assert_eq!(store.delete_session(&id("root"), &request(20)).await?, Deleted { sessions: 1, messages: 1 });
+    assert_eq!(store.session(&id("root")).await?, None);
+    assert_not_found(store.append(&id("root"), &[user("x")], &request(21)).await, &id("root"));
+    assert_not_found(store.delete_session(&id("root"), &request(21)).await, &id("root"));
+    assert_eq!(
+        stored(&*store, &id("c1")).await,
+        hermes_session::Session { parent_session_id: None, relation: Relation::Root, ..before }
+    );
+    assert_eq!(stored(&*store, &id("d1")).await.parent_session_id, None);
+    assert_eq!(stored(&*store, &id("c2")).await.relation, Relation::Continuation);
+    let listing = store.list(&ListRequest::default()).await?;
+    let rows: Vec<_> = listing.rows.iter().map(|row| (row.id.as_str(), row.segments, row.last_active)).collect();
+    let expected = [("stranger", 1, at(10)), ("d1", 1, at(10)), ("c2", 4, at(10)), ("b2", 3, at(10))];
+    assert_eq!(rows, expected, "c1, c2, d2 and d2b are one conversation");
+    assert_eq!(store.counts(&SessionFilter::default()).await?, Counts { conversations: 4, sessions: 9, messages: 13 });
+    store.set_title(&id("stranger"), Some(&title("plan")), &request(22)).await?;
+    made(&*store, "root", 30).await;
+    assert_eq!(store.lineage(&id("root")).await?.links().count(), 1, "the id comes back without its family");
+    assert!(store.verify().await?.is_sound());
+    Ok(())
+}
+
+/// A session in the middle of a chain, at its end, or a delegate: what is left of the conversation is one, with its own tip and activity.
+pub async fn what_is_left_of_a_conversation_stays_one(setup: Setup) -> CaseResult {
+    for (gone, expected) in [
+        (
+            "c1",
+            vec![("d2b", 2, at(12)), ("stranger", 1, at(10)), ("root", 2, at(10)), ("b2", 3, at(10)), ("c2", 1, at(9))],
+        ),
+        ("c2", vec![("c1", 5, at(12)), ("stranger", 1, at(10)), ("b2", 3, at(10))]),
+        ("d2", vec![("d2b", 1, at(12)), ("stranger", 1, at(10)), ("c2", 4, at(10)), ("b2", 3, at(10))]),
+        ("d2b", vec![("stranger", 1, at(10)), ("c2", 5, at(10)), ("b2", 3, at(10))]),
+    ] {
+        let store = setup.store_named(gone).await;
+        family(&*store).await?;
+        store.append(&id("d2b"), &[user("late")], &request(12)).await?;
+        store.delete_session(&id(gone), &request(20)).await?;
+        let listing = store.list(&ListRequest::default()).await?;
+        let mut rows: Vec<_> =
+            listing.rows.iter().map(|row| (row.id.as_str(), row.segments, row.last_active)).collect();
+        let mut expected = expected;
+        rows.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(rows, expected, "{gone}");
+        assert_eq!(store.counts(&SessionFilter::default()).await?.conversations, expected.len() as u64, "{gone}");
+        assert!(store.verify().await?.is_sound(), "{gone}");
+    }
+    let store = setup.store_named("c2").await;
+    // The end of the chain can be carried on again.
+    store.split(&id("c1"), &NewChild::new(id("c3")), &[user("c3")], &request(30)).await?;
+    let rows = store.list(&ListRequest::default()).await?.rows;
+    assert_eq!(rows.first().map(|row| (row.id.as_str(), row.segments)), Some(("c3", 6)));
+    Ok(())
+}
+
 /// What was deleted leaves its ids, titles and keys to others.
 pub async fn what_is_gone_can_be_made_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;

@@ -255,6 +255,22 @@ pub async fn delete_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// The deletion of one session that is sent again tells what it took, and is no other deletion.
+pub async fn delete_of_a_session_repeats(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let root = made(&*store, "root", 0).await;
+    store.append(&root, &[user("x")], &request(1)).await?;
+    store.create(&new_session("helper").child_of(root.clone(), Relation::Delegate), &request(1)).await?;
+    let deleted = store.delete_session(&root, &keyed(3, "k")).await?;
+    assert_eq!(deleted, Deleted { sessions: 1, messages: 1 });
+    assert_eq!(store.delete_session(&root, &keyed(4, "k")).await?, deleted);
+    assert_eq!(conflict(store.delete_chain(&root, &keyed(4, "k")).await), reused("k"));
+    assert_eq!(conflict(store.delete_session(&id("helper"), &keyed(4, "k")).await), reused("k"));
+    assert_not_found(store.delete_session(&root, &request(5)).await, &root);
+    assert_eq!(stored(&*store, &id("helper")).await.parent_session_id, None);
+    Ok(())
+}
+
 /// The deletion of a chain that is sent again tells what it took, also by the name of a later session of it, and is no other deletion.
 pub async fn delete_of_a_chain_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;

@@ -353,6 +353,7 @@ pub async fn unknown_session(setup: Setup) -> CaseResult {
     assert_not_found(store.lineage(ghost).await, ghost);
     assert_not_found(store.delete_conversation(ghost, now).await, ghost);
     assert_not_found(store.delete_chain(ghost, now).await, ghost);
+    assert_not_found(store.delete_session(ghost, now).await, ghost);
     assert_not_found(store.recount(ghost).await, ghost);
     // A request that failed leaves its key free.
     assert_not_found(store.append(ghost, &[user("x")], &keyed(0, "k")).await, ghost);

@@ -51,6 +51,17 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// As text to search by or to show. A lone surrogate, which no store can keep in a text column, is read as U+FFFD; text that holds one is
+    /// indexed in the same way.
+    pub(crate) fn readable(self) -> Result<Option<String>, Fail> {
+        match self.text() {
+            Err(_) if self.kind() == "str" => {
+                Ok(self.json()?.and_then(|json| json.to_value()).and_then(|value| value.as_str().map(str::to_owned)))
+            }
+            text => text,
+        }
+    }
+
     /// As a whole number; a text that is one counts.
     pub(crate) fn integer(self) -> Result<Option<i64>, Fail> {
         let whole = |number: f64| (number.fract() == 0.0 && number.abs() < 9.2e18).then_some(number as i64);
@@ -198,6 +209,11 @@ impl Args<'_> {
         self.value(name).text()
     }
 
+    /// A text in which a lone surrogate is read as U+FFFD ([`Value::readable`]).
+    pub(crate) fn readable(&self, name: &str) -> Result<Option<String>, Fail> {
+        self.value(name).readable()
+    }
+
     /// A text that is not empty.
     pub(crate) fn filled(&self, name: &str) -> Result<Option<String>, Fail> {
         Ok(self.text(name)?.filter(|text| !text.is_empty()))
@@ -276,7 +292,10 @@ mod tests {
             assert_eq!(Value(value).integer().unwrap_err().error, error, "{value}");
         }
         assert_eq!(Value("\"\\ud800\"").text().unwrap_err().error, ErrorType::Value);
+        assert_eq!(Value("\"a\\ud800b\"").readable().unwrap().as_deref(), Some("a\u{fffd}b"));
+        assert_eq!(Value("\"\\ud83d\\ude80\"").readable().unwrap().as_deref(), Some("🚀"));
         assert_eq!(Value("{}").text().unwrap_err().error, ErrorType::Database);
+        assert_eq!(Value("{}").readable().unwrap_err().error, ErrorType::Database);
     }
 
     #[test]

@@ -3,23 +3,59 @@
 use crate::call::{Answer, Call, list, or_nothing};
 use crate::{messages, row, wire};
 use hermes_session::json::ObjectWriter;
-use hermes_session::{Content, Json, Message, Role, replay, scrub};
+use hermes_session::{Content, Json, Message, Role, scrub};
+use std::collections::HashSet;
 
-/// `get_messages_as_conversation`: the messages of a session; with those of the sessions that were compressed into it, if asked for, what each
-/// repeats of the one before left out.
+/// `get_messages_as_conversation`: the messages of a session, and of all its ancestors if asked for, in the order in which they were stored.
 pub(crate) async fn get(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return Ok("[]".into()) };
-    let messages = if call.args.flag("include_ancestors") {
-        let Some(lineage) = or_nothing(call.store.lineage(&id).await)? else { return Ok("[]".into()) };
-        let mut segments = Vec::new();
-        for id in lineage.compressed_into(&id).iter().chain([&id]) {
-            segments.push(messages::read(call, id).await?);
+    if !call.args.flag("include_ancestors") {
+        return Ok(list(messages::read(call, &id).await?.iter().map(message)));
+    }
+    let Some(lineage) = or_nothing(call.store.lineage(&id).await)? else { return Ok("[]".into()) };
+    let mut said = Vec::new();
+    for id in lineage.ancestors(&id).iter().chain([&id]) {
+        said.extend(messages::read(call, id).await?);
+    }
+    said.sort_by_key(|message| message.id);
+    Ok(list(without_repeated_prompts(&said).into_iter().map(message)))
+}
+
+/// Leaves out each message of the person that repeats an earlier one to which the assistant has not answered yet, as the agent does: a
+/// session that was resumed begins with the prompt that it was resumed with.
+fn without_repeated_prompts(said: &[Message]) -> Vec<&Message> {
+    let (mut kept, mut unanswered) = (Vec::new(), HashSet::new());
+    for message in said {
+        match (&message.body.role, prompt(message)) {
+            (Role::User, Some(prompt)) if !unanswered.insert(prompt.clone()) => continue,
+            (Role::Assistant, _) if is_answer(message) => unanswered.clear(),
+            _ => {}
         }
-        replay::without_repeats(segments).messages
-    } else {
-        messages::read(call, &id).await?
+        kept.push(message);
+    }
+    kept
+}
+
+/// Returns the text of a message as it is replayed, without white space around it; `None` if it has none.
+fn prompt(message: &Message) -> Option<String> {
+    match &message.body.content {
+        Some(Content::Text(text)) => {
+            let text = scrub::without_memory_blocks(text).trim().to_owned();
+            Some(text).filter(|text| !text.is_empty())
+        }
+        _ => None,
+    }
+}
+
+/// Whether the assistant said something, or called a tool.
+fn is_answer(message: &Message) -> bool {
+    let says_nothing = match &message.body.content {
+        None => true,
+        Some(Content::Text(_)) => prompt(message).is_none(),
+        Some(Content::Json(json)) => json.is_falsy(),
+        Some(Content::Bytes(bytes)) => bytes.is_empty(),
     };
-    Ok(list(messages.iter().map(message)))
+    !says_nothing || message.body.tool_calls.as_ref().is_some_and(|calls| !calls.is_falsy())
 }
 
 fn message(message: &Message) -> String {

@@ -5,9 +5,9 @@ use crate::fail::Fail;
 use crate::row;
 use hermes_session::{
     ListRequest, MAX_PAGE, Order, PageRequest, Session, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
-    Usage, View,
+    View,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// `list_sessions_rich`: conversations, a compressed one as one row; or sessions one by one.
 pub(crate) async fn rich(call: &Call<'_>) -> Answer {
@@ -32,13 +32,44 @@ pub(crate) async fn rich(call: &Call<'_>) -> Answer {
     Ok(list(rich_rows(call, &rows).await?))
 }
 
-/// Rows with what a list adds to them, without those of sessions that went meanwhile.
+/// Returns the rows with what a list adds to them, without those of sessions that were deleted meanwhile.
 pub(crate) async fn rich_rows(call: &Call<'_>, summaries: &[SessionSummary]) -> Result<Vec<String>, Fail> {
     let ids: Vec<SessionId> =
         summaries.iter().flat_map(|row| [Some(&row.id), root_of(row)]).flatten().cloned().collect();
     let sessions: HashMap<SessionId, Session> =
         call.store.sessions(&ids).await?.into_iter().map(|session| (session.id.clone(), session)).collect();
-    Ok(summaries.iter().filter_map(|row| rich_row(row, &sessions)).collect())
+    let shared = summaries.iter().filter(|row| row.segments > 1).map(|row| row.id.clone()).collect();
+    let alone = by_themselves(call, shared).await?;
+    Ok(summaries.iter().filter_map(|row| rich_row(row, alone.get(&row.id).unwrap_or(row), &sessions)).collect())
+}
+
+/// Returns the summaries of these sessions, each by itself and not as its conversation.
+async fn by_themselves(
+    call: &Call<'_>,
+    mut ids: HashSet<SessionId>,
+) -> Result<HashMap<SessionId, SessionSummary>, Fail> {
+    const PAGE: u32 = 1_000;
+    let mut found = HashMap::new();
+    let mut request = ListRequest {
+        view: View::Sessions,
+        order: Order::Id,
+        filter: SessionFilter { conversations: Some(ids.iter().cloned().collect()), ..SessionFilter::default() },
+        page: PageRequest::first(PAGE),
+        after: None,
+    };
+    while !ids.is_empty() {
+        let page = call.store.list(&request).await?;
+        for row in page.rows {
+            if ids.remove(&row.id) {
+                found.insert(row.id.clone(), row);
+            }
+        }
+        match page.next {
+            Some(next) => request.after = Some(next),
+            None => break,
+        }
+    }
+    Ok(found)
 }
 
 /// The session that a conversation starts with, if it goes on in another one.
@@ -46,34 +77,29 @@ fn root_of(row: &SessionSummary) -> Option<&SessionId> {
     (row.conversation != row.id && row.segments > 1).then_some(&row.conversation)
 }
 
-fn rich_row(summary: &SessionSummary, sessions: &HashMap<SessionId, Session>) -> Option<String> {
+/// `alone` is the summary of the session that the row shows, without the rest of its conversation.
+fn rich_row(
+    summary: &SessionSummary,
+    alone: &SessionSummary,
+    sessions: &HashMap<SessionId, Session>,
+) -> Option<String> {
     let tip = sessions.get(&summary.id)?;
     let root = root_of(summary);
     let mut out = match root {
-        Some(root) => row::session(&projected(sessions.get(root)?.clone(), tip.clone(), &summary.usage)),
+        Some(root) => row::session(&projected(sessions.get(root)?.clone(), tip.clone())),
         None => row::session(tip),
     };
-    row::double(&mut out, "last_active", Some(summary.last_active.seconds()));
-    out.text("preview", Some(&row::preview(&summary.preview)));
+    row::double(&mut out, "last_active", Some(alone.last_active.seconds()));
+    out.text("preview", Some(&row::preview(&alone.preview)));
     if let Some(root) = root {
         out.text("_lineage_root_id", Some(root.as_str()));
     }
     Some(out.finish())
 }
 
-/// A compressed conversation as one session: where it comes from is the first one's, how it stands the last one's, and what was used that of all.
-fn projected(root: Session, tip: Session, used: &Usage) -> Session {
-    let texts = root.usage.clone();
+/// A compressed conversation as the agent's list shows it: its first session, with the columns of its last one that say how it stands.
+fn projected(root: Session, tip: Session) -> Session {
     Session {
-        usage: Usage {
-            cost_status: texts.cost_status,
-            cost_source: texts.cost_source,
-            pricing_version: texts.pricing_version,
-            billing_provider: texts.billing_provider,
-            billing_base_url: texts.billing_base_url,
-            billing_mode: texts.billing_mode,
-            ..used.clone()
-        },
         id: tip.id,
         model: tip.model,
         system_prompt: tip.system_prompt,
@@ -82,7 +108,6 @@ fn projected(root: Session, tip: Session, used: &Usage) -> Session {
         message_count: tip.message_count,
         tool_call_count: tip.tool_call_count,
         title: tip.title,
-        handoff: tip.handoff,
         ..root
     }
 }

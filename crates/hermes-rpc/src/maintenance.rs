@@ -10,26 +10,25 @@ use hermes_session::{IndexHealth, Json, Optimizing, Report, SessionFilter, Sessi
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// `delete_session`: what the session stands for. A delegate goes alone; any other session with its conversation.
+/// `delete_session`: deletes the session alone, as the agent does. Its children stay, without a parent.
 pub(crate) async fn delete(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return yes(false) };
-    let lineage = or_nothing(call.store.lineage(&id).await)?;
-    let members = lineage.map_or_else(|| vec![id.clone()], |lineage| lineage.chain(&id));
-    // Also if it is gone: a repeated request is told what it was told first.
-    if or_nothing(call.store.delete_chain(&id, &call.request()).await)?.is_none() {
+    // Also if it is gone: a repeated request gets the first answer again.
+    if or_nothing(call.store.delete_session(&id, &call.request()).await)?.is_none() {
         return yes(false);
     }
     if let Some(folder) = folder(call)? {
-        files::remove(&folder, &members);
+        files::remove(&folder, &[id]);
     }
     yes(true)
 }
 
-/// `prune_sessions`: conversations that have ended and in which nothing happened for so long; how many sessions went.
+/// `prune_sessions`: deletes each session that has ended and was not active for so long. Its children stay, without a parent. Returns how
+/// many sessions went.
 pub(crate) async fn prune(call: &Call<'_>) -> Answer {
     let days = call.args.double("older_than_days")?.ok_or_else(|| Fail::wrong_type("older_than_days is no number"))?;
     let source = call.args.filled("source")?.map(|source| source_of(&source));
-    let policy = RetentionPolicy::new(days, source)?;
+    let policy = RetentionPolicy::new(days, source)?.each_session();
     Ok(prune_by(call, &policy).await?.to_string())
 }
 
@@ -74,7 +73,7 @@ pub(crate) async fn auto_prune(call: &Call<'_>) -> Answer {
 /// How many sessions went; nothing if it was done lately.
 async fn auto_pruned(call: &Call<'_>) -> Result<Option<u64>, Fail> {
     let number = |name: &str| call.args.double(name)?.ok_or_else(|| Fail::wrong_type(format!("{name} is no number")));
-    let policy = RetentionPolicy::new(number("retention_days")?, None)?;
+    let policy = RetentionPolicy::new(number("retention_days")?, None)?.each_session();
     let hours = number("min_interval_hours")?;
     let folder = folder(call)?;
     // Whose files are to go can't be told any more when they are gone.

@@ -21,7 +21,7 @@ pub(crate) async fn session_search(call: &Call<'_>, zone: &TimeZone) -> Answer {
         limit: limit(args.value("limit")),
         budget: args.integer("budget")?.map_or(DEFAULT_BUDGET, |budget| usize::try_from(budget).unwrap_or(0)),
         filter: SearchFilter { roles: roles(args.value("role_filter"))?, ..SearchFilter::default() },
-        ..RecallRequest::new(args.text("query")?.unwrap_or_default())
+        ..RecallRequest::new(args.readable("query")?.unwrap_or_default())
     };
     let recall = hermes_recall::session_search(call.store, &scope, &asked, None).await?;
     Ok(to_json(&asked.query, &recall, zone).to_string())

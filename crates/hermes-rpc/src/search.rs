@@ -15,14 +15,18 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How much of a message beside a hit is shown.
 const CONTEXT: usize = 200;
 
-/// `search_messages`: what matches as a whole, the best first.
+/// `search_messages`: what matches as a whole, the best first. If nothing does, what matches in part, each hit marked as relaxed.
 pub(crate) async fn messages(call: &Call<'_>) -> Answer {
-    let request = SearchRequest { relax: false, timeout: PATIENCE, ..asked(call)? };
-    let (hits, _) = hits(call, request).await?;
+    let request = SearchRequest { relax: true, timeout: PATIENCE, ..asked(call)? };
+    let (hits, served) = hits(call, request).await?;
+    let is_relaxed = served.is_some_and(|served| served.is_relaxed);
     let contexts = contexts(call, &hits).await?;
     Ok(list(hits.iter().zip(contexts).map(|(hit, context)| {
         let mut map = shown(hit);
         map.raw("context", &context);
+        if is_relaxed {
+            map.raw("relaxed", "true");
+        }
         map.finish()
     })))
 }
@@ -38,7 +42,7 @@ pub(crate) async fn search(call: &Call<'_>) -> Answer {
         before: time("before")?,
         user_id: args.text("user_id")?,
         sessions: args.value("sessions").texts()?.map(ids_of),
-        title: args.text("title")?,
+        title: args.readable("title")?,
         model: args.text("model")?,
         ..asked.filter.clone()
     };
@@ -87,7 +91,7 @@ fn asked(call: &Call<'_>) -> Result<SearchRequest, Fail> {
         roles: roles.map(|roles| roles.iter().map(|role| Role::from_stored(role)).collect()),
         ..SearchFilter::default()
     };
-    let query = args.text("query")?.unwrap_or_default();
+    let query = args.readable("query")?.unwrap_or_default();
     Ok(SearchRequest { filter, ..SearchRequest::new(Query::parse(&query)) })
 }
 
@@ -95,7 +99,7 @@ fn asked(call: &Call<'_>) -> Result<SearchRequest, Fail> {
 async fn hits(call: &Call<'_>, mut request: SearchRequest) -> Result<(Vec<Hit>, Option<Served>), Fail> {
     let (mut offset, limit) = (call.args.offset("offset")?, call.args.limit("limit")?);
     let (mut hits, mut served) = (Vec::new(), None);
-    if call.args.text("query")?.is_none_or(|query| query.trim().is_empty()) {
+    if call.args.readable("query")?.is_none_or(|query| query.trim().is_empty()) {
         return Ok((hits, served));
     }
     while (hits.len() as u64) < limit {

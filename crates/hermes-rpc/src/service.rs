@@ -97,7 +97,7 @@ impl Service {
             "fail_handoff" => handoff::fail(call).await,
             "get_handoff_state" => handoff::state(call).await,
             "list_pending_handoffs" => handoff::pending(call).await,
-            "apply_telegram_topic_migration" => topics::migrate(),
+            "apply_telegram_topic_migration" => topics::migrate(call).await,
             "enable_telegram_topic_mode" => topics::enable(call).await,
             "disable_telegram_topic_mode" => topics::disable(call).await,
             "is_telegram_topic_mode_enabled" => topics::is_enabled(call).await,

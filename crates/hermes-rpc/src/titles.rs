@@ -38,7 +38,7 @@ pub(crate) async fn get(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) async fn session_of(call: &Call<'_>) -> Answer {
-    let Some(title) = call.args.text("title")? else { return Ok(NONE.into()) };
+    let Some(title) = call.args.readable("title")? else { return Ok(NONE.into()) };
     match exactly(call, &title).await? {
         Some(id) => {
             let session = call.store.session(&id).await?;
@@ -50,7 +50,7 @@ pub(crate) async fn session_of(call: &Call<'_>) -> Answer {
 
 /// `resolve_session_by_title`: the session with the highest number of that title; without any, the one with the title itself.
 pub(crate) async fn resolve(call: &Call<'_>) -> Answer {
-    let Some(title) = call.args.text("title")? else { return Ok(NONE.into()) };
+    let Some(title) = call.args.readable("title")? else { return Ok(NONE.into()) };
     let hits = call.store.titled(&title).await?;
     let place = |hit: &hermes_session::Titled| match split_number(&hit.title) {
         (base, Some(number)) if base == title => Some(number),
@@ -62,7 +62,7 @@ pub(crate) async fn resolve(call: &Call<'_>) -> Answer {
 
 /// `get_next_title_in_lineage`: the title without its number if that is free, else with one more than the highest.
 pub(crate) async fn next(call: &Call<'_>) -> Answer {
-    let text = call.args.text("base_title")?.ok_or_else(|| Fail::wrong_type("expected string, got 'NoneType'"))?;
+    let text = call.args.readable("base_title")?.ok_or_else(|| Fail::wrong_type("expected string, got 'NoneType'"))?;
     // A title that is too long can't be had; one that begins so can.
     let short: String = text.chars().take(MAX_TITLE).collect();
     let Some(base) = Title::clean(&short)? else { return Ok(Json::string(&text).as_str().to_owned()) };
@@ -76,7 +76,7 @@ pub(crate) async fn next(call: &Call<'_>) -> Answer {
 
 /// The title that was given, cleaned; nothing is left of a blank one.
 fn cleaned(call: &Call<'_>) -> Result<Option<Title>, Fail> {
-    match call.args.text("title")? {
+    match call.args.readable("title")? {
         Some(text) => Title::clean(&text).map_err(|invalid| too_long(&invalid)),
         None => Ok(None),
     }

@@ -10,8 +10,9 @@ use hermes_session::{Conflict, SessionId, Source, StoreError, TopicBinding, Topi
 /// Where the agent's chats on Telegram come from.
 const TELEGRAM: &str = "telegram";
 
-/// `apply_telegram_topic_migration`: nothing is left to do, tables are made with their first row.
-pub(crate) fn migrate() -> Answer {
+/// `apply_telegram_topic_migration`: makes the tables of topics, which otherwise come with their first row.
+pub(crate) async fn migrate(call: &Call<'_>) -> Answer {
+    call.store.change_topics(&TopicChange::Prepare, call.now).await?;
     Ok(NONE.into())
 }
 

@@ -148,6 +148,11 @@ pub fn delete_chain(id: &SessionId) -> String {
     on("delete_chain", id).finish()
 }
 
+/// Deleting one session.
+pub fn delete_session(id: &SessionId) -> String {
+    on("delete_session", id).finish()
+}
+
 /// Moving a chain to the trash. For how long does not count.
 pub fn trash_chain(id: &SessionId) -> String {
     on("trash_chain", id).finish()

@@ -163,6 +163,17 @@ impl Lineage {
         self.below(id, |_| true).into_iter().filter(|other| other != id).collect()
     }
 
+    /// Returns what is left when these sessions are deleted: each session that comes from one of them is a root.
+    pub fn without(&self, gone: &[SessionId]) -> Self {
+        let gone: BTreeSet<&SessionId> = gone.iter().collect();
+        Self::new(self.links.values().filter(|link| !gone.contains(&link.id)).map(|link| {
+            match link.parent.as_ref().is_some_and(|parent| gone.contains(parent)) {
+                true => Link { parent: None, relation: Relation::Root, ..link.clone() },
+                false => link.clone(),
+            }
+        }))
+    }
+
     fn continuation(&self, id: &SessionId) -> Option<SessionId> {
         let children = self.children.get(id)?;
         let carries_on = |(_, child): &&(Timestamp, SessionId)| {

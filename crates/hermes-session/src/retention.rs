@@ -23,12 +23,13 @@ pub struct RetentionPolicy {
     older_than: f64,
     source: Option<Source>,
     only_ghosts: bool,
+    each_session: bool,
 }
 
 impl RetentionPolicy {
     /// Sessions that a terminal began a day ago or more and left without a word or a title.
     pub fn ghosts() -> Self {
-        Self { older_than: 1.0, source: Some(Source::from_stored("tui")), only_ghosts: true }
+        Self { older_than: 1.0, source: Some(Source::from_stored("tui")), only_ghosts: true, each_session: false }
     }
 
     /// Whether only sessions may go that have neither a message nor a title.
@@ -47,8 +48,19 @@ impl RetentionPolicy {
         match older_than {
             days if !days.is_finite() => refuse("is not a finite number"),
             days if days < 0.0 => refuse("is negative"),
-            _ => Ok(Self { older_than, source, only_ghosts: false }),
+            _ => Ok(Self { older_than, source, only_ghosts: false, each_session: false }),
         }
+    }
+
+    /// The same, but each session is judged and deleted by itself, as the agent prunes. A session that comes from one that goes stays, without
+    /// a parent, if it is not old enough. A session of a pinned conversation stays.
+    pub fn each_session(self) -> Self {
+        Self { each_session: true, ..self }
+    }
+
+    /// Whether each session is judged and deleted by itself.
+    pub const fn takes_each_session(&self) -> bool {
+        self.each_session
     }
 
     /// The days without activity after which a conversation may go.
@@ -71,7 +83,7 @@ impl RetentionPolicy {
 /// A conversation that may go, as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The session it starts with.
+    /// The session it starts with; of a policy that takes each session by itself, that session.
     pub conversation: SessionId,
     /// All its sessions, by id.
     pub members: Vec<SessionId>,
@@ -87,7 +99,7 @@ pub struct Candidate {
 /// all: it stays as long as any session in it is active, was active lately, or is its first one and not among the rows.
 /// Its source is its first session's. One that is pinned stays.
 pub fn select(policy: &RetentionPolicy, now: Timestamp, rows: &[SessionSummary]) -> Vec<Candidate> {
-    let mut tally = Tally::default();
+    let mut tally = Tally::new(policy);
     rows.iter().for_each(|row| tally.add(row));
     tally.select(policy, now).candidates
 }
@@ -124,7 +136,7 @@ pub async fn plan_all(store: &dyn SessionStore, policy: &RetentionPolicy, now: T
         page: PageRequest::first(PAGE),
         ..ListRequest::default()
     };
-    let (mut tally, mut is_readable) = (Tally::default(), true);
+    let (mut tally, mut is_readable) = (Tally::new(policy), true);
     loop {
         let page = store.list(&request).await?;
         page.rows.iter().for_each(|row| tally.add(row));
@@ -135,7 +147,7 @@ pub async fn plan_all(store: &dyn SessionStore, policy: &RetentionPolicy, now: T
         }
     }
     let plan = tally.select(policy, now);
-    if is_readable {
+    if is_readable || policy.each_session {
         return Ok(plan);
     }
     let mut whole = Plan { candidates: Vec::new(), ..plan };
@@ -149,8 +161,11 @@ pub async fn plan_all(store: &dyn SessionStore, policy: &RetentionPolicy, now: T
 }
 
 /// What is known of each conversation, without keeping the rows.
-#[derive(Debug, Default)]
-struct Tally(BTreeMap<SessionId, Group>);
+#[derive(Debug)]
+struct Tally {
+    groups: BTreeMap<SessionId, Group>,
+    each_session: bool,
+}
 
 #[derive(Debug)]
 struct Group {
@@ -166,8 +181,13 @@ struct Group {
 }
 
 impl Tally {
+    fn new(policy: &RetentionPolicy) -> Self {
+        Self { groups: BTreeMap::new(), each_session: policy.each_session }
+    }
+
     fn add(&mut self, row: &SessionSummary) {
-        let group = self.0.entry(row.conversation.clone()).or_insert_with(|| Group {
+        let first = if self.each_session { &row.id } else { &row.conversation };
+        let group = self.groups.entry(first.clone()).or_insert_with(|| Group {
             members: Vec::with_capacity(1),
             source: None,
             is_active: false,
@@ -180,7 +200,7 @@ impl Tally {
             Ok(_) => return,
             Err(place) => group.members.insert(place, row.id.clone()),
         }
-        if row.id == row.conversation {
+        if row.id == *first {
             group.source = Some(row.source.clone());
         }
         group.is_active |= row.ended_at.is_none();
@@ -204,7 +224,7 @@ impl Tally {
             last_active: group.last_active,
         };
         let mut plan = Plan::default();
-        for (conversation, group) in self.0.into_iter().filter(|(_, group)| may_go(group)) {
+        for (conversation, group) in self.groups.into_iter().filter(|(_, group)| may_go(group)) {
             match group.is_pinned {
                 true => plan.pinned += 1,
                 false => plan.candidates.push(candidate((conversation, group))),

@@ -204,12 +204,23 @@ pub trait Maintenance: MarkStore + TrashStore {
     //         deletion::a_dropped_deletion_of_a_delegate_is_whole_or_nothing, requests::delete_of_a_chain_repeats
     async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
 
+    /// Deletes one session alone, with its messages and what hangs on it. Each session that comes from it, whatever its relation, stays as a
+    /// conversation without a parent, together with what comes from that one. What is left of the conversation it was part of stays one.
+    ///
+    /// This is how the agent deletes; it is for programs that call us as they call the agent.
+    //  Cases: maintenance::a_session_goes_alone, maintenance::what_is_left_of_a_conversation_stays_one, requests::delete_of_a_session_repeats
+    async fn delete_session(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError>;
+
     /// Deletes conversations, each as [`Maintenance::delete_conversation`] does, that may still go: `policy` is asked again in the step
     /// that deletes, so that one in which something happened since it was selected is kept. So is one that is pinned, whenever that was.
     ///
     /// A conversation is named by the session it starts with. The first ones of the list are looked at, at least one of them and as many
     /// as a short step allows; the answer tells how many. [`retention::prune`](crate::retention::prune) goes through all.
+    ///
+    /// If the policy [takes each session by itself](RetentionPolicy::each_session), sessions are named instead, each is judged alone and goes as
+    /// [`Maintenance::delete_session`] says.
     //  Cases: deletion::prune_takes_what_was_planned, deletion::prune_keeps_what_came_alive, deletion::prune_of_many,
+    //         deletion::prune_may_take_each_session_by_itself,
     //         marks::pruning_keeps_what_is_pinned
     async fn prune(
         &self,

@@ -65,6 +65,8 @@ pub struct TopicBinding {
 /// A change of topics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopicChange {
+    /// Topics will be used: a store that makes its tables for them on demand makes them now. Nothing else changes.
+    Prepare,
     /// Topics are on in a chat. What is not known of the platform stays as it was.
     On {
         /// The chat.
@@ -107,6 +109,7 @@ impl TopicChange {
     /// What can't be kept.
     pub fn check(&self) -> Result<(), Invalid> {
         let names: Vec<(&'static str, &str)> = match self {
+            Self::Prepare => Vec::new(),
             Self::On { chat_id, user_id, .. } => vec![("chat", chat_id), ("user", user_id)],
             Self::Off { chat_id, .. } => vec![("chat", chat_id)],
             Self::Bind { chat_id, thread_id, user_id, session_key, managed_mode, .. } => vec![

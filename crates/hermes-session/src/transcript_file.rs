@@ -3,7 +3,7 @@
 /// The gateway's list of which chat is in which session. It is nobody's transcript, whatever a session is called.
 const ROUTES: &str = "sessions.json";
 
-/// The session whose file has this name: `session_ID.json`, `request_dump_ID_TIME.json`, `ID.json`, `ID.jsonl`.
+/// The session whose file has this name: `session_ID.json`, `request_dump_ID_TIME.json`, `request_dump_ID_NUMBER.json`, `ID.json`, `ID.jsonl`.
 ///
 /// A name that could be two sessions' is the one's for which the agent writes it today.
 pub fn session_of(name: &str) -> Option<&str> {
@@ -18,7 +18,7 @@ pub fn session_of(name: &str) -> Option<&str> {
         return Some(id);
     }
     match stem.strip_prefix("request_dump_") {
-        Some(dump) => without_time(dump),
+        Some(dump) => without_time(dump).or_else(|| without_number(dump)),
         None => Some(stem),
     }
 }
@@ -30,6 +30,13 @@ fn without_time(dump: &str) -> Option<&str> {
     let (id, time) = dump.as_bytes().split_at(cut);
     let fits = |(byte, shape): (&u8, &u8)| if *shape == b'd' { byte.is_ascii_digit() } else { byte == shape };
     (!id.is_empty() && time.iter().zip(SHAPE).all(fits)).then(|| &dump[..cut])
+}
+
+/// Cuts `_001` off: up to five digits, which is shorter than any part of a time.
+fn without_number(dump: &str) -> Option<&str> {
+    let (id, number) = dump.rsplit_once('_')?;
+    let is_number = (1..=5).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && !id.is_empty()).then_some(id)
 }
 
 #[cfg(test)]
@@ -46,6 +53,10 @@ mod tests {
             ("request_dump_x_20250305_091523_20250305_091523_123456.json", Some("x_20250305_091523")),
             ("request_dump_20250305_091523_123456.json", None),
             ("request_dump_x_y.json", None),
+            ("request_dump_x_001.json", Some("x")),
+            ("request_dump_x_20250305_091523_001.json", Some("x_20250305_091523")),
+            ("request_dump__1.json", None),
+            ("request_dump_1.json", None),
             ("sessions.json", None),
             ("sessions.jsonl", Some("sessions")),
             ("notes.txt", None),

@@ -123,6 +123,8 @@ fn prepare(database: Database, path: &Path, options: &SqliteOptions, deadline: I
 /// Opens the file for a reader. It may make the `-shm` file that reading a WAL needs, and change nothing else.
 pub(crate) fn open_reader(path: &Path) -> Result<Database, Failure> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Copies of stale derived data are made in memory (fresh.rs).
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "query_only", true)?;
     // Enough for the pages of a long session; the default is a quarter of it.
     connection.pragma_update(None, "cache_size", -8_000)?;

@@ -48,7 +48,7 @@ fn batch(rows: impl Iterator<Item = Result<(i64, i64), rusqlite::Error>>) -> Res
     Ok(messages)
 }
 
-/// What goes with a session: its conversation, or its chain.
+/// What goes with a session: its conversation, its chain, or nothing but itself.
 pub(crate) type Extent = fn(&Lineage, &SessionId) -> Vec<SessionId>;
 
 /// Deletes what goes with a session, and as much of its rows as a step takes; whether no more are left.
@@ -95,8 +95,7 @@ fn go(
         let (members, root) = (extent(&lineage, id), lineage.conversation_root(id));
         let deleted = goes(&lineage)?;
         if !members.contains(&root) {
-            // What stays is as active as the rest of it. Lists go by that, so it is true from here on.
-            mend::conversation_activity(database, &root)?;
+            mend::standing(database, &root)?;
         }
         Ok(deleted)
     })?;
@@ -138,8 +137,11 @@ pub(crate) fn prune(
         match fate(database, id, policy, now)? {
             Fate::Gone => {}
             Fate::Stays => pruned.kept += 1,
-            Fate::Goes(members) => {
+            Fate::Goes { members, root } => {
                 let deleted = doom(database, &members, Hidden::Doomed)?;
+                if !members.contains(&root) {
+                    mend::standing(database, &root)?;
+                }
                 pruned.conversations += 1;
                 pruned.sessions += deleted.sessions;
                 pruned.messages += deleted.messages;
@@ -157,8 +159,8 @@ enum Fate {
     Gone,
     /// Something happened in it, it is pinned, or it is part of another one now.
     Stays,
-    /// It goes with these sessions.
-    Goes(Vec<SessionId>),
+    /// These sessions go, of the conversation that starts with `root`.
+    Goes { members: Vec<SessionId>, root: SessionId },
 }
 
 fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Timestamp) -> Result<Fate, Failure> {
@@ -166,10 +168,11 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
         Err(Failure::Store(StoreError::NotFound(_))) => return Ok(Fate::Gone),
         lineage => lineage?,
     };
-    if lineage.conversation_root(id) != *id || marks::is_pinned(database, id)? {
+    let (root, is_alone) = (lineage.conversation_root(id), policy.takes_each_session());
+    if (root != *id && !is_alone) || marks::is_pinned(database, &root)? {
         return Ok(Fate::Stays);
     }
-    let members = lineage.conversation(id);
+    let members = if is_alone { vec![id.clone()] } else { lineage.conversation(id) };
     for member in &members {
         let found = database
             .prepare_cached(
@@ -184,7 +187,8 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
         // A member that can't be read may be active.
         let Some((source, (Some(_), Some(_), Some(mut last_active)), dirty)) = found else { return Ok(Fate::Stays) };
         if dirty & 1 != 0 {
-            last_active = last_active.max(mend::last_active(database, member)?.unwrap_or(last_active));
+            // Stale: a foreign writer may have moved the start or the messages in either direction.
+            last_active = mend::last_active(database, member)?.unwrap_or(last_active);
         }
         if policy.only_ghosts() && !is_ghost(database, member)? {
             return Ok(Fate::Stays);
@@ -194,7 +198,7 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
             return Ok(Fate::Stays);
         }
     }
-    Ok(Fate::Goes(members))
+    Ok(Fate::Goes { members, root })
 }
 
 /// Whether a session has neither a message nor a title.
@@ -224,7 +228,7 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
         marks::forget(database, member)?;
     }
     for member in members {
-        // What is left below is a conversation of its own: a branch. It stays, without a parent.
+        // What is left below is a conversation of its own. It stays, without a parent; the trigger marks its place as stale.
         run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", member)?;
         run("UPDATE hx_session SET dirty = dirty | 2, root = session_id, active = last_active WHERE root = ?", member)?;
     }

@@ -20,6 +20,7 @@ mod error;
 mod facts;
 mod filesystem;
 mod foreign;
+mod fresh;
 mod handoffs;
 mod hidden;
 mod import;

@@ -2,9 +2,10 @@
 
 use crate::database::Database;
 use crate::error::Failure;
+use crate::fresh::Decides;
 use crate::row::{Row, time};
 use crate::shape::Shape;
-use crate::{marks, mend};
+use crate::{fresh, marks, mend};
 use hermes_session::{
     Counts, ListCursor, ListRequest, Listing, Order, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
     Unreadable, View,
@@ -16,8 +17,13 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
-/// A page, and whether something in the store should be mended.
+/// Returns a page, and whether stored derived data is stale and should be recomputed by the writer.
 pub(crate) fn list(database: &Database, request: &ListRequest) -> Result<(Listing, bool), Failure> {
+    let is_stale = mend::is_needed(database)?;
+    Ok((fresh::read(database, Decides::ByPlaceAndTime, |database| rows(database, request))?, is_stale))
+}
+
+fn rows(database: &Database, request: &ListRequest) -> Result<Listing, Failure> {
     let mut listing = Listing::default();
     if request.after.is_none() && request.page.offset() == 0 && request.page.limit() > 0 {
         listing.unreadable = nameless(database)?;
@@ -26,7 +32,7 @@ pub(crate) fn list(database: &Database, request: &ListRequest) -> Result<(Listin
         Order::Active | Order::Started | Order::Id => in_order(database, request, &mut listing)?,
         Order::Messages | Order::Cost => by_size(database, request, &mut listing)?,
     }
-    Ok((listing, mend::is_needed(database)?))
+    Ok(listing)
 }
 
 /// The page in an order that the side table has.
@@ -258,7 +264,7 @@ fn at_tip(
     Ok(summary)
 }
 
-/// Looks up the preview and the times, if the side row may not know them, and the marks, and sums the usage.
+/// Looks up the preview if it is stale, and the marks, and sums the usage. Times are fresh here.
 fn whole(
     database: &Database,
     view: View,
@@ -271,8 +277,6 @@ fn whole(
         if summary.preview.is_empty() && summary.id != *first {
             summary.preview = mend::first_preview(database, &summary.id)?;
         }
-        summary.last_active =
-            summary.last_active.max(mend::last_active(database, first)?.unwrap_or(summary.started_at));
     }
     marks::fill(database, &mut summary)?;
     count_messages(database, view, &mut summary, first)?;
@@ -344,6 +348,10 @@ fn nameless(database: &Database) -> Result<Vec<Unreadable>, Failure> {
 }
 
 pub(crate) fn counts(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
+    fresh::read(database, Decides::ByPlaceAndTime, |database| count(database, filter))
+}
+
+fn count(database: &Database, filter: &SessionFilter) -> Result<Counts, Failure> {
     if filter.asks_of_tip() {
         return counts_of_rows(database, filter);
     }

@@ -4,11 +4,12 @@
 
 use crate::database::Database;
 use crate::error::Failure;
-use crate::lineage;
+use crate::fresh::Decides;
 use crate::requests::once;
 use crate::row::{require, time};
 use crate::shape::Shape;
 use crate::store::SqliteStore;
+use crate::{fresh, lineage};
 use async_trait::async_trait;
 use hermes_session::marks::changed_tags;
 use hermes_session::{
@@ -95,6 +96,10 @@ fn change_tags(
 }
 
 fn tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
+    fresh::read(database, Decides::ByPlace, count_tags)
+}
+
+fn count_tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
     if !are_there(database)? {
         return Ok(Vec::new());
     }

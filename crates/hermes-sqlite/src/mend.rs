@@ -49,13 +49,18 @@ fn place(database: &Database, marked: &[(SessionId, i64)]) -> Result<(), Failure
         roots.insert(root);
     }
     for root in roots {
-        let tip = tip(database, &root)?;
-        database
-            .prepare_cached("UPDATE hx_session SET tip = ? WHERE session_id = ?")?
-            .execute(params![tip.as_str(), root.as_str()])?;
-        conversation_activity(database, &root)?;
+        standing(database, &root)?;
     }
     Ok(())
+}
+
+/// Recomputes where a conversation ends and how active it is. Lists go by that.
+pub(crate) fn standing(database: &Database, root: &SessionId) -> Result<(), Failure> {
+    let tip = tip(database, root)?;
+    database
+        .prepare_cached("UPDATE hx_session SET tip = ? WHERE session_id = ?")?
+        .execute(params![tip.as_str(), root.as_str()])?;
+    conversation_activity(database, root)
 }
 
 /// Mends all marked rows.

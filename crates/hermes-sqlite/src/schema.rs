@@ -11,7 +11,7 @@ mod side;
 pub(crate) use agent::TABLES as AGENT_TABLES;
 pub(crate) use look::version;
 pub(crate) use memory::refresh as refresh_memory;
-pub(crate) use side::{add_card, lacks_card};
+pub(crate) use side::{add_card, copy_sessions_to_memory, lacks_card};
 
 use crate::copy;
 use crate::database::Database;

@@ -97,9 +97,11 @@ pub(crate) fn stamp(
 ) -> Result<(), Failure> {
     database
         .prepare_cached(
-            "INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active) \
+            // A place that comes from a stale one is stale too.
+            "INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active, dirty) \
              SELECT ?1, ?2, ?3, CASE WHEN ?2 IN ('continuation', 'delegate') \
-             THEN coalesce((SELECT root FROM hx_session WHERE session_id = ?3), ?1) ELSE ?1 END, ?1, ?4, ?4, ?4",
+             THEN coalesce((SELECT root FROM hx_session WHERE session_id = ?3), ?1) ELSE ?1 END, ?1, ?4, ?4, ?4, \
+             coalesce((SELECT dirty & 2 FROM hx_session WHERE session_id = ?3), 0)",
         )?
         .execute(params![id.as_str(), relation.as_str(), parent.map(SessionId::as_str), started_at.seconds()])?;
     Ok(())

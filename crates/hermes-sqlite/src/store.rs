@@ -7,12 +7,13 @@ use crate::budget::Budget;
 use crate::connection::Access;
 use crate::database::Database;
 use crate::error::Failure;
+use crate::fresh::Decides;
 use crate::notice::Notice;
 use crate::options::Adopt;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, connection, deletion, indexes, lineage, listing, messages, meta, optimize, place, row, search,
+    SqliteOptions, connection, deletion, fresh, indexes, lineage, listing, messages, meta, optimize, place, row, search,
     sessions, titles, usage,
 };
 use async_trait::async_trait;
@@ -376,7 +377,10 @@ impl SessionStore for SqliteStore {
 impl SearchStore for SqliteStore {
     async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
         let request = request.clone();
-        let answer = self.workers.read("search messages", move |database| search::search(database, &request)).await?;
+        let work = move |database: &Database| {
+            fresh::read(database, Decides::ByPlace, |database| search::search(database, &request))
+        };
+        let answer = self.workers.read("search messages", work).await?;
         if answer.served.unindexed > 0 {
             // The agent may be the only one that writes here, and fills no index of ours: whoever searches has them filled.
             self.workers.nudge();

@@ -112,6 +112,7 @@ pub(crate) fn import(database: &Database, topics: &Topics) -> Result<TopicsImpor
 /// Changes topics. The tables are made with the first.
 pub(crate) fn change(database: &Database, change: &TopicChange, at: Timestamp) -> Result<(), Failure> {
     match change {
+        TopicChange::Prepare => make_tables(database),
         TopicChange::On { chat_id, user_id, has_topics_enabled, allows_users_to_create_topics } => {
             make_tables(database)?;
             let there = mode_of(database, chat_id)?;

@@ -266,7 +266,7 @@ class AsyncSessionDB:
         session_id: str,
         include_ancestors: bool = False,
     ) -> list[dict[str, Any]]:
-        """The messages as a model's client takes them, of this session or of its whole chain."""
+        """The messages as a model's client takes them, of this session or of its ancestors and itself."""
         return await self._run(SessionDB.get_messages_as_conversation, session_id, include_ancestors)
 
     async def search_messages(
@@ -280,6 +280,7 @@ class AsyncSessionDB:
     ) -> list[dict[str, Any]]:
         """The messages that match, best first, each with a marked excerpt and its neighbours.
 
+        If nothing matches as a whole, those that have any of the words, each with ``"relaxed": True``.
         ``source_filter=[]`` matches nothing; ``exclude_sources=[]`` and ``role_filter=[]`` leave nothing out.
         """
         return await self._run(
@@ -369,7 +370,10 @@ class AsyncSessionDB:
         project_compression_tips: bool = True,
         order_by_last_active: bool = False,
     ) -> list[Row]:
-        """Conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question."""
+        """Conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question.
+
+        A compressed conversation is one row: its first session, with identity, counts, title, activity and preview of its last.
+        """
         return await self._run(
             SessionDB.list_sessions_rich,
             source,
@@ -425,7 +429,10 @@ class AsyncSessionDB:
         return await self._run(SessionDB.export_all, source)
 
     async def delete_session(self, session_id: str, sessions_dir: Folder = None) -> bool:
-        """Deletes a session with its messages, and its transcript files if their folder is given. Whether it was there."""
+        """Deletes a session with its messages, and its transcript files if their folder is given. Whether it was there.
+
+        Its children stay, as sessions without a parent.
+        """
         return await self._run(SessionDB.delete_session, session_id, sessions_dir)
 
     async def prune_sessions(
@@ -434,7 +441,7 @@ class AsyncSessionDB:
         source: str | None = None,
         sessions_dir: Folder = None,
     ) -> int:
-        """Deletes ended sessions that are older than this many days, and returns how many."""
+        """Deletes ended sessions that were last active more than this many days ago, and returns how many."""
         return await self._run(SessionDB.prune_sessions, older_than_days, source, sessions_dir)
 
     async def prune_empty_ghost_sessions(self, sessions_dir: Folder = None) -> int:

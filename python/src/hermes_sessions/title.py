@@ -12,6 +12,7 @@ _JOINER = "\u200d"
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffc]"
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _MODIFIERS = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
 _PICTOGRAPH = re.compile("[\U0001f000-\U0001faff\u2190-\u2bff\xa9\xae\u203c\u3030]")
@@ -24,7 +25,7 @@ def sanitize_title(title: str | None) -> str | None:
     """
     if not title:
         return None
-    visible = _INVISIBLE.sub("", _drop_joiners(title))
+    visible = _INVISIBLE.sub("", _drop_joiners(_SURROGATE.sub("\ufffd", title)))
     cleaned = _SPACE.sub(" ", unicodedata.normalize("NFC", visible)).strip()
     if len(cleaned) > MAX_TITLE_LENGTH:
         raise ValueError(f"Title too long ({len(cleaned)} chars, max {MAX_TITLE_LENGTH})")

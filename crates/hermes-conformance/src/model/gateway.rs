@@ -99,6 +99,7 @@ impl State {
 
     pub(super) fn change_topics(&mut self, change: &TopicChange, at: Timestamp) -> Result<(), StoreError> {
         match change {
+            TopicChange::Prepare => {}
             TopicChange::On { chat_id, user_id, has_topics_enabled, allows_users_to_create_topics } => {
                 let capabilities = (*has_topics_enabled, *allows_users_to_create_topics);
                 let mode = TopicMode::on(self.modes.remove(chat_id), chat_id, user_id, capabilities, at);

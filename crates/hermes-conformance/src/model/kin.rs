@@ -68,6 +68,11 @@ impl State {
         Ok(self.delete_all(self.links().chain(id)))
     }
 
+    pub(super) fn delete_session(&mut self, id: &SessionId) -> Result<Deleted, StoreError> {
+        self.existing(id)?;
+        Ok(self.delete_all(vec![id.clone()]))
+    }
+
     fn delete_all(&mut self, members: Vec<SessionId>) -> Deleted {
         let gone: BTreeSet<SessionId> = members.into_iter().collect();
         let mut messages = 0;
@@ -100,7 +105,8 @@ impl State {
         for id in conversations.iter() {
             let Some(first) = self.sessions.get(id) else { continue };
             let links = self.links();
-            let members = links.conversation(id);
+            let is_alone = policy.takes_each_session();
+            let members = if is_alone { vec![id.clone()] } else { links.conversation(id) };
             let is_idle = |member: &SessionId| {
                 let member = &self.sessions[member];
                 let is_ghost = member.title.is_none() && !self.transcripts.contains_key(&member.id);
@@ -109,12 +115,13 @@ impl State {
                     && (is_ghost || !policy.only_ghosts())
             };
             let is_meant = policy.source().is_none_or(|only| *only == first.source);
-            let is_pinned = self.marks_of(id).pinned_at.is_some();
-            if !is_meant || is_pinned || links.conversation_root(id) != *id || !members.iter().all(is_idle) {
+            let root = links.conversation_root(id);
+            let is_pinned = self.marks_of(&root).pinned_at.is_some();
+            if !is_meant || is_pinned || (root != *id && !is_alone) || !members.iter().all(is_idle) {
                 pruned.kept += 1;
                 continue;
             }
-            let deleted = self.delete_conversation(id)?;
+            let deleted = self.delete_all(members);
             pruned.conversations += 1;
             pruned.sessions += deleted.sessions;
             pruned.messages += deleted.messages;

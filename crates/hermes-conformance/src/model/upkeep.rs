@@ -26,6 +26,10 @@ impl Maintenance for ModelStore {
         self.once(request, change::delete_chain(id), id, |state| state.delete_chain(id))
     }
 
+    async fn delete_session(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.once(request, change::delete_session(id), id, |state| state.delete_session(id))
+    }
+
     async fn prune(
         &self,
         conversations: &[SessionId],

@@ -62,7 +62,9 @@ impl ReferenceStateMachine for Machine {
             traces.made.insert(id.clone());
         }
         match &step.operation {
-            Operation::DeleteConversation(id) | Operation::DeleteChain(id) => _ = traces.made.remove(id),
+            Operation::DeleteConversation(id) | Operation::DeleteChain(id) | Operation::DeleteSession(id) => {
+                _ = traces.made.remove(id);
+            }
             Operation::TrashChain(id) if traces.made.remove(id) => _ = traces.trashed.insert(id.clone()),
             Operation::Restore(id) if traces.trashed.remove(id) => _ = traces.made.insert(id.clone()),
             _ => {}
@@ -114,6 +116,7 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
         2 => (known(), usage()).prop_map(|(id, update)| Operation::RecordUsage(id, update)),
         1 => known().prop_map(Operation::DeleteConversation),
         2 => known().prop_map(Operation::DeleteChain),
+        2 => known().prop_map(Operation::DeleteSession),
         2 => known().prop_map(Operation::TrashChain),
         3 => any_of(traces.trashed.iter().cloned().collect()).prop_map(Operation::Restore),
         1 => prop_oneof![
@@ -133,8 +136,10 @@ fn operation(traces: &Traces) -> BoxedStrategy<Operation> {
 /// A few seconds without activity are enough: no operation takes place more than two minutes from another.
 fn policy() -> impl Strategy<Value = RetentionPolicy> {
     let source = option::weighted(0.3, select(&["cli", "unknown"][..]).prop_map(source));
-    (0..20_i32, source)
-        .prop_map(|(seconds, source)| RetentionPolicy::new(f64::from(seconds) * 2.5 / 86_400.0, source).unwrap())
+    (0..20_i32, source, any::<bool>()).prop_map(|(seconds, source, each)| {
+        let policy = RetentionPolicy::new(f64::from(seconds) * 2.5 / 86_400.0, source).unwrap();
+        if each { policy.each_session() } else { policy }
+    })
 }
 
 fn tags() -> impl Strategy<Value = Vec<Tag>> {

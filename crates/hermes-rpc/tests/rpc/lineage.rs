@@ -33,7 +33,7 @@ async fn a_compressed_conversation_is_one_row() {
             (&json!("tip"), &json!("work #2"), &json!("root"))
         );
         assert_eq!((&row["started_at"], &row["parent_session_id"]), (&json!(START as f64), &json!(null)));
-        assert_eq!(row["input_tokens"], json!(15));
+        assert_eq!((&row["input_tokens"], &row["preview"]), (&json!(10), &json!("go on")), "as the agent shows them");
         let raw = client.named("list_sessions_rich", json!({"project_compression_tips": false})).await;
         assert_eq!((raw.as_array().unwrap().len(), &raw[0]["id"]), (1, &json!("root")));
         let all = client.named("list_sessions_rich", json!({"include_children": true})).await;
@@ -73,7 +73,7 @@ async fn resuming_leads_to_where_something_was_said() {
 }
 
 #[tokio::test]
-async fn ancestors_come_in_order_and_without_what_was_copied() {
+async fn ancestors_come_in_order_and_without_repeated_prompts() {
     for place in places() {
         let mut client = Client::of(&place).await;
         client.call("create_session", json!(["root", "cli"])).await;
@@ -89,15 +89,26 @@ async fn ancestors_come_in_order_and_without_what_was_copied() {
         }
         let whole = client.call("get_messages_as_conversation", json!(["tip", true])).await;
         let texts: Vec<&str> = whole.as_array().unwrap().iter().map(|map| map["content"].as_str().unwrap()).collect();
-        assert_eq!(texts, ["one", "two", "yes", "yes", "end", "three"]);
+        assert_eq!(
+            texts,
+            ["one", "two", "yes", "end", "end", "three"],
+            "a prompt is repeated while nothing answers it"
+        );
         let own = client.call("get_messages_as_conversation", json!(["tip"])).await;
         assert_eq!(own, json!([{"role": "assistant", "content": "end"}, {"role": "user", "content": "three"}]));
         assert_eq!(client.call("get_messages_as_conversation", json!(["gone", true])).await, json!([]));
+        // A session of any relation has its parents before it, in the order in which messages were stored.
+        child(&mut client, "helper", "tip").await;
+        client.call("append_message", json!(["helper", "user", "look"])).await;
+        client.call("append_message", json!(["tip", "assistant", "later"])).await;
+        let whole = client.call("get_messages_as_conversation", json!(["helper", true])).await;
+        let texts: Vec<&str> = whole.as_array().unwrap().iter().map(|map| map["content"].as_str().unwrap()).collect();
+        assert_eq!(texts[5..], ["three", "look", "later"]);
     }
 }
 
 #[tokio::test]
-async fn a_branch_brings_no_parent_in() {
+async fn a_branch_does_not_repeat_a_prompt_of_its_parent() {
     for place in places() {
         let mut client = Client::of(&place).await;
         client.call("create_session", json!(["root", "cli"])).await;

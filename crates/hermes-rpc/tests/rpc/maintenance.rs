@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_conversation_is_deleted_as_a_whole_with_its_files() {
+async fn a_session_is_deleted_alone_with_its_files() {
     for place in places() {
         let mut client = Client::of(&place).await;
         let folder = tempfile::tempdir().unwrap();
@@ -20,14 +20,17 @@ async fn a_conversation_is_deleted_as_a_whole_with_its_files() {
         client.call("create_session", json!(["ab", "cli"])).await;
         assert_eq!(client.call("delete_session", json!(["b", folder.path()])).await, json!(true));
         assert_eq!(client.call("delete_session", json!(["b"])).await, json!(false));
-        assert_eq!(client.call("session_count", json!([])).await, json!(1));
+        assert_eq!(client.call("session_count", json!([])).await, json!(3));
+        let orphan = client.call("get_session", json!(["c"])).await;
+        assert_eq!(orphan["parent_session_id"], json!(null));
+        assert_eq!(client.call("get_compression_tip", json!(["a"])).await, json!("a"));
         let left = ["a.json", "b.jsonl", "ab.json", "session_c.json"].map(|name| file(name).exists());
-        assert_eq!(left, [false, false, true, false]);
+        assert_eq!(left, [true, false, true, true]);
     }
 }
 
 #[tokio::test]
-async fn a_delegate_is_deleted_alone_with_its_files() {
+async fn what_a_deleted_delegate_sent_stays() {
     for place in places() {
         let mut client = Client::of(&place).await;
         let folder = tempfile::tempdir().unwrap();
@@ -46,12 +49,14 @@ async fn a_delegate_is_deleted_alone_with_its_files() {
         assert_eq!(client.ask(delete).await["r"], json!(true), "a repeated request is told the same");
         assert_eq!(client.call("delete_session", json!(["helper"])).await, json!(false));
         let left = ["a.json", "helper.json", "deep.jsonl", "other.json"].map(|name| folder.path().join(name).exists());
-        assert_eq!(left, [true, false, false, true]);
-        assert_eq!(client.call("get_session", json!(["deep"])).await, json!(null), "nothing dangles");
-        assert_eq!(client.call("session_count", json!([])).await, json!(2));
-        assert_eq!(client.call("search_messages", json!(["sent"])).await.as_array().unwrap().len(), 1);
+        assert_eq!(left, [true, false, true, true]);
+        assert_eq!(client.call("get_session", json!(["deep"])).await["parent_session_id"], json!(null));
+        assert_eq!(client.call("session_count", json!([])).await, json!(3));
+        assert_eq!(client.call("search_messages", json!(["sent"])).await.as_array().unwrap().len(), 2);
         let rows = client.call("list_sessions_rich", json!([])).await;
-        assert_eq!((rows.as_array().unwrap().len(), &rows[0]["id"]), (1, &json!("a")));
+        let mut ids: Vec<&str> = rows.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, ["a", "deep"]);
         assert_eq!(client.call("verify", json!([])).await["sound"], json!(true));
     }
 }

@@ -105,3 +105,26 @@ async fn a_value_of_many_megabytes_crosses() {
     assert_eq!(back.len(), large.len() + 2);
     assert!(back.trim_matches('"') == large);
 }
+
+#[tokio::test]
+async fn a_lone_surrogate_in_a_title_or_a_query_is_text() {
+    for place in places() {
+        let mut client = Client::of(&place).await;
+        client.call("create_session", json!(["s", "cli"])).await;
+        for (line, expect) in [
+            (r#"{"m": "append_message", "a": ["s", "user", "half \udc00 of it"]}"#, r#"{"r": 1"#),
+            (r#"{"m": "set_session_title", "a": ["s", "plan \ud800"]}"#, r#"{"r": true"#),
+            (r#"{"m": "get_session_title", "a": ["s"]}"#, "{\"r\": \"plan \u{fffd}\""),
+            (r#"{"m": "resolve_session_by_title", "a": ["plan \ud800"]}"#, r#"{"r": "s""#),
+            (r#"{"m": "get_next_title_in_lineage", "a": ["plan \ud800"]}"#, "{\"r\": \"plan \u{fffd} #2\""),
+            (r#"{"m": "sanitize_title", "a": [" \ud800 "]}"#, "{\"r\": \"\u{fffd}\""),
+            (r#"{"m": "search_messages", "a": ["half \ud83d of"]}"#, r#"{"r": [{"id": 1, "session_id": "s""#),
+            (r#"{"m": "search", "a": ["half \ud83d"]}"#, r#"{"r": {"hits": [{"id": 1"#),
+            (r#"{"m": "search_messages", "a": ["\ud83d"]}"#, r#"{"r": ["#),
+        ] {
+            client.write(line).await;
+            let answer = client.raw_line().await;
+            assert!(answer.starts_with(expect), "{line}: {answer}");
+        }
+    }
+}

@@ -71,9 +71,10 @@ fn what_is_pinned_stays_and_is_counted() {
     let rows =
         [pinned(row("c", "r", 50.0)), pinned(row("r", "r", 10.0)), row("x", "x", 1.0), pinned(row("y", "y", 990.0))];
     check(90.0, None, &rows, &["x: x (2)"]);
-    let mut tally = Tally::default();
+    let policy = RetentionPolicy::new(90.0, None).unwrap();
+    let mut tally = Tally::new(&policy);
     rows.iter().for_each(|row| tally.add(row));
-    let plan = tally.select(&RetentionPolicy::new(90.0, None).unwrap(), Timestamp::from_seconds(NOW).unwrap());
+    let plan = tally.select(&policy, Timestamp::from_seconds(NOW).unwrap());
     assert_eq!((plan.candidates.len(), plan.pinned), (1, 1), "one of them is not old enough");
 }
 

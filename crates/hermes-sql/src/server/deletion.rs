@@ -36,6 +36,24 @@ pub async fn delete_chain<T: Sql>(transaction: &T, id: &SessionId, request: &Req
     .await
 }
 
+/// `delete_session` of the contract.
+pub async fn delete_session<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Deleted, T::Failure> {
+    once(transaction, request, id, || change::delete_session(id), async {
+        transaction.lock_kin().await?;
+        let lineage = lineage::read(transaction, id).await?;
+        remove_alone(transaction, &lineage, id).await
+    })
+    .await
+}
+
+/// Removes one session and places what is left of its lineage.
+async fn remove_alone<T: Sql>(transaction: &T, lineage: &Lineage, id: &SessionId) -> Result<Deleted, T::Failure> {
+    let gone = [id.clone()];
+    let deleted = remove(transaction, lineage, &gone).await?;
+    lineage::place(transaction, &lineage.without(&gone)).await?;
+    Ok(deleted)
+}
+
 /// `trash_chain` of the contract.
 pub async fn trash_chain<T: Sql>(
     transaction: &T,
@@ -86,15 +104,19 @@ pub async fn prune<T: Sql>(
             Err(failure) if failure.is_missing() => continue,
             lineage => lineage?,
         };
-        let members = lineage.conversation(id);
-        if lineage.conversation_root(id) != *id
+        let (root, is_alone) = (lineage.conversation_root(id), policy.takes_each_session());
+        let members = if is_alone { vec![id.clone()] } else { lineage.conversation(id) };
+        if (root != *id && !is_alone)
             || !may_go(transaction, &members, policy, now).await?
-            || is_pinned(transaction, id).await?
+            || is_pinned(transaction, &root).await?
         {
             pruned.kept += 1;
             continue;
         }
-        let deleted = remove(transaction, &lineage, &members).await?;
+        let deleted = match is_alone {
+            true => remove_alone(transaction, &lineage, id).await?,
+            false => remove(transaction, &lineage, &members).await?,
+        };
         pruned.conversations += 1;
         pruned.sessions += deleted.sessions;
         pruned.messages += deleted.messages;

@@ -50,6 +50,8 @@ pub async fn import<T: Sql>(transaction: &T, topics: &Topics) -> Result<TopicsIm
 pub async fn change<T: Sql>(transaction: &T, change: &TopicChange, at: Timestamp) -> Result<(), T::Failure> {
     transaction.lock_kin().await?;
     match change {
+        // The tables came with the schema.
+        TopicChange::Prepare => Ok(()),
         TopicChange::On { chat_id, user_id, has_topics_enabled, allows_users_to_create_topics } => {
             let there = mode_of(transaction, chat_id).await?;
             let capabilities = (*has_topics_enabled, *allows_users_to_create_topics);

@@ -166,7 +166,20 @@ pub(crate) fn add_card(database: &Database) -> Result<(), Failure> {
 
 /// Returns the statements that make the same tables as temporary ones.
 pub(super) fn temporary_tables() -> String {
-    TABLES
+    temporary(TABLES)
+}
+
+/// Copies `hx_session` into memory, where it can be changed while the file is only read. Statements that name it mean the copy from then on.
+pub(crate) fn copy_sessions_to_memory(database: &Database) -> Result<(), Failure> {
+    let is_wanted =
+        |statement: &&str| statement.contains("EXISTS hx_session (") || statement.contains(" ON hx_session(");
+    let statements: Vec<&str> = TABLES.split_inclusive(';').filter(is_wanted).collect();
+    database.execute_batch(&temporary(&statements.concat()))?;
+    Ok(database.execute_batch("INSERT INTO temp.hx_session SELECT * FROM main.hx_session")?)
+}
+
+fn temporary(statements: &str) -> String {
+    statements
         .replace("CREATE TABLE IF NOT EXISTS ", "CREATE TEMP TABLE ")
         .replace("CREATE INDEX IF NOT EXISTS ", "CREATE INDEX temp.")
 }

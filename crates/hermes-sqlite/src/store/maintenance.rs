@@ -2,9 +2,10 @@
 
 use super::SqliteStore;
 use crate::database::Database;
+use crate::fresh::Decides;
 use crate::{
-    backup, deletion, foreign, import, indexes, insights, maintenance, meta, optimize, recount, statistics, topics,
-    verify,
+    backup, deletion, foreign, fresh, import, indexes, insights, maintenance, meta, optimize, recount, statistics,
+    topics, verify,
 };
 use async_trait::async_trait;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
@@ -24,6 +25,10 @@ impl Maintenance for SqliteStore {
 
     async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
         self.delete(id, Lineage::chain, change::delete_chain(id), request).await
+    }
+
+    async fn delete_session(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+        self.delete(id, |_, id| vec![id.clone()], change::delete_session(id), request).await
     }
 
     async fn prune(
@@ -119,12 +124,16 @@ impl Maintenance for SqliteStore {
     }
 
     async fn statistics(&self) -> Result<Statistics, StoreError> {
-        self.workers.read("count what there is", statistics::statistics).await
+        let work = |database: &Database| fresh::read(database, Decides::ByPlaceAndTime, statistics::statistics);
+        self.workers.read("count what there is", work).await
     }
 
     async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
         let request = request.clone();
-        self.workers.read("tell how it was used", move |database| insights::insights(database, &request)).await
+        let work = move |database: &Database| {
+            fresh::read(database, Decides::ByPlaceAndTime, |database| insights::insights(database, &request))
+        };
+        self.workers.read("tell how it was used", work).await
     }
 
     async fn room(&self) -> Result<Room, StoreError> {

@@ -34,6 +34,7 @@ mod refusals;
 mod restore_backup;
 mod room;
 mod search;
+mod stale;
 mod topics;
 mod trash;
 mod vacuum;

@@ -85,7 +85,7 @@ class MessageCalls(Calls):
         return rows
 
     def get_messages_as_conversation(self, session_id: str, include_ancestors: bool = False) -> list[dict[str, Any]]:
-        """The messages as a model's client takes them, of this session or of its whole chain."""
+        """The messages as a model's client takes them, of this session or of its ancestors and itself."""
         messages: list[dict[str, Any]] = self._read("get_messages_as_conversation", session_id, include_ancestors)
         return messages
 

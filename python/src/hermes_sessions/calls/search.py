@@ -22,6 +22,7 @@ class SearchCalls(Calls):
     ) -> list[dict[str, Any]]:
         """The messages that match, best first, each with a marked excerpt and its neighbours.
 
+        If nothing matches as a whole, those that have any of the words, each with ``"relaxed": True``.
         ``source_filter=[]`` matches nothing; ``exclude_sources=[]`` and ``role_filter=[]`` leave nothing out.
         """
         hits: list[dict[str, Any]] = self._read(
@@ -115,7 +116,10 @@ class SearchCalls(Calls):
         project_compression_tips: bool = True,
         order_by_last_active: bool = False,
     ) -> list[Row]:
-        """Conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question."""
+        """Conversations for a list: all columns, ``last_active`` and a ``preview`` of the first question.
+
+        A compressed conversation is one row: its first session, with identity, counts, title, activity and preview of its last.
+        """
         rows: list[Row] = self._read(
             "list_sessions_rich",
             source,

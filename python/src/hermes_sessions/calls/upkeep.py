@@ -24,13 +24,16 @@ class UpkeepCalls(Calls):
         return exported
 
     def delete_session(self, session_id: str, sessions_dir: Folder = None) -> bool:
-        """Deletes a session with its messages, and its transcript files if their folder is given. Whether it was there."""
+        """Deletes a session with its messages, and its transcript files if their folder is given. Whether it was there.
+
+        Its children stay, as sessions without a parent.
+        """
         return bool(self._write("delete_session", session_id, sessions_dir=folder(sessions_dir)))
 
     def prune_sessions(
         self, older_than_days: float = 90, source: str | None = None, sessions_dir: Folder = None
     ) -> int:
-        """Deletes ended sessions that are older than this many days, and returns how many."""
+        """Deletes ended sessions that were last active more than this many days ago, and returns how many."""
         return int(self._write("prune_sessions", older_than_days, source, sessions_dir=folder(sessions_dir)))
 
     def prune_empty_ghost_sessions(self, sessions_dir: Folder = None) -> int:

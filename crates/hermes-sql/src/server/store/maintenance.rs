@@ -37,6 +37,12 @@ macro_rules! server_maintenance {
                     })
                 }
 
+                async fn delete_session(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
+                    job!(&self.database, Purpose::write_much(&[]), "delete a session", |transaction| {
+                        deletion::delete_session(transaction, id, request)
+                    })
+                }
+
                 async fn prune(
                     &self,
                     conversations: &[SessionId],
