@@ -142,7 +142,7 @@ async fn run(
         }
         if kept.is_none() {
             let holdings = store.workers.read(OP, |database| Ok(holdings::count(database)?)).await?;
-            kept = keep.filter(|_| !holdings.is_empty()).map(Path::to_owned);
+            kept = keep.filter(|_| !holdings.is_empty()).map(free_name);
             if let Some(target) = &kept {
                 let mut told = |done| _ = watch(DetachPhase::Keeping { done, total: holdings.trashed });
                 at(path, || keep::write(&Database::fresh(connection::open_beside(path)?)?, target, &mut told))?;
@@ -255,6 +255,15 @@ fn backups(path: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+/// A name that nothing has: a run that was interrupted a moment ago may have left a file of the same time.
+fn free_name(wanted: &Path) -> PathBuf {
+    let text = wanted.to_string_lossy();
+    let stem = text.strip_suffix(".jsonl").unwrap_or(&text);
+    let next = |number: u32| PathBuf::from(format!("{stem}-{number}.jsonl"));
+    let is_free = |path: &PathBuf| std::fs::symlink_metadata(path).is_err();
+    std::iter::once(wanted.to_owned()).chain((2..100).map(next)).find(is_free).unwrap_or_else(|| wanted.to_owned())
 }
 
 fn at<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {

@@ -2,6 +2,7 @@
 
 use crate::context::{Context, must_be_there};
 use crate::error::{CliError, Kind};
+use crate::resolve::last_list;
 use crate::stop::Stop;
 use crate::ui::{detached as shown, json};
 use hermes_session::StoreError;
@@ -35,6 +36,7 @@ pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliEr
         return Err(CliError::new(Kind::User, "only a file can be detached", hint));
     };
     must_be_there(path)?;
+    context.check_writable(&settings, &url)?;
     let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let held = holdings(&path).map_err(refused)?;
     let kept = kept_name(&path, &context.now.stamp());
@@ -60,7 +62,10 @@ pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliEr
     drop(bar);
     match outcome.map_err(refused)? {
         Detaching::NothingOfOurs => tell(context, args.json, &path, None),
-        Detaching::Done(detached) => tell(context, args.json, &path, Some(&detached)),
+        Detaching::Done(detached) => {
+            last_list::forget(context);
+            tell(context, args.json, &path, Some(&detached))
+        }
         Detaching::Stopped { kept } => {
             let kept = kept.map_or_else(String::new, |kept| format!("; {} was written", kept.display()));
             let text = format!("stopped before everything was removed{kept}");

@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod delete;
 mod demo;
+mod detach;
 mod doctor;
 mod erase;
 mod export;
