@@ -123,7 +123,9 @@ impl SqliteStore {
         let writing = match (opened.writer, opened.access) {
             (Some(writer), _) => Writing::Now(Box::new((writer, opened.queue))),
             (None, Access::ReadOnly(reason)) => Writing::Never(reason),
-            (None, Access::Write | Access::WriteLater) => Writing::Later(open_later(path, options, &notices, &presence)),
+            (None, Access::Write | Access::WriteLater) => {
+                Writing::Later(open_later(path, options, &notices, &presence))
+            }
         };
         let workers = Workers::start(writing, opened.reader, path, settings).map_err(|error| {
             let location = path.display().to_string();

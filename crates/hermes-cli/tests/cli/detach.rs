@@ -4,7 +4,6 @@ use super::*;
 use hermes_conformance::agent::{self, Absent, Agent};
 use hermes_session::{NewChild, Relation};
 use insta::assert_snapshot;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -26,8 +25,8 @@ fn ask(agent: &mut Agent, method: &str, arguments: Value) -> Value {
 }
 
 /// Every object of a file.
-fn objects(path: &Path) -> Vec<[Option<String>; 4]> {
-    let file = Connection::open(path).unwrap();
+fn objects(home: &Home) -> Vec<[Option<String>; 4]> {
+    let file = home.foreign();
     let mut statement = file.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2, 3").unwrap();
     let rows = statement.query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])).unwrap();
     rows.collect::<Result<_, _>>().unwrap()
@@ -37,7 +36,7 @@ fn objects(path: &Path) -> Vec<[Option<String>; 4]> {
 fn untouched(release: &Path) -> Vec<[Option<String>; 4]> {
     let home = Home::empty();
     ask(&mut Agent::open(release, home.path()), "create_session", json!({"session_id": "a", "source": "cli"}));
-    objects(&home.database())
+    objects(&home)
 }
 
 /// What the agent tells of a file: hits, the list, every transcript.
@@ -103,7 +102,7 @@ fn used(release: &Path, sessions: usize, is_optimized: bool) -> Home {
 /// Sees that nothing of ours is in a file, and that it is sound.
 #[track_caller]
 fn check(home: &Home, expect: &[[Option<String>; 4]], before: &Value, release: &Path) {
-    assert_eq!(objects(&home.database()), expect);
+    assert_eq!(objects(home), expect);
     let file = home.foreign();
     let number = |sql: &str| file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(number("PRAGMA user_version"), 0);
@@ -199,8 +198,7 @@ fn killed_anywhere_it_goes_on() {
                 std::thread::sleep(takes.mul_f64(f64::from(round + 1) / f64::from(rounds() + 1)));
                 running.kill().unwrap();
                 killed += u32::from(!running.wait().unwrap().success());
-                let is_ours =
-                    objects(&home.database()).iter().any(|object| object[1].as_deref().unwrap().starts_with("hx_"));
+                let is_ours = objects(&home).iter().any(|object| object[1].as_deref().unwrap().starts_with("hx_"));
                 halfway += u32::from(is_ours);
                 if is_ours {
                     // Whoever comes next can go on with it, we and the agent.
@@ -237,7 +235,7 @@ fn a_store_of_ours_becomes_one_of_the_agents() {
     for (version, release) in releases().into_iter().filter(|(version, _)| *version == "0.14.0") {
         let home = several();
         assert!(home.see(&["sessiondb", "detach", "--yes"]).ends_with("--- exit 0"), "{version}");
-        assert_eq!(objects(&home.database()), untouched(&release));
+        assert_eq!(objects(&home), untouched(&release));
     }
 }
 

@@ -85,9 +85,12 @@ pub async fn import(
             }
             let read = line.as_ref().map_err(Clone::clone);
             match read.and_then(|line| {
-                line.marks()?.map_or_else(|| line.parse().map(Read::Session), |marks| Ok(Read::Marks(marks)))
+                line.marks()?.map_or_else(
+                    || line.parse().map(|parsed| Read::Session(Box::new(parsed))),
+                    |marks| Ok(Read::Marks(marks)),
+                )
             }) {
-                Ok(Read::Session(parsed)) => run.take(done.lines, parsed).await?,
+                Ok(Read::Session(parsed)) => run.take(done.lines, *parsed).await?,
                 Ok(Read::Marks(marks)) => run.take_marks(done.lines, marks).await?,
                 Err(error) if options.is_strict => {
                     run.flush().await?;
@@ -112,7 +115,7 @@ pub async fn import(
 
 /// What a line holds.
 enum Read<'a> {
-    Session(Parsed<'a>),
+    Session(Box<Parsed<'a>>),
     Marks((SessionId, Marks, Vec<String>)),
 }
 
