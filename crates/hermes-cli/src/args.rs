@@ -2,9 +2,9 @@
 
 use crate::commands::{
     adopt::AdoptArgs, backup::BackupArgs, browse::BrowseArgs, complete::CompleteArgs, completions::CompletionsArgs,
-    config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, doctor::DoctorArgs, erase::EraseArgs,
-    export::ExportArgs, import::ImportArgs, insights::InsightsArgs, list::ListArgs, man::ManArgs, mcp::McpArgs,
-    migrate::MigrateArgs, optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs,
+    config::ConfigCommand, delete::DeleteArgs, demo::DemoArgs, detach::DetachArgs, doctor::DoctorArgs,
+    erase::EraseArgs, export::ExportArgs, import::ImportArgs, insights::InsightsArgs, list::ListArgs, man::ManArgs,
+    mcp::McpArgs, migrate::MigrateArgs, optimize::OptimizeArgs, pin::PinArgs, prune::PruneArgs, rename::RenameArgs,
     repair::RepairArgs, restore::RestoreArgs, restore_backup::RestoreBackupArgs, rpc::RpcArgs, search::SearchArgs,
     show::ShowArgs, stats::StatsArgs, status::StatusArgs, tag::TagArgs, trash::TrashCommand, verify::VerifyArgs,
 };
@@ -62,7 +62,7 @@ pub(crate) enum Command {
     /// Lists, searches, reads and changes sessions; exports and imports them; verifies, backs up, optimizes and repairs their store
     #[command(subcommand)]
     Sessions(SessionsCommand),
-    /// Tells what the store is, and copies everything from one store to another
+    /// Tells what the store is, copies everything from one store to another, and takes everything of hermes out of a file
     #[command(subcommand)]
     Sessiondb(SessiondbCommand),
 }
@@ -70,6 +70,7 @@ pub(crate) enum Command {
 #[derive(clap::Subcommand)]
 pub(crate) enum SessiondbCommand {
     Adopt(AdoptArgs),
+    Detach(DetachArgs),
     Migrate(MigrateArgs),
     Rpc(RpcArgs),
     Status(StatusArgs),

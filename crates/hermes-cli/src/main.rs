@@ -106,6 +106,7 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessions(SessionsCommand::Optimize(args)) => commands::optimize::run(context, args).await,
         Command::Sessions(SessionsCommand::Repair(args)) => commands::repair::run(context, args).await,
         Command::Sessiondb(SessiondbCommand::Adopt(args)) => commands::adopt::run(context, args).await,
+        Command::Sessiondb(SessiondbCommand::Detach(args)) => commands::detach::run(context, args).await,
         Command::Sessiondb(SessiondbCommand::Migrate(args)) => commands::migrate::run(context, args).await,
         Command::Sessiondb(SessiondbCommand::Rpc(args)) => commands::rpc::run(context, args).await,
         Command::Sessiondb(SessiondbCommand::Status(args)) => commands::status::run(context, args).await,

@@ -7,6 +7,7 @@ mod ask;
 mod bars;
 pub(crate) mod changes;
 pub(crate) mod checks;
+pub(crate) mod detached;
 pub(crate) mod doctor;
 pub(crate) mod document;
 pub(crate) mod erase;

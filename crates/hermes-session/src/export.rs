@@ -2,8 +2,10 @@
 
 pub mod base64;
 mod jsonl;
+mod kept;
 
 pub use jsonl::{FORMAT, marked_line_head, message_object, session_line_head};
+pub use kept::{MARKS_FORMAT, marks_line, with_trash};
 
 use crate::{
     ListRequest, Marks, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore,

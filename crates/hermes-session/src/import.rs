@@ -11,9 +11,11 @@ mod rehearsal;
 mod report;
 mod run;
 pub(crate) mod send;
+mod trashed;
 
 pub use report::{Finding, FindingKind, ImportError, ImportReport, MAX_FINDINGS};
 pub use run::{ImportOptions, Progress, import};
+pub use trashed::InTrash;
 
 use crate::{Invalid, Message, MessageId, Relation, Session, SessionId};
 

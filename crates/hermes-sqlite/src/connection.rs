@@ -199,6 +199,11 @@ fn unchanging(path: &Path) -> PathBuf {
     address.into()
 }
 
+/// Opens a file to look at what is in it: it is neither brought into use nor changed.
+pub(crate) fn open_plain_read_only(path: &Path) -> Result<Connection, rusqlite::Error> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
 /// Opens a file that nobody else has open, and keeps everybody out.
 pub(crate) fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;

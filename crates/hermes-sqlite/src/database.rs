@@ -75,6 +75,13 @@ impl Database {
         self.prepare_cached("PRAGMA schema_version")?.query_row([], |row| row.get(0))
     }
 
+    /// Takes a connection that is used outside of the store's threads, and looks at what is behind it.
+    pub(crate) fn fresh(connection: Connection) -> Result<Self, rusqlite::Error> {
+        let database = Self::new(connection);
+        database.refresh()?;
+        Ok(database)
+    }
+
     /// The shape of the tables, as of the start of this transaction.
     pub(crate) fn shape(&self) -> Shape {
         self.shape.get()

@@ -138,6 +138,11 @@ pub fn erasing(path: &Path) -> Result<Option<Vec<SessionId>>, StoreError> {
     })
 }
 
+/// Whether something is being erased, or was when somebody was interrupted.
+pub(crate) fn is_noted(database: &Database) -> Result<bool, Failure> {
+    Ok(note::read(database)?.is_some())
+}
+
 /// Does what is left to be done after something was erased while others had the file open, or by somebody who was interrupted. Of what was erased
 /// the ids are known at most, and those are looked for.
 ///

@@ -9,6 +9,7 @@
 //! Triggers fill them within the write. Ours, and those of the agent's that we may change, leave out what our own writer has noted in
 //! `hx_pending`, to be indexed after it was acknowledged.
 
+mod agents;
 mod compact;
 mod health;
 mod inline;
@@ -22,19 +23,20 @@ mod rebuild;
 mod script;
 mod step;
 
+pub(crate) use agents::{abandon as abandon_agents, spell_as_agent, step as agents_step};
 pub(crate) use compact::view;
 pub(crate) use health::{despite_indexes, elsewhere, is_ours, is_to_blame_for};
 pub(crate) use layout::{Kind, Layout};
 pub(crate) use lost::{Census, lost, note_lost};
 pub(crate) use merge::Merging;
 pub(crate) use nul::{plain, settle};
-pub(crate) use own::{backlog as own_backlog, lacking, unindexed};
+pub(crate) use own::{backlog as own_backlog, empty_step as own_empty_step, lacking, unindexed};
 pub(crate) use pending::{backlog, holds as is_pending, is_behind, note, reserve};
 pub(crate) use rebuild::{
-    Progress, convert, heal, is_needed as needs_rebuild, start as start_rebuild, step as rebuild_step,
-    wants_start as wants_rebuild,
+    Progress, abandon_begun as abandon_rebuild, convert, heal, is_needed as needs_rebuild, start as start_rebuild,
+    step as rebuild_step, wants_start as wants_rebuild,
 };
-pub(crate) use step::fill;
+pub(crate) use step::{fill, fill_noted};
 
 use crate::database::Database;
 use crate::error::Failure;

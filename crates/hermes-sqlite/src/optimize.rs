@@ -38,7 +38,7 @@ pub(crate) fn keep_copy(database: &Database, path: &Path) -> Result<Option<CopyB
 }
 
 /// The first and the last message, as ids.
-fn bounds(database: &Database) -> Result<(i64, i64), Failure> {
+pub(crate) fn bounds(database: &Database) -> Result<(i64, i64), Failure> {
     Ok(database
         .prepare_cached(
             "SELECT coalesce((SELECT min(id) FROM messages), 0), coalesce((SELECT max(id) FROM messages), 0)",

@@ -10,6 +10,7 @@ use crate::error::Failure;
 use crate::fresh::Decides;
 use crate::notice::Notice;
 use crate::options::Adopt;
+use crate::presence::Presence;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{
@@ -39,6 +40,15 @@ pub struct SqliteStore {
     notices: Notices,
     /// Whether a copy was kept, or not needed, before `optimize`.
     has_copy: AtomicBool,
+    /// Says that the store is open, to whoever would take our tables out; the last thing that goes.
+    presence: Slot,
+}
+
+/// Where the presence of a store is kept: an adoption at the first write makes it.
+type Slot = Arc<Mutex<Option<Presence>>>;
+
+fn keep(slot: &Slot, presence: Presence) {
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(presence);
 }
 
 /// What there is to report about the file. An adoption at the first write adds to it.
@@ -62,9 +72,10 @@ impl Notices {
 }
 
 /// Returns what the first write does before it writes: it opens the file for writing, and so adopts it.
-fn open_later(path: &Path, options: &SqliteOptions, notices: &Notices) -> OpenLater {
-    let (path, options, notices) = (path.to_owned(), options.clone(), notices.clone());
+fn open_later(path: &Path, options: &SqliteOptions, notices: &Notices, presence: &Slot) -> OpenLater {
+    let (path, options, notices, slot) = (path.to_owned(), options.clone(), notices.clone(), Arc::clone(presence));
     Box::new(move |wait| {
+        keep(&slot, Presence::shared(&path, true, wait)?);
         let options = SqliteOptions { wait, create: false, adopt: Adopt::AtOpen, ..options.clone() };
         let opened = connection::open_writer(&path, &options)?;
         notices.add(opened.notices);
@@ -85,8 +96,30 @@ impl SqliteStore {
     /// `Refused` if the file is not one that we may use; `Busy` if it was locked until the deadline; nothing is written then.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
         let path = &place::resolve(path)?;
+        loop {
+            // Whoever detaches the store is waited for, so that it is looked at afterwards.
+            let known = Presence::shared(path, false, options.wait)?;
+            let (store, access) = Self::open_as(path, options)?;
+            if known.is_held() || access != Access::Write {
+                keep(&store.presence, known);
+                return Ok(store);
+            }
+            let made = Presence::shared(path, true, options.wait)?;
+            if !made.has_waited() {
+                keep(&store.presence, made);
+                return Ok(store);
+            }
+        }
+    }
+
+    /// Does the same for whoever has the store alone.
+    pub(crate) fn open_alone(path: &Path, options: &SqliteOptions) -> Result<Self, StoreError> {
+        Ok(Self::open_as(path, options)?.0)
+    }
+
+    fn open_as(path: &Path, options: &SqliteOptions) -> Result<(Self, Access), StoreError> {
         let opened = connection::open_writer(path, options)?;
-        let notices = Notices::new(opened.notices);
+        let (notices, presence) = (Notices::new(opened.notices), Slot::default());
         let settings = Settings {
             wait: options.wait,
             synchronous: options.synchronous,
@@ -96,13 +129,16 @@ impl SqliteStore {
         let writing = match (opened.writer, opened.access) {
             (Some(writer), _) => Writing::Now(Box::new((writer, opened.queue))),
             (None, Access::ReadOnly(reason)) => Writing::Never(reason),
-            (None, Access::Write | Access::WriteLater) => Writing::Later(open_later(path, options, &notices)),
+            (None, Access::Write | Access::WriteLater) => {
+                Writing::Later(open_later(path, options, &notices, &presence))
+            }
         };
         let workers = Workers::start(writing, opened.reader, path, settings).map_err(|error| {
             let location = path.display().to_string();
             StoreError::Backend { location, op: "start the store's threads", source: error.into() }
         })?;
-        Ok(Self { path: path.to_owned(), workers, notices, has_copy: AtomicBool::new(false) })
+        let has_copy = AtomicBool::new(false);
+        Ok((Self { path: path.to_owned(), workers, notices, presence, has_copy }, opened.access))
     }
 
     /// Indexes the whole backlog of compact indexes in short steps, instead of leaving it to the background: until then an agent that searches

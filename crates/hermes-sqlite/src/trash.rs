@@ -5,10 +5,12 @@
 //! with it, is noted in [`note`] and put back in [`restore`]: its pin and its tags. Rows of other tables that refer to a session are kept when its
 //! row goes.
 
+mod kept;
 mod restore;
 mod store;
 mod tables;
 
+pub(crate) use kept::{Kept, kept, show_kept};
 use restore::{Restoring, abandon, finish, prepare};
 
 use crate::budget::Budget;
@@ -165,6 +167,14 @@ fn members(database: &Database, number: i64) -> Result<Vec<SessionId>, Failure> 
         database.prepare_cached("SELECT id FROM hx_trash_session WHERE hx_number = ? ORDER BY rowid")?;
     let rows = statement.query_map([number], |row| row.get::<_, String>(0))?;
     Ok(rows.map(|id| id.map(SessionId::from_stored)).collect::<Result<_, _>>()?)
+}
+
+/// Whether a session that is half-way back from the trash has messages that did not come from it.
+pub(crate) fn is_gone_on_with(database: &Database, id: &SessionId) -> Result<bool, Failure> {
+    match find(database, id)? {
+        Some((entry, _)) => restore::is_gone_on_with(database, entry.number, id),
+        None => Ok(false),
+    }
 }
 
 /// Says of a part of the trash that it is gone; what that is.

@@ -90,6 +90,15 @@ impl LastList {
 }
 
 /// The folder of the file, and the name of the store that a list is kept for.
+/// Removes the list that is kept of the store that the command is about.
+pub(crate) fn forget(context: &Context) {
+    if let Some((folder, store)) = place(context)
+        && stored(&folder.join(FILE), &store).is_some()
+    {
+        _ = std::fs::remove_file(folder.join(FILE));
+    }
+}
+
 fn place(context: &Context) -> Option<(PathBuf, String)> {
     let settings = context.settings().ok()?;
     let url = context.configured_url(&settings).ok()?;

@@ -201,6 +201,12 @@ pub(crate) fn imported(imported: &Imported) -> Vec<Line> {
     if report.skipped > 0 {
         facts.push(("skipped", format!("{}, there already", plural(report.skipped, "sessions"))));
     }
+    if report.trashed > 0 {
+        facts.push(("trash", format!("{} moved back into it", plural(report.trashed, "conversations"))));
+    }
+    if report.marked > 0 {
+        facts.push(("marked", format!("{} with a pin or tags", plural(report.marked, "conversations"))));
+    }
     if report.conflicts > 0 {
         facts
             .push(("conflicts", format!("{}, there already with other content", plural(report.conflicts, "sessions"))));

@@ -1,6 +1,7 @@
 //! Sessions and reports as JSON objects, for programs. Names are those of the table's columns, times are doubles.
 
 pub(crate) mod changes;
+pub(crate) mod detached;
 pub(crate) mod doctor;
 pub(crate) mod erase;
 pub(crate) mod insights;

@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod delete;
 mod demo;
+mod detach;
 mod doctor;
 mod erase;
 mod export;
@@ -276,8 +277,8 @@ fn nothing_asked_is_help() {
                    Protocol, on stdin and stdout or over HTTP
       sessions     Lists, searches, reads and changes sessions; exports and imports
                    them; verifies, backs up, optimizes and repairs their store
-      sessiondb    Tells what the store is, and copies everything from one store to
-                   another
+      sessiondb    Tells what the store is, copies everything from one store to
+                   another, and takes everything of hermes out of a file
       help         Print this message or the help of the given subcommand(s)
 
     Options:

@@ -1,7 +1,8 @@
 //! A line of an export → a session and its messages.
 
 use super::fields::{Fields, missing, strange};
-use crate::export::{FORMAT, base64};
+use super::trashed::InTrash;
+use crate::export::{FORMAT, MARKS_FORMAT, base64};
 use crate::json::parts;
 use crate::{
     Content, EndReason, HandoffColumns, Invalid, Json, JsonKind, Marks, Message, MessageBody, MessageId, Relation,
@@ -22,6 +23,8 @@ pub(super) struct Parsed<'a> {
     pub(super) messages: Messages<'a>,
     /// The marks that are kept with it.
     pub(super) marks: Marks,
+    /// The entry of the trash that it belongs to, if it is in the trash.
+    pub(super) trash: Option<InTrash>,
     /// Columns that are not imported, and why.
     pub(super) lost: Vec<String>,
 }
@@ -40,6 +43,18 @@ impl Line {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| strange("line", &format!("not UTF-8 from byte {} on", error.valid_up_to())))?;
         Json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map(Self)
+    }
+
+    /// Returns the session and the marks of a line that has nothing else; `None` if it is another one.
+    pub(super) fn marks(&self) -> Result<Option<(SessionId, Marks, Vec<String>)>, Invalid> {
+        let fields = Fields::of("line", self.0.as_str())?;
+        if fields.text("format").ok().flatten().as_deref() != Some(MARKS_FORMAT) {
+            return Ok(None);
+        }
+        let id = SessionId::parse(fields.text("id")?.ok_or_else(|| missing("id"))?)?;
+        let mut lost = Vec::new();
+        let marks = marks(&fields, &mut lost)?;
+        Ok(Some((id, marks, lost)))
     }
 
     /// Takes the line apart and sees that every message can be read.
@@ -78,7 +93,8 @@ impl Line {
         }
         session.relation = relation.unwrap_or(Relation::Root);
         let marks = if is_ours { marks(&fields, &mut lost)? } else { Marks::default() };
-        Ok(Parsed { session, relation, messages, marks, lost })
+        let trash = fields.raw("trash").filter(|_| is_ours).map(InTrash::read).transpose()?;
+        Ok(Parsed { session, relation, messages, marks, trash, lost })
     }
 }
 

@@ -16,6 +16,10 @@ pub struct ImportReport {
     pub skipped: u64,
     /// Sessions that were there already, with other content. They were left as they are.
     pub conflicts: u64,
+    /// Conversations that were moved to the trash, where they had been.
+    pub trashed: u64,
+    /// Conversations that got a pin or tags from a line with nothing else.
+    pub marked: u64,
     /// Lines that could not be read.
     pub bad: u64,
     /// What a person should know, in the order of the lines, at most [`MAX_FINDINGS`].

@@ -6,7 +6,8 @@ use super::link::{Waiting, link_all};
 use super::rehearsal::Rehearsal;
 use super::report::{FindingKind, ImportError, ImportReport};
 use super::send::send;
-use super::{ImportPiece, Imported};
+use super::trashed::Binning;
+use super::{ImportPiece, Imported, InTrash};
 use crate::{Maintenance, Marks, Message, Relation, Session, SessionId, StoreError};
 use std::io::BufRead;
 
@@ -63,6 +64,7 @@ pub async fn import(
         held: 0,
         waiting: Vec::new(),
         marked: Vec::new(),
+        binning: Binning::default(),
         rehearsal: options.is_rehearsal.then(Rehearsal::default),
     };
     let (mut bytes, mut done) = (Vec::new(), Progress::default());
@@ -81,9 +83,15 @@ pub async fn import(
             if bytes.capacity() > PIECE_BYTES {
                 bytes = Vec::new();
             }
-            let parsed = line.as_ref().map_err(Clone::clone).and_then(Line::parse);
-            match parsed {
-                Ok(parsed) => run.take(done.lines, parsed).await?,
+            let read = line.as_ref().map_err(Clone::clone);
+            match read.and_then(|line| {
+                line.marks()?.map_or_else(
+                    || line.parse().map(|parsed| Read::Session(Box::new(parsed))),
+                    |marks| Ok(Read::Marks(marks)),
+                )
+            }) {
+                Ok(Read::Session(parsed)) => run.take(done.lines, *parsed).await?,
+                Ok(Read::Marks(marks)) => run.take_marks(done.lines, marks).await?,
                 Err(error) if options.is_strict => {
                     run.flush().await?;
                     return Err(ImportError::Bad { line: done.lines, what: error.to_string() });
@@ -93,6 +101,7 @@ pub async fn import(
         }
         progress(Progress { messages: run.report.messages, ..done });
     }
+    run.end_conversation(None).await?;
     run.flush().await?;
     run.mark().await?;
     match run.rehearsal {
@@ -102,6 +111,12 @@ pub async fn import(
     run.report.findings.sort_by_key(|finding| finding.line);
     progress(Progress { messages: run.report.messages, ..done });
     Ok(run.report)
+}
+
+/// What a line holds.
+enum Read<'a> {
+    Session(Box<Parsed<'a>>),
+    Marks((SessionId, Marks, Vec<String>)),
 }
 
 /// A piece and the line it comes from.
@@ -131,6 +146,8 @@ struct Run<'a> {
     waiting: Vec<Waiting>,
     /// Marks of sessions that are there as a whole.
     marked: Vec<(SessionId, Marks)>,
+    /// The conversation of the trash whose lines are being read.
+    binning: Binning,
     /// What would be there by now, if nothing is to be changed.
     rehearsal: Option<Rehearsal>,
 }
@@ -138,7 +155,14 @@ struct Run<'a> {
 impl Run<'_> {
     /// Takes a session.
     async fn take(&mut self, line: u64, parsed: Parsed<'_>) -> Result<(), StoreError> {
+        self.end_conversation(parsed.trash.as_ref()).await?;
         let id = &parsed.session.id;
+        if let Some(trash) = &parsed.trash
+            && !self.binning.take(self.store, line, trash, id).await?
+        {
+            self.report.skipped += 1;
+            return Ok(());
+        }
         if self.small.iter().any(|sent| sent.piece.session.id == *id) {
             self.flush().await?;
         }
@@ -160,6 +184,7 @@ impl Run<'_> {
                 return Ok(());
             }
             Comparison::Other(what) => {
+                self.binning.fail();
                 self.report.find(line, Some(id), FindingKind::Conflict, what);
                 return Ok(());
             }
@@ -199,6 +224,33 @@ impl Run<'_> {
             place = end;
             next = self.piece(&parsed, place);
         }
+    }
+
+    /// Moves the conversation before this line to the trash, if it belongs there and the line is not part of it.
+    async fn end_conversation(&mut self, next: Option<&InTrash>) -> Result<(), StoreError> {
+        if !self.binning.is_over(next) || self.rehearsal.is_some() {
+            return Ok(());
+        }
+        self.flush().await?;
+        self.mark().await?;
+        self.binning.finish(self.store, &mut self.waiting, &mut self.report).await
+    }
+
+    /// Takes the marks of a session that should be there.
+    async fn take_marks(&mut self, line: u64, marks: (SessionId, Marks, Vec<String>)) -> Result<(), StoreError> {
+        self.end_conversation(None).await?;
+        self.flush().await?;
+        let (id, marks, lost) = marks;
+        for what in lost {
+            self.report.find(line, Some(&id), FindingKind::Column, what);
+        }
+        if self.store.session(&id).await?.is_none() {
+            let what = "it is not there, so that its pin and its tags were not set".to_owned();
+            self.report.find(line, Some(&id), FindingKind::Column, what);
+            return Ok(());
+        }
+        self.report.marked += 1;
+        self.keep_marks(id, marks).await
     }
 
     /// The piece that begins with the message at `place`, and the place where it ends.
@@ -253,6 +305,7 @@ impl Run<'_> {
                     }
                 }
                 Imported::Exists => {
+                    self.binning.fail();
                     let what = "somebody else made it or wrote to it meanwhile".to_owned();
                     self.report.find(*line, Some(&session.id), FindingKind::Conflict, what);
                 }

@@ -101,6 +101,7 @@ fn put_new(database: &Database) -> Result<(), Failure> {
     // Which of them it was is not told: all that a write goes through is made anew.
     INDEXES.into_iter().try_for_each(|index| drop_triggers(database, index))?;
     rebuild::abandon(database)?;
+    super::abandon_agents(database)?;
     INDEXES.into_iter().try_for_each(|index| rebuild::put_aside(database, index, index.table()))?;
     super::create(database)?;
     // An agent without FTS5 has taken them away, because it can't write with them.

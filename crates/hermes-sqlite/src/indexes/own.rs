@@ -84,6 +84,18 @@ fn set_emptying(database: &Database, state: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Empties them a bit more, for whoever is about to drop them. Returns whether there is more to do. Interrupted, they are filled from
+/// nothing by the next process that keeps the store in order.
+pub(crate) fn empty_step(database: &Database) -> Result<bool, Failure> {
+    if !is_emptying(database)? {
+        if watermark(database)?.is_none() {
+            return Ok(false);
+        }
+        restart(database)?;
+    }
+    empty(database, Instant::now())
+}
+
 /// Empties them a bit more; whether there is more to do.
 fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
     while let Some(state) = emptying(database)? {

@@ -161,6 +161,11 @@ fn read(database: &Database, edge: i64) -> Result<Vec<Text>, Failure> {
     Ok(some(&mut rows, 32, |message| message.bytes.len())?)
 }
 
+/// Gives up compact indexes that are being built, if any are: those in use are as good.
+pub(crate) fn abandon_begun(database: &Database) -> Result<(), Failure> {
+    if is_building(database)? { abandon(database) } else { Ok(()) }
+}
+
 /// Gives up what is being built, which is cleared away as old indexes are.
 pub(super) fn abandon(database: &Database) -> Result<(), Failure> {
     database.execute_batch(DROP_TRIGGERS)?;
@@ -233,7 +238,7 @@ fn exists(database: &Database, name: &str) -> Result<bool, Failure> {
 const REPLACED: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'hx_replaced_*'";
 
 /// Empties what is left of the old indexes bit by bit, and drops what is empty.
-fn clear(database: &Database, start: Instant) -> Result<Progress, Failure> {
+pub(super) fn clear(database: &Database, start: Instant) -> Result<Progress, Failure> {
     let tables: Vec<String> =
         database.prepare_cached(REPLACED)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     for table in tables {
@@ -283,5 +288,7 @@ pub(crate) fn wants_start(database: &Database) -> Result<bool, Failure> {
 ///
 /// Indexes that are not compact stay as they are: changing those is a wish that somebody has to have.
 pub(crate) fn heal(database: &Database) -> Result<bool, Failure> {
+    // Whoever detaches a store has it alone, so nobody goes on with that now.
+    super::abandon_agents(database)?;
     Ok((is_building(database)? || is_clearing(database)?) && step(database)? != Progress::Done)
 }

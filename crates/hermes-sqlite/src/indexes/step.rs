@@ -31,6 +31,14 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     Ok(more)
 }
 
+/// Indexes some of the messages that are noted in the agent's indexes alone. Returns whether there are more.
+pub(crate) fn fill_noted(database: &Database) -> Result<bool, Failure> {
+    let mut merging = Merging::by_itself(database);
+    let more = fill_for(database, Instant::now(), &mut merging)?;
+    merging.end()?;
+    Ok(more)
+}
+
 fn fill_for(database: &Database, start: Instant, merging: &mut Merging<'_>) -> Result<bool, Failure> {
     let building = rebuild::watermark(database)?;
     while let Some(range) = pending::newest(database)? {
@@ -146,11 +154,11 @@ pub(super) fn add_compact(database: &Database, index: Index, table: &str, messag
     }
 }
 
-fn has(database: &Database, table: &str, id: i64) -> Result<bool, Failure> {
+pub(super) fn has(database: &Database, table: &str, id: i64) -> Result<bool, Failure> {
     Ok(database.prepare_cached(&format!("SELECT 1 FROM {table}_docsize WHERE id = ?"))?.exists([id])?)
 }
 
-fn insert(database: &Database, table: &str, id: i64, text: &[u8]) -> Result<(), Failure> {
+pub(super) fn insert(database: &Database, table: &str, id: i64, text: &[u8]) -> Result<(), Failure> {
     // VALUES, not SELECT: for a statement that may write more than one row FTS5 first puts on disk what it has in hand.
     database
         .prepare_cached(&format!("INSERT INTO {table}(rowid, content) VALUES (?, ?)"))?

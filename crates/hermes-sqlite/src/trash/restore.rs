@@ -123,7 +123,7 @@ pub(super) fn finish(database: &Database, id: &SessionId, request: &Request) -> 
 }
 
 /// The pin and the tags that a conversation had.
-fn noted_marks(database: &Database, number: i64) -> Result<Marks, Failure> {
+pub(super) fn noted_marks(database: &Database, number: i64) -> Result<Marks, Failure> {
     Ok(database
         .prepare_cached("SELECT pinned_at, tags FROM hx_trash WHERE number = ?")?
         .query_row(params![number], |row| {

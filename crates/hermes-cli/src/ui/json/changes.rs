@@ -99,6 +99,8 @@ pub(crate) fn imported(imported: &Imported) -> String {
         .raw("messages", &report.messages.to_string())
         .raw("skipped", &report.skipped.to_string())
         .raw("conflicts", &report.conflicts.to_string())
+        .raw("trashed", &report.trashed.to_string())
+        .raw("marked", &report.marked.to_string())
         .raw("bad", &report.bad.to_string())
         .raw("findings", &array(findings));
     object.finish()

@@ -1,0 +1,307 @@
+//! `hermes sessiondb detach`
+
+use super::*;
+use hermes_conformance::agent::{self, Absent, Agent};
+use hermes_session::{NewChild, Relation};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// What is asked of the agent before and after.
+const QUERIES: [&str; 6] = ["hello", "word3 text7", "大别山", "项目", "\"text11 hello\"", "written"];
+
+/// The releases whose files are looked at; none if the person asked to go without.
+fn releases() -> Vec<(&'static str, PathBuf)> {
+    let found = |version| match agent::release(version) {
+        Ok(folder) => Some((version, folder)),
+        Err(Absent::Unwanted) => None,
+        Err(why) => panic!("{why}"),
+    };
+    ["0.14.0", "0.19.0"].into_iter().filter_map(found).collect()
+}
+
+fn ask(agent: &mut Agent, method: &str, arguments: Value) -> Value {
+    agent.call(method, &arguments).unwrap_or_else(|error| panic!("{method}: {error}"))
+}
+
+/// Every object of a file.
+fn objects(home: &Home) -> Vec<[Option<String>; 4]> {
+    let file = home.foreign();
+    let mut statement = file.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2, 3").unwrap();
+    let rows = statement.query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+/// The objects of a file that never met us.
+fn untouched(release: &Path) -> Vec<[Option<String>; 4]> {
+    let home = Home::empty();
+    ask(&mut Agent::open(release, home.path()), "create_session", json!({"session_id": "a", "source": "cli"}));
+    objects(&home)
+}
+
+/// What the agent tells of a file: hits, the list, every transcript.
+fn told(release: &Path, home: &Home) -> Value {
+    let mut agent = Agent::open(release, home.path());
+    let hits = QUERIES.map(|query| {
+        let hits = ask(&mut agent, "search_messages", json!({"query": query, "limit": 100_000}));
+        let mut ids: Vec<i64> = hits.as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()).collect();
+        ids.sort_unstable();
+        ids
+    });
+    let list = ask(&mut agent, "list_sessions_rich", json!({"limit": 1_000}));
+    let list: Vec<Value> =
+        list.as_array().unwrap().iter().map(|row| json!([row["id"], row["title"], row["message_count"]])).collect();
+    let ids = agent.say(&json!({"do": "query", "sql": "SELECT id FROM sessions ORDER BY id"}));
+    let transcripts: Vec<Value> = ids["value"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| ask(&mut agent, "get_messages_as_conversation", json!({"session_id": row[0]})))
+        .collect();
+    json!({"hits": hits, "list": list, "transcripts": transcripts})
+}
+
+/// A file of the agent's that was used by us: written, marked, searched, with a conversation in the trash, and optimized if that is asked for.
+fn used(release: &Path, sessions: usize, is_optimized: bool) -> Home {
+    let home = Home::empty();
+    let mut agent = Agent::open(release, home.path());
+    for session in 0..sessions {
+        let id = format!("s{session}");
+        ask(&mut agent, "create_session", json!({"session_id": id, "source": "cli"}));
+        for message in 0..30 {
+            let role = if message % 2 == 0 { "user" } else { "assistant" };
+            let content = format!("word{session} text{message} hello {} 大别山项目", "more to be indexed ".repeat(8));
+            ask(&mut agent, "append_message", json!({"session_id": id, "role": role, "content": content}));
+        }
+    }
+    ask(&mut agent, "close", json!({}));
+    drop(agent);
+    for args in [
+        ["sessions", "rename", "s1", "one"].as_slice(),
+        &["sessions", "pin", "s2"],
+        &["sessions", "tag", "s3", "--add", "red"],
+        &["sessions", "delete", "s4", "--yes"],
+        &["sessions", "search", "hello"],
+    ] {
+        let seen = home.see(args);
+        assert!(seen.ends_with("--- exit 0"), "{args:?}: {seen}");
+    }
+    home.write(async |store| {
+        let id = SessionId::parse("s5").unwrap();
+        let messages: Vec<NewMessage> =
+            (0..40).map(|number| NewMessage::new(Role::User, format!("written by us {number} 汉字汉"))).collect();
+        let at = Request::at(Timestamp::from_seconds(2_000_000_000.0).unwrap());
+        store.append(&id, &messages, &at).await.unwrap();
+    });
+    if is_optimized {
+        assert!(home.see(&["sessions", "optimize"]).ends_with("--- exit 0"));
+    }
+    home
+}
+
+/// Sees that nothing of ours is in a file, and that it is sound.
+#[track_caller]
+fn check(home: &Home, expect: &[[Option<String>; 4]], before: &Value, release: &Path) {
+    assert_eq!(objects(home), expect);
+    let file = home.foreign();
+    let number = |sql: &str| file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(number("PRAGMA user_version"), 0);
+    assert_eq!(file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        file.execute_batch(&format!("INSERT INTO {table}({table}) VALUES ('integrity-check')")).unwrap();
+        assert_eq!(number(&format!("SELECT count(*) FROM {table}_docsize")), number("SELECT count(*) FROM messages"));
+    }
+    drop(file);
+    for name in ["state.db.queue", "state.db.open"] {
+        assert!(!home.path().join(name).exists(), "{name}");
+    }
+    assert_eq!(told(release, home), *before);
+}
+
+/// The files that keep what only we held.
+fn kept(home: &Home) -> Vec<String> {
+    let names = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut kept: Vec<String> = names.filter(|name| name.starts_with("state.db.detached-")).collect();
+    kept.sort();
+    kept
+}
+
+/// What of ours a store has: the trash, pins and tags.
+fn held(home: &Home) -> Vec<String> {
+    let list = home.see(&["sessions", "list", "--all", "--json"]);
+    let rows = list.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let rows: Vec<Value> = rows.flat_map(|row| row["sessions"].as_array().cloned().unwrap_or(vec![row])).collect();
+    let marked = rows
+        .iter()
+        .filter(|row| !row["pinned_at"].is_null() || row["tags"].as_array().is_some_and(|tags| !tags.is_empty()));
+    let mut held: Vec<String> =
+        marked.map(|row| json!([row["id"], row["pinned_at"], row["tags"]]).to_string()).collect();
+    held.sort();
+    held.push(home.see(&["sessions", "trash", "list", "--json"]));
+    held
+}
+
+#[test]
+fn nothing_of_ours_is_left_and_the_agent_finds_what_it_found() {
+    for (version, release) in releases() {
+        let expect = untouched(&release);
+        for is_optimized in [false, true] {
+            let home = used(&release, 8, is_optimized);
+            let (before, ours) = (told(&release, &home), held(&home));
+            let seen = home.see(&["sessiondb", "detach", "--yes"]);
+            assert!(seen.contains("1 conversation in the trash, 1 pin, 1 tag in [HOME]/state.db.detached-"), "{seen}");
+            check(&home, &expect, &before, &release);
+            // The file is a foreign one again, and the next change brings us back.
+            assert!(home.see(&["sessiondb", "detach", "--yes"]).contains("nothing of ours is in it"), "{version}");
+            let file = kept(&home).remove(0);
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(home.path().join(&file)).unwrap().permissions().mode() & 0o777, 0o600);
+            for _ in 0..2 {
+                // The second time everything is there already.
+                let seen = home.see(&["sessions", "import", &file]);
+                assert!(seen.ends_with("--- exit 0"), "{seen}");
+                assert_eq!(held(&home), ours);
+            }
+            assert!(home.see(&["sessions", "restore", "s4"]).ends_with("--- exit 0"));
+            assert!(home.see(&["sessions", "show", "s4"]).contains("word4 text29"));
+        }
+    }
+}
+
+/// How often the command is killed: a few times, or as often as `HERMES_TORTURE` says.
+fn rounds() -> u32 {
+    std::env::var("HERMES_TORTURE").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2)
+}
+
+#[test]
+fn killed_anywhere_it_goes_on() {
+    for (version, release) in releases() {
+        let expect = untouched(&release);
+        for is_optimized in [false, true] {
+            let home = used(&release, 12, is_optimized);
+            let (before, ours) = (told(&release, &home), held(&home));
+            let copy = || {
+                let copy = Home::empty();
+                std::fs::copy(home.database(), copy.database()).unwrap();
+                copy
+            };
+            let whole = copy();
+            let start = Instant::now();
+            assert!(whole.see(&["sessiondb", "detach", "--yes"]).ends_with("--- exit 0"));
+            let (takes, mut killed, mut halfway) = (start.elapsed(), 0, 0);
+            check(&whole, &expect, &before, &release);
+            for round in 0..rounds() {
+                let home = copy();
+                let mut command = home.hermes(&["sessiondb", "detach", "--yes"]).command;
+                let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+                // Anywhere on its way: there is no state to wait for.
+                std::thread::sleep(takes.mul_f64(f64::from(round + 1) / f64::from(rounds() + 1)));
+                running.kill().unwrap();
+                killed += u32::from(!running.wait().unwrap().success());
+                let is_ours = objects(&home).iter().any(|object| object[1].as_deref().unwrap().starts_with("hx_"));
+                halfway += u32::from(is_ours);
+                if is_ours {
+                    // Whoever comes next can go on with it, we and the agent.
+                    assert_eq!(told(&release, &home), before, "{version}, round {round}");
+                    let seen = home.see(&["sessions", "search", "hello"]);
+                    assert!(seen.ends_with("--- exit 0"), "{seen}");
+                }
+                let seen = home.see(&["sessiondb", "detach", "--yes"]);
+                assert!(seen.ends_with("--- exit 0"), "{seen}");
+                check(&home, &expect, &before, &release);
+                for file in kept(&home) {
+                    let seen = home.see(&["sessions", "import", &file]);
+                    assert!(seen.ends_with("--- exit 0"), "{seen}");
+                }
+                assert_eq!(held(&home), ours, "{version}, round {round}");
+            }
+            let layout = if is_optimized { "optimized" } else { "used" };
+            report(&format!(
+                "{version}, {layout}: {killed} of {} killed, {halfway} of them with objects of ours, each ended by the next run; a run takes {takes:.1?}",
+                rounds()
+            ));
+        }
+    }
+}
+
+/// Prints a line that is seen also when the test passes.
+fn report(line: &str) {
+    use std::io::Write as _;
+    _ = writeln!(std::io::stderr().lock(), "detach: {line}");
+}
+
+#[test]
+fn a_store_of_ours_becomes_one_of_the_agents() {
+    for (version, release) in releases().into_iter().filter(|(version, _)| *version == "0.14.0") {
+        let home = several();
+        assert!(home.see(&["sessiondb", "detach", "--yes"]).ends_with("--- exit 0"), "{version}");
+        assert_eq!(objects(&home), untouched(&release));
+    }
+}
+
+#[test]
+fn relations_are_written_where_the_agent_looks() {
+    let home = Home::with_store();
+    home.write(async |store| {
+        let at = |seconds| Request::at(Timestamp::from_seconds(seconds).unwrap());
+        let id = |text: &str| SessionId::parse(text).unwrap();
+        let new = |text: &str| NewSession::new(id(text), Source::parse("cli").unwrap());
+        store.create(&new("root"), &at(1.0)).await.unwrap();
+        store.branch(&id("root"), &NewChild::new(id("marked")), &at(2.0)).await.unwrap();
+        store.create(&new("branch").child_of(id("root"), Relation::Branch), &at(3.0)).await.unwrap();
+        store.create(&new("odd").child_of(id("root"), Relation::Branch), &at(4.0)).await.unwrap();
+        store.create(&new("delegate").child_of(id("root"), Relation::Delegate), &at(5.0)).await.unwrap();
+    });
+    home.damage("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = 'root';
+        UPDATE sessions SET model_config = '{\"a\":1}' WHERE id = 'branch'; UPDATE sessions SET model_config = '[1]' WHERE id = 'odd'");
+    let seen = home.see(&["sessiondb", "detach", "--yes"]);
+    assert!(
+        seen.contains("1 session noted in model_config") && seen.contains("no JSON object") && seen.contains("odd"),
+        "{seen}"
+    );
+    let settings = |id: &str| -> Option<String> {
+        home.foreign().query_row("SELECT model_config FROM sessions WHERE id = ?", [id], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(settings("branch").as_deref(), Some("{\"a\":1, \"_branched_from\": \"root\"}"));
+    assert_eq!((settings("odd").as_deref(), settings("delegate")), (Some("[1]"), None));
+    assert_eq!(settings("marked").as_deref(), Some("{\"_branched_from\": \"root\"}"));
+}
+
+#[test]
+fn a_process_of_ours_keeps_it_and_the_agents_does_not() {
+    let home = several();
+    home.write(async |_store| {
+        let seen = home.see(&["sessiondb", "detach", "--yes"]);
+        assert!(seen.contains("[HOME]/state.db is in use: process ") && seen.ends_with("--- exit 1"), "{seen}");
+    });
+    assert_snapshot!(home.see(&["sessiondb", "detach"]), @r#"
+    --- stderr
+    error: Remove everything of hermes from this store? Nobody is here to answer that
+    hint: give --yes to do it without being asked
+    --- exit 1
+    "#);
+    let agent = home.foreign();
+    agent.query_row("SELECT count(*) FROM sessions", [], |_| Ok(())).unwrap();
+    assert!(home.see(&["sessiondb", "detach", "--yes"]).ends_with("--- exit 0"));
+    assert_eq!(agent.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[test]
+fn what_is_discarded_is_not_kept() {
+    let home = several();
+    home.see(&["sessions", "delete", "tool_1", "--yes"]);
+    let seen = home.see(&["sessiondb", "detach", "--yes", "--discard", "--json"]);
+    let answer: Value = serde_json::from_str(seen.lines().next().unwrap()).unwrap();
+    assert_eq!((&answer["trashed"], &answer["kept"], &answer["was_ours"]), (&json!(1), &Value::Null, &json!(true)));
+    assert!(kept(&home).is_empty());
+}
+
+#[test]
+fn a_damaged_store_is_refused() {
+    let home = several();
+    home.damage("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 4 WHERE name = 'messages'");
+    let before = std::fs::read(home.database()).unwrap();
+    let seen = home.see(&["sessiondb", "detach", "--yes"]);
+    assert!(!seen.ends_with("--- exit 0"), "{seen}");
+    assert_eq!(std::fs::read(home.database()).unwrap(), before);
+}

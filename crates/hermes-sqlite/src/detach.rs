@@ -1,0 +1,274 @@
+//! Taking everything of ours out of a file, so that it is as if we had never been there.
+//!
+//! In short steps while agents go on writing: what is under way is finished, what only we hold is written to a file, relations that the agent
+//! can't see are written where it looks, its own indexes are built beside ours and swapped in, large tables of ours are emptied. Up to there
+//! we and the agent can both go on with the file, and whoever runs it again goes on. The last transaction removes all the rest.
+
+mod holdings;
+mod keep;
+mod relations;
+mod remove;
+mod settle;
+
+pub use holdings::Holdings;
+
+use crate::database::Database;
+use crate::error::{Circumstances, Failure};
+use crate::indexes::Progress;
+use crate::presence::{self, Presence};
+use crate::{SqliteOptions, SqliteStore, connection, erase, indexes, optimize, place, schema};
+use hermes_session::StoreError;
+use relations::Relations;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const OP: &str = "detach the store";
+
+/// What is being done, and how far it is, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DetachPhase {
+    /// Deletions, imports and indexing that are under way are finished.
+    Finishing,
+    /// What only we hold is written to a file.
+    Keeping {
+        /// Conversations of the trash that are written.
+        done: u64,
+        /// All of them.
+        total: u64,
+    },
+    /// Relations are written where the agent sees them.
+    Relating,
+    /// The agent's indexes are built.
+    Indexing {
+        /// Messages by id, from the first.
+        done: u64,
+        /// The last of them.
+        total: u64,
+    },
+    /// Our tables are emptied and removed.
+    Removing,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detaching {
+    /// There is nothing of ours in the file.
+    NothingOfOurs,
+    /// It was asked to stop. The file can be used, and the next run goes on.
+    Stopped {
+        /// The file that holds what only we held, if it was written.
+        kept: Option<PathBuf>,
+    },
+    /// Nothing of ours is left in it.
+    Done(Detached),
+}
+
+/// What was done to a file that has nothing of ours any more.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Detached {
+    /// What only we held.
+    pub holdings: Holdings,
+    /// The file that holds it now, if there was anything and it was asked for.
+    pub kept: Option<PathBuf>,
+    /// How many sessions got `_branched_from` or `_delegate_from`.
+    pub relations: u64,
+    /// Sessions whose settings are no JSON object, so that they could not.
+    pub relations_left: Vec<String>,
+    /// How many tables, indexes, views and triggers of ours were removed.
+    pub objects: u64,
+    /// Copies of the store that were kept before it was changed. They are left alone.
+    pub backups: Vec<PathBuf>,
+}
+
+/// Counts what a file holds that only we know of; `None` if there is nothing of ours in it. Nothing is changed.
+///
+/// # Errors
+/// If the file can't be opened or read, or is another program's.
+pub fn holdings(path: &Path) -> Result<Option<Holdings>, StoreError> {
+    place::check(path, false)?;
+    at(path, || {
+        let connection = connection::open_plain_read_only(path)?;
+        let is_ours = schema::is_in_use(&connection, path)? || objects(&connection)? > 0;
+        Ok(if is_ours { Some(holdings::count(&connection)?) } else { None })
+    })
+}
+
+/// Takes everything of ours out of a file. What only we hold is written to `keep` first, if there is anything; nothing is kept if that is
+/// `None`. `watch` hears what is being done, and says whether to go on.
+///
+/// # Errors
+/// `Refused` if another process of ours has the file open, if something waits to be done by one, if the agent's tables are damaged, or if
+/// the file can't be written. The file can be used as before then.
+pub async fn detach(
+    path: &Path,
+    options: &SqliteOptions,
+    keep: Option<&Path>,
+    watch: &mut (dyn FnMut(DetachPhase) -> bool + Send),
+) -> Result<Detaching, StoreError> {
+    let is_ours = holdings(path)?.is_some();
+    let Some(alone) = Presence::exclusive(path) else { return Err(in_use(path)) };
+    if !is_ours {
+        clear_beside(path);
+        return Ok(Detaching::NothingOfOurs);
+    }
+    let options = SqliteOptions { background: false, create: false, read_only: false, ..options.clone() };
+    let store = SqliteStore::open_alone(path, &options)?;
+    let outcome = run(path, &store, keep, watch).await;
+    drop(store);
+    if matches!(outcome, Ok(Detaching::Done(_))) {
+        clear_beside(path);
+    }
+    drop(alone);
+    outcome
+}
+
+async fn run(
+    path: &Path,
+    store: &SqliteStore,
+    keep: Option<&Path>,
+    watch: &mut (dyn FnMut(DetachPhase) -> bool + Send),
+) -> Result<Detaching, StoreError> {
+    let mut kept = None;
+    let mut detached = Detached { backups: backups(path), ..Detached::default() };
+    detached.objects = store.workers.read(OP, |database| Ok(objects(database)?)).await?;
+    let location = path.to_owned();
+    store.workers.read(OP, move |database| refuse(database, &location)).await?;
+    loop {
+        while store.workers.write(OP, settle::step).await? {
+            if !watch(DetachPhase::Finishing) {
+                return Ok(Detaching::Stopped { kept });
+            }
+        }
+        if kept.is_none() {
+            let holdings = store.workers.read(OP, |database| Ok(holdings::count(database)?)).await?;
+            kept = keep.filter(|_| !holdings.is_empty()).map(free_name);
+            if let Some(target) = &kept {
+                let mut told = |done| _ = watch(DetachPhase::Keeping { done, total: holdings.trashed });
+                at(path, || keep::write(&Database::fresh(connection::open_beside(path)?)?, target, &mut told))?;
+            }
+            detached.holdings = holdings;
+        }
+        let mut relations = Relations::default();
+        while !relations.is_over {
+            let so_far = relations.clone();
+            relations = store.workers.write(OP, move |database| relations::step(database, so_far.clone())).await?;
+            if !watch(DetachPhase::Relating) {
+                return Ok(Detaching::Stopped { kept });
+            }
+        }
+        detached.relations += relations.written;
+        detached.relations_left = relations.left;
+        loop {
+            let phase = match store.workers.write(OP, index_step).await? {
+                (Progress::Done, ..) => break,
+                (Progress::Clearing, ..) => DetachPhase::Indexing { done: 0, total: 0 },
+                (Progress::Built { .. }, done, total) => DetachPhase::Indexing { done, total },
+            };
+            if !watch(phase) {
+                return Ok(Detaching::Stopped { kept });
+            }
+        }
+        while store.workers.write(OP, |database| remove::empty_step(database).map_err(indexes::elsewhere)).await? {
+            if !watch(DetachPhase::Removing) {
+                return Ok(Detaching::Stopped { kept });
+            }
+        }
+        let remove = |database: &Database| remove::all(database).map_err(indexes::elsewhere);
+        if store.workers.write(OP, remove).await? {
+            detached.kept = kept;
+            return Ok(Detaching::Done(detached));
+        }
+    }
+}
+
+/// Builds some more of the agent's indexes. Returns how far that is.
+fn index_step(database: &Database) -> Result<(Progress, u64, u64), Failure> {
+    let progress = indexes::agents_step(database)?;
+    let Progress::Built { up_to } = progress else { return Ok((progress, 0, 0)) };
+    let (first, last) = optimize::bounds(database)?;
+    Ok((progress, up_to.abs_diff(first), last.abs_diff(first)))
+}
+
+/// Sees that nothing keeps the store from being detached.
+fn refuse(database: &Database, path: &Path) -> Result<(), Failure> {
+    for table in ["schema_version", "sessions", "messages", "state_meta"] {
+        let verdict: String =
+            database.query_row(&format!("PRAGMA main.quick_check('{table}')"), [], |row| row.get(0))?;
+        if verdict != "ok" {
+            return Err(Failure::Damaged(format!("table {table}: {verdict}")));
+        }
+    }
+    let refused = |why: String, hint: &'static str| {
+        Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() }.into())
+    };
+    if erase::is_noted(database)? {
+        return refused(
+            "has something in it that is being erased".into(),
+            "run `hermes sessions erase --finish` first",
+        );
+    }
+    match holdings::waiting(database)? {
+        Some(what) => {
+            refused(format!("can't be detached yet: {what}"), "start hermes and let it finish, then try again")
+        }
+        None => Ok(()),
+    }
+}
+
+fn in_use(path: &Path) -> StoreError {
+    let holders = presence::holders(path);
+    let named: Vec<String> = holders.iter().map(u32::to_string).collect();
+    let who = match named.len() {
+        0 => "another process of hermes has it open".to_owned(),
+        1 => format!("process {} of hermes has it open", named[0]),
+        _ => format!("processes {} of hermes have it open", named.join(", ")),
+    };
+    StoreError::Refused {
+        path: path.to_owned(),
+        why: format!("is in use: {who}"),
+        hint: "end it and try again; agents that use the file without hermes may go on".into(),
+    }
+}
+
+/// How many objects of a file are ours.
+fn objects(connection: &Connection) -> Result<u64, rusqlite::Error> {
+    let sql = "SELECT count(*) FROM main.sqlite_schema WHERE name GLOB 'hx_*' OR name GLOB 'sqlite_autoindex_hx_*'";
+    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
+}
+
+/// Removes the files beside a store that hold nothing. Only for whoever has it alone.
+fn clear_beside(path: &Path) {
+    _ = std::fs::remove_file(place::beside(path, ".queue"));
+    presence::remove(path);
+}
+
+/// The copies of a store that were kept beside it.
+fn backups(path: &Path) -> Vec<PathBuf> {
+    let Some(name) = path.file_name() else { return Vec::new() };
+    let start = format!("{}.backup-v", name.to_string_lossy());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&start))
+        .map(|entry| folder.join(entry.file_name()))
+        .collect();
+    found.sort();
+    found
+}
+
+/// A name that nothing has: a run that was interrupted a moment ago may have left a file of the same time.
+fn free_name(wanted: &Path) -> PathBuf {
+    let text = wanted.to_string_lossy();
+    let stem = text.strip_suffix(".jsonl").unwrap_or(&text);
+    let next = |number: u32| PathBuf::from(format!("{stem}-{number}.jsonl"));
+    let is_free = |path: &PathBuf| std::fs::symlink_metadata(path).is_err();
+    std::iter::once(wanted.to_owned()).chain((2..100).map(next)).find(is_free).unwrap_or_else(|| wanted.to_owned())
+}
+
+fn at<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
+    let (start, location) = (Instant::now(), path.display().to_string());
+    work().map_err(|failure| {
+        failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
+    })
+}
