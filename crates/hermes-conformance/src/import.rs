@@ -26,7 +26,7 @@ pub(crate) async fn imported(store: &dyn Maintenance, text: &str) -> ImportRepor
 
 /// The figures of a report, and what it finds as `line kind`.
 pub(crate) fn told(report: &ImportReport) -> ([u64; 5], Vec<(u64, FindingKind)>) {
-    let ImportReport { sessions, messages, skipped, conflicts, bad, findings } = report;
+    let ImportReport { sessions, messages, skipped, conflicts, bad, findings, .. } = report;
     let found = |finding: &Finding| (finding.line, finding.kind);
     ([*sessions, *messages, *skipped, *conflicts, *bad], findings.iter().map(found).collect())
 }

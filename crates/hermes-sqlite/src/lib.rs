@@ -15,6 +15,7 @@ mod database;
 mod deletion;
 mod erase;
 mod error;
+mod extra;
 mod facts;
 mod filesystem;
 mod foreign;
