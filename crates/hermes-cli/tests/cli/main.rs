@@ -32,6 +32,7 @@ mod rpc;
 mod search;
 mod server;
 mod show;
+mod states;
 mod stats;
 mod status;
 mod stop;
