@@ -35,6 +35,7 @@ pub mod requests;
 pub mod scope;
 pub mod search;
 pub mod sessions;
+pub mod states;
 pub mod text;
 pub mod titles;
 pub mod topics;

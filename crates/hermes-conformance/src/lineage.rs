@@ -6,8 +6,8 @@ use crate::fixture::{
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Conflict, EndReason, HandoffColumns, Lineage, Link, ListRequest, Maintenance, NewChild, NewSession, Relation,
-    Session, SessionId, Source, Usage, UsageUpdate,
+    Conflict, EndReason, Extra, HandoffColumns, Lineage, Link, ListRequest, Maintenance, NewChild, NewSession,
+    Relation, Session, SessionId, Source, Usage, UsageUpdate,
 };
 
 /// A session with everything that a child may inherit.
@@ -45,6 +45,8 @@ fn heir(name: &str, relation: Relation, parent: &SessionId) -> Session {
         usage: Usage::default(),
         title: Some("work #2".into()),
         handoff: HandoffColumns::default(),
+        archived: false,
+        extra: Extra::new(),
         faults: Vec::new(),
     }
 }

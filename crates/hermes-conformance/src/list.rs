@@ -2,7 +2,7 @@
 
 use crate::{
     Case, concurrency, deletion, functions, gateway, import, insights, lineage, listing, maintenance, marks, messages,
-    meta, ordering, pieces, requests, scope, search, sessions, text, titles, topics, transfer, trash, usage,
+    meta, ordering, pieces, requests, scope, search, sessions, states, text, titles, topics, transfer, trash, usage,
 };
 
 macro_rules! cases {
@@ -270,4 +270,13 @@ pub const CASES: &[Case] = cases![
     trash::what_is_over_goes_for_good,
     trash::one_can_be_taken_out,
     trash::nothing_goes_but_what_was_seen,
+    states::a_request_says_which_states,
+    states::search_finds_what_was_compacted,
+    states::replacing_and_branching_leave_the_others,
+    states::the_transcript_counts,
+    states::archived_conversations_are_not_listed,
+    states::further_columns_come_back,
+    states::the_trash_keeps_every_state,
+    states::an_export_has_every_state,
+    states::a_transfer_carries_every_state,
 ];

@@ -40,9 +40,8 @@ pub async fn every_field_comes_back(setup: Setup) -> CaseResult {
     }
     let batch: Vec<NewMessage> = bodies.iter().cloned().map(NewMessage::from).collect();
     let ids = store.append(&session, &batch, &request(4)).await?;
-    let expected: Vec<Message> = std::iter::zip(ids, bodies)
-        .map(|(id, body)| Message { id, session_id: session.clone(), timestamp: at(4), body, faults: Vec::new() })
-        .collect();
+    let expected: Vec<Message> =
+        std::iter::zip(ids, bodies).map(|(id, body)| Message::new(id, session.clone(), at(4), body)).collect();
     assert_eq!(transcript(&*store, &session).await, expected);
     Ok(())
 }

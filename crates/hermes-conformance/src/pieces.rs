@@ -8,7 +8,7 @@ use crate::import::{exported, imported, told};
 use crate::{CaseResult, Setup};
 use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
 use hermes_session::{
-    Conflict, Counts, HandoffColumns, ListRequest, Maintenance, Message, MessageBody, MessageId, MessageRequest,
+    Conflict, Counts, Extra, HandoffColumns, ListRequest, Maintenance, Message, MessageBody, MessageId, MessageRequest,
     NewChild, NewMessage, Relation, Role, Session, SessionFilter, Usage,
 };
 use std::sync::Arc;
@@ -19,12 +19,8 @@ const MANY: usize = 2_500;
 /// A whole session with messages of these ids.
 fn piece(name: &str, numbers: &[i64]) -> ImportPiece {
     let session = id(name);
-    let message = |number: &i64| Message {
-        id: MessageId(*number),
-        session_id: id(name),
-        timestamp: at(1),
-        body: MessageBody::new(Role::User, format!("{name} {number}")),
-        faults: Vec::new(),
+    let message = |number: &i64| {
+        Message::new(MessageId(*number), id(name), at(1), MessageBody::new(Role::User, format!("{name} {number}")))
     };
     let session = Session {
         id: session,
@@ -43,6 +39,8 @@ fn piece(name: &str, numbers: &[i64]) -> ImportPiece {
         usage: Usage::default(),
         title: None,
         handoff: HandoffColumns::default(),
+        archived: false,
+        extra: Extra::new(),
         faults: Vec::new(),
     };
     ImportPiece { session, start: 0, messages: numbers.iter().map(message).collect(), is_last: true }

@@ -50,7 +50,7 @@ impl Moment {
 }
 
 /// A question for what matches as it is written, in pages of a hundred, without hurry.
-fn question(text: &str) -> SearchRequest {
+pub(crate) fn question(text: &str) -> SearchRequest {
     SearchRequest {
         page: PageRequest::first(100),
         relax: false,
@@ -60,7 +60,7 @@ fn question(text: &str) -> SearchRequest {
 }
 
 /// The first page of an answer, which nothing may have cut short.
-async fn asked(store: &dyn Store, request: &SearchRequest) -> Result<Vec<Hit>, StoreError> {
+pub(crate) async fn asked(store: &dyn Store, request: &SearchRequest) -> Result<Vec<Hit>, StoreError> {
     let answer = store.search(request).await?;
     assert!(!answer.served.is_partial, "{:?}", answer.served);
     Ok(answer.hits)

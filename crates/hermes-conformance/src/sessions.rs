@@ -6,8 +6,8 @@ use crate::fixture::{
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Conflict, EndReason, Ensured, HandoffColumns, MessageRequest, NewChild, NewMessage, NewSession, Relation, Request,
-    Role, Session, SessionFilter, SessionId, SessionPatch, Source, Timestamp, Usage, UsageUpdate,
+    Conflict, EndReason, Ensured, Extra, HandoffColumns, MessageRequest, NewChild, NewMessage, NewSession, Relation,
+    Request, Role, Session, SessionFilter, SessionId, SessionPatch, Source, Timestamp, Usage, UsageUpdate,
 };
 
 fn full() -> NewSession {
@@ -41,6 +41,8 @@ fn full_stored() -> Session {
         usage: Usage::default(),
         title: None,
         handoff: HandoffColumns::default(),
+        archived: false,
+        extra: Extra::new(),
         faults: Vec::new(),
     }
 }

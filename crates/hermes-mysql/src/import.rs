@@ -35,12 +35,13 @@ pub(crate) async fn bring(
             count => (count, true),
         };
         let (now, later) = rest.split_at(run);
-        let rows = now.iter().map(|message| (is_kept.then_some(message.id), &message.body, message.timestamp));
-        ids.extend(Rows::new(session, rows).insert(transaction).await?);
+        ids.extend(Rows::of(session, now, is_kept).insert(transaction).await?);
         last = ids.last().copied().unwrap_or(last);
         rest = later;
     }
-    indexes::add(transaction, ids.iter().zip(words).map(|(id, words)| (session, *id, words))).await?;
+    // Messages that were undone are in no index.
+    let said = messages.iter().zip(ids.iter().zip(words)).filter(|(message, _)| message.state.is_said());
+    indexes::add(transaction, said.map(|(_, (id, words))| (session, *id, words))).await?;
     Ok(last)
 }
 

@@ -4,7 +4,10 @@ use crate::bulk::Bulk;
 use crate::error::Failure;
 use crate::indexes::Written;
 use crate::transaction::Transaction;
-use hermes_session::{Json, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, preview};
+use hermes_session::{
+    Extra, Json, Message, MessageBody, MessageId, MessageState, NewMessage, SessionId, StoreError, Timestamp, preview,
+};
+use hermes_sql::server::row::kept_extra;
 use hermes_sql::server::{Fields as _, Sql as _, messages};
 use hermes_sql::{stored, values};
 use mysql_async::Value;
@@ -47,7 +50,7 @@ pub(crate) async fn add(
 
 const INSERT: Bulk = Bulk {
     head: "INSERT INTO messages (id, session_id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, token_count, \
-           finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items) VALUES",
+           finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items, active, compacted, extra) VALUES",
     tail: "",
 };
 
@@ -66,7 +69,18 @@ impl Rows {
         let mut rows = Self { session: session.clone(), given: Vec::new(), rows: Vec::new() };
         for (id, body, timestamp) in messages {
             rows.given.extend(id);
-            rows.rows.push(values_of(session, id, body, timestamp));
+            rows.rows.push(values_of(session, id, body, timestamp, MessageState::Active, &Extra::new()));
+        }
+        rows
+    }
+
+    /// Messages from outside, under their own ids or not.
+    pub(crate) fn of(session: &SessionId, messages: &[Message], with_ids: bool) -> Self {
+        let mut rows = Self { session: session.clone(), given: Vec::new(), rows: Vec::new() };
+        for Message { id, body, timestamp, state, extra, .. } in messages {
+            let id = with_ids.then_some(*id);
+            rows.given.extend(id);
+            rows.rows.push(values_of(session, id, body, *timestamp, *state, extra));
         }
         rows
     }
@@ -93,7 +107,15 @@ impl Rows {
     }
 }
 
-fn values_of(session: &SessionId, id: Option<MessageId>, body: &MessageBody, timestamp: Timestamp) -> Vec<Value> {
+fn values_of(
+    session: &SessionId,
+    id: Option<MessageId>,
+    body: &MessageBody,
+    timestamp: Timestamp,
+    state: MessageState,
+    extra: &Extra,
+) -> Vec<Value> {
+    let (active, compacted) = state.columns();
     let content = body.content.as_ref().map(stored::keep);
     let kind = content.as_ref().map_or(stored::Kind::Text, |(kind, _)| *kind).as_str();
     let kept = |text: Option<&str>| text.map(|text| stored::without_nul(text).into_owned());
@@ -115,5 +137,8 @@ fn values_of(session: &SessionId, id: Option<MessageId>, body: &MessageBody, tim
         Value::from(json(&body.reasoning_details)),
         Value::from(json(&body.codex_reasoning_items)),
         Value::from(json(&body.codex_message_items)),
+        Value::from(active),
+        Value::from(compacted),
+        Value::from(kept_extra(extra)),
     ]
 }

@@ -23,14 +23,18 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: [Migration; 6] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration { number: 1, name: "sessions", sql: include_str!("../migrations/0001_sessions.sql") },
     Migration { number: 2, name: "search", sql: include_str!("../migrations/0002_search.sql") },
     Migration { number: 3, name: "topics", sql: include_str!("../migrations/0003_topics.sql") },
     Migration { number: 4, name: "gateway", sql: include_str!("../migrations/0004_gateway.sql") },
     Migration { number: 5, name: "marks", sql: include_str!("../migrations/0005_marks.sql") },
     Migration { number: 6, name: "trash", sql: include_str!("../migrations/0006_trash.sql") },
+    Migration { number: 7, name: "states", sql: include_str!("../migrations/0007_states.sql") },
 ];
+
+/// The server's error for a column that is there already.
+const DUPLICATE_COLUMN: u16 = 1060;
 
 /// How long somebody else's migration is waited for, in seconds.
 const PATIENCE: u32 = 60;
@@ -145,7 +149,11 @@ async fn migrate(conn: &mut Object, database: &Database) -> Result<i32, Failure>
         )
         .await?;
         for statement in statements(migration.sql) {
-            conn.query_drop(statement).await?;
+            match conn.query_drop(statement).await {
+                // A migration that was cut off added them: all columns of a statement are added at once.
+                Err(mysql_async::Error::Server(error)) if error.code == DUPLICATE_COLUMN => {}
+                outcome => outcome?,
+            }
         }
         let done = "UPDATE hx_migration SET applied_at = utc_timestamp() WHERE number = ?";
         conn.exec_drop(done, (migration.number,)).await?;

@@ -11,11 +11,14 @@ use hermes_sql::values;
 const KNOWN: [(&str, &str); 2] =
     [("messages", hermes_sql::columns::MESSAGE), ("sessions", hermes_sql::columns::SESSION)];
 
+/// Columns of either table that only servers have, or that newer agents have as well.
+const FURTHER: [&str; 5] = ["content_kind", "active", "compacted", "archived", "extra"];
+
 pub(crate) async fn read(transaction: &Transaction) -> Result<Vec<Foreign>, Failure> {
     let mut found = Vec::new();
     for (table, known) in KNOWN {
         let known: Vec<&str> =
-            known.split(", ").map(|column| column.trim().trim_start_matches("s.")).chain(["content_kind"]).collect();
+            known.split(", ").map(|column| column.trim().trim_start_matches("s.")).chain(FURTHER).collect();
         let columns = transaction
             .query_rows(
                 "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped \

@@ -7,7 +7,7 @@ use crate::transaction::Transaction;
 use futures_util::pin_mut;
 use hermes_session::import::MAX_KEPT_ID;
 use hermes_session::{Json, Message, MessageId, SessionId};
-use hermes_sql::server::row::kept;
+use hermes_sql::server::row::{kept, kept_extra};
 use hermes_sql::stored;
 use std::collections::HashSet;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
@@ -29,7 +29,9 @@ pub(crate) async fn bring(
     // Before they are there: whoever appends meanwhile would draw one of them and wait for this transaction.
     pass(transaction, last).await?;
     copy_in(transaction, session, messages, &ids).await?;
-    indexes::add(transaction, ids.iter().zip(words).map(|(id, words)| (session, *id, words))).await?;
+    // Messages that were undone are in no index.
+    let said = messages.iter().zip(ids.iter().zip(words)).filter(|(message, _)| message.state.is_said());
+    indexes::add(transaction, said.map(|(_, (id, words))| (session, *id, words))).await?;
     Ok(last)
 }
 
@@ -85,7 +87,8 @@ async fn copy_in(
     let sink = transaction
         .copy_in::<_, bytes::Bytes>(
             "COPY messages (id, session_id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, token_count, \
-             finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items) FROM STDIN BINARY",
+             finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items, \
+             active, compacted, extra) FROM STDIN BINARY",
         )
         .await?;
     let (text, whole) = (Type::TEXT, Type::INT8);
@@ -105,6 +108,9 @@ async fn copy_in(
         text.clone(),
         text.clone(),
         text.clone(),
+        text.clone(),
+        Type::INT2,
+        Type::INT2,
         text,
     ];
     let writer = BinaryCopyInWriter::new(sink, &types);
@@ -113,6 +119,7 @@ async fn copy_in(
         let body = &message.body;
         let content = body.content.as_ref().map(stored::keep);
         let kind = content.as_ref().map_or(stored::Kind::Text, |(kind, _)| *kind).as_str();
+        let (active, compacted) = message.state.columns();
         let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
         writer
             .as_mut()
@@ -133,6 +140,9 @@ async fn copy_in(
                 &json(&body.reasoning_details),
                 &json(&body.codex_reasoning_items),
                 &json(&body.codex_message_items),
+                &(active as i16),
+                &(compacted as i16),
+                &kept_extra(&message.extra),
             ])
             .await?;
     }

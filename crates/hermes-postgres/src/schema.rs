@@ -21,13 +21,14 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: [Migration; 6] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration { number: 1, name: "sessions", sql: include_str!("../migrations/0001_sessions.sql") },
     Migration { number: 2, name: "search", sql: include_str!("../migrations/0002_search.sql") },
     Migration { number: 3, name: "topics", sql: include_str!("../migrations/0003_topics.sql") },
     Migration { number: 4, name: "gateway", sql: include_str!("../migrations/0004_gateway.sql") },
     Migration { number: 5, name: "marks", sql: include_str!("../migrations/0005_marks.sql") },
     Migration { number: 6, name: "trash", sql: include_str!("../migrations/0006_trash.sql") },
+    Migration { number: 7, name: "states", sql: include_str!("../migrations/0007_states.sql") },
 ];
 
 /// The lock that migrations of one schema take, beside its number.

@@ -1,15 +1,16 @@
-//! Export: one session per line of JSON, with everything that is stored of it, read piece by piece.
+//! Export: one session per line of JSON, with everything that is stored of it: messages of every state, read piece by piece.
 
 pub mod base64;
 mod jsonl;
 mod kept;
 
 pub use jsonl::{FORMAT, marked_line_head, message_object, session_line_head};
+pub(crate) use jsonl::{MESSAGE_KEYS, SESSION_KEYS};
 pub use kept::{MARKS_FORMAT, marks_line, with_trash};
 
 use crate::{
     ListRequest, Marks, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore,
-    StoreError, Unreadable, View, marks,
+    StateCounts, StoreError, Unreadable, View, marks,
 };
 use std::collections::VecDeque;
 
@@ -34,7 +35,7 @@ pub struct Exporter<'a> {
     is_by_id: bool,
     open: Option<OpenLine>,
     sessions: u64,
-    messages: u64,
+    messages: StateCounts,
     unreadable: Vec<Unreadable>,
 }
 
@@ -61,7 +62,7 @@ impl<'a> Exporter<'a> {
             is_by_id: true,
             open: None,
             sessions: 0,
-            messages: 0,
+            messages: StateCounts::default(),
             unreadable: Vec::new(),
         }
     }
@@ -73,7 +74,7 @@ impl<'a> Exporter<'a> {
     pub async fn next_chunk(&mut self) -> Result<Option<String>, StoreError> {
         if let Some(OpenLine { session, last }) = &self.open {
             let session = session.clone();
-            let page = self.store.messages(&session, &MessageRequest::after(*last, MESSAGE_PAGE)).await?;
+            let page = self.store.messages(&session, &MessageRequest::after(*last, MESSAGE_PAGE).every()).await?;
             return Ok(Some(self.write(String::new(), session, &page)));
         }
         while let Some((id, known)) = self.next_session().await? {
@@ -101,7 +102,7 @@ impl<'a> Exporter<'a> {
             Some(marks) => marks,
             None => marks::kept_with(self.store, id).await?,
         };
-        Ok((marks, self.store.messages(id, &MessageRequest::first(MESSAGE_PAGE)).await?))
+        Ok((marks, self.store.messages(id, &MessageRequest::first(MESSAGE_PAGE).every()).await?))
     }
 
     /// How many sessions were written so far.
@@ -109,8 +110,13 @@ impl<'a> Exporter<'a> {
         self.sessions
     }
 
-    /// How many messages were written so far.
+    /// Returns how many messages were written so far.
     pub const fn messages(&self) -> u64 {
+        self.messages.total()
+    }
+
+    /// Returns how many messages of each state were written so far.
+    pub const fn states(&self) -> StateCounts {
         self.messages
     }
 
@@ -147,7 +153,7 @@ impl<'a> Exporter<'a> {
             out.push_str(&message_object(message));
             is_first = false;
         }
-        self.messages += page.len() as u64;
+        page.iter().for_each(|message| self.messages.add(message.state));
         self.open = match page.last() {
             Some(message) if page.len() >= MESSAGE_PAGE as usize => Some(OpenLine { session, last: message.id }),
             _ => {

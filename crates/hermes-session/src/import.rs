@@ -4,7 +4,9 @@
 //! there already, and linking sessions to parents that come after them is done here, once for all stores.
 
 pub(crate) mod compare;
+mod extra;
 mod fields;
+pub(crate) mod lacking;
 mod line;
 mod link;
 mod rehearsal;

@@ -133,6 +133,19 @@ pub fn parts(container: &str) -> Vec<&str> {
     scan::parts(container)
 }
 
+/// Splits a member of an object, as [`parts`] returns it, into its key with the quotes and its value.
+pub(crate) fn split_member(member: &str) -> (&str, &str) {
+    let mut bytes = member.bytes().enumerate().skip(1);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => _ = bytes.next(),
+            b'"' => return (&member[..=at], member.get(at + "\": ".len()..).unwrap_or_default()),
+            _ => {}
+        }
+    }
+    (member, "")
+}
+
 /// Writes one JSON object field by field, without a tree.
 #[derive(Debug, Default)]
 pub struct ObjectWriter {

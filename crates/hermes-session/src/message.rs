@@ -1,6 +1,6 @@
 //! Messages: what was said, by whom, with every field the agent keeps.
 
-use crate::{Content, Invalid, Json, MessageId, SessionId, Timestamp};
+use crate::{Content, Extra, Invalid, Json, MessageId, MessageState, SessionId, Timestamp};
 use std::fmt;
 
 /// Who speaks. Free text to the store; the four that mean something have names.
@@ -213,8 +213,20 @@ pub struct Message {
     pub timestamp: Timestamp,
     /// What it carries.
     pub body: MessageBody,
+    /// Whether it is replayed, found by search, or only kept.
+    pub state: MessageState,
+    /// Columns of newer agents that are not modelled.
+    pub extra: Extra,
     /// Columns that could not be read; empty unless a foreign writer or damage left something.
     pub faults: Vec<Fault>,
+}
+
+impl Message {
+    /// Returns an active message without further columns.
+    pub fn new(id: MessageId, session_id: SessionId, timestamp: Timestamp, body: MessageBody) -> Self {
+        let (state, extra, faults) = (MessageState::Active, Extra::new(), Vec::new());
+        Self { id, session_id, timestamp, body, state, extra, faults }
+    }
 }
 
 #[cfg(test)]

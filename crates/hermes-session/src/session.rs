@@ -1,6 +1,6 @@
 //! Sessions: a row of the store, what a new one needs, what may change in it.
 
-use crate::{Invalid, Json, SessionId, Timestamp, Title, Usage};
+use crate::{Extra, Invalid, Json, SessionId, Timestamp, Title, Usage};
 use std::fmt;
 
 /// Where a session comes from: `cli`, `telegram`, `cron`, … or any other tag.
@@ -176,6 +176,10 @@ pub struct Session {
     pub title: Option<String>,
     /// The state of handing it over.
     pub handoff: HandoffColumns,
+    /// Whether it was put away: lists leave out a conversation whose tip is archived.
+    pub archived: bool,
+    /// Columns of newer agents that are not modelled.
+    pub extra: Extra,
     /// Columns that could not be read; empty unless a foreign writer or damage left something.
     pub faults: Vec<crate::Fault>,
 }

@@ -3,13 +3,14 @@
 //! A provider answers literally; what can be composed of these calls is a function
 //! of this crate, written once. Each promise below has a case in `hermes-conformance`.
 
+use crate::extra::Table;
 use crate::import::{ImportPiece, Imported};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
     BackupReport, Counts, EndReason, Ensured, Foreign, Insights, InsightsRequest, Lineage, ListRequest, Listing,
-    MarkStore, Message, MessageId, NewChild, NewMessage, NewSession, Relation, Report, Request, Room, Session,
-    SessionId, SessionPatch, Statistics, StoreError, StoreStatus, Timestamp, Title, Topics, TopicsImported, TrashStore,
-    UsageUpdate,
+    MarkStore, Message, MessageId, MessageState, NewChild, NewMessage, NewSession, Relation, Report, Request, Room,
+    Session, SessionId, SessionPatch, Statistics, StoreError, StoreStatus, Timestamp, Title, Topics, TopicsImported,
+    TrashStore, UsageUpdate,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -130,6 +131,7 @@ pub trait SessionStore: Send + Sync {
     /// # Errors
     /// `NotFound` if there is no such session.
     //  Cases: messages::pages_neither_skip_nor_repeat, messages::the_last_page_first, messages::as_said_is_the_transcript,
+    //         states::a_request_says_which_states,
     //         sessions::unknown_session
     async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError>;
 
@@ -241,6 +243,10 @@ pub trait Maintenance: MarkStore + TrashStore {
     //         pieces::two_continuations_may_come, import::*
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;
 
+    /// Returns those of these columns that this store can't keep in [`Session::extra`] and [`Message::extra`]. An import leaves them out.
+    //  Cases: states::further_columns_come_back
+    async fn lacking(&self, columns: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError>;
+
     /// Makes a session without a parent the child of another one, as `relation` says; `false` if it has a parent.
     ///
     /// # Errors
@@ -345,14 +351,37 @@ pub struct MessageRequest {
     pub window: Window,
     /// How many messages at most.
     pub limit: u32,
-    /// Whether what an agent compacted out of the transcript, and searches still find, comes as well. Only files of newer agents keep any.
-    pub with_compacted: bool,
+    /// Which states of messages are returned.
+    pub extent: Extent,
+}
+
+/// Which messages of a session are meant, by their [state](crate::MessageState).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Extent {
+    /// The transcript that is replayed: active messages.
+    #[default]
+    Transcript,
+    /// Everything that search finds: active and compacted messages.
+    Said,
+    /// Every message that is stored: also those that were undone.
+    Every,
+}
+
+impl Extent {
+    /// Returns whether a message of this state is meant.
+    pub const fn has(self, state: MessageState) -> bool {
+        match self {
+            Self::Transcript => state.is_active(),
+            Self::Said => state.is_said(),
+            Self::Every => true,
+        }
+    }
 }
 
 impl MessageRequest {
     /// The `limit` messages of the transcript at the edge of a stretch.
     pub const fn new(window: Window, limit: u32) -> Self {
-        Self { window, limit, with_compacted: false }
+        Self { window, limit, extent: Extent::Transcript }
     }
 
     /// The first `limit` messages.
@@ -370,9 +399,14 @@ impl MessageRequest {
         Self::new(Window::After(Some(id)), limit)
     }
 
-    /// The same of all that was said, whether it is still in the transcript or was compacted out of it.
+    /// Asks for everything that search finds: the transcript, and messages that were compacted out of it.
     pub const fn as_said(self) -> Self {
-        Self { with_compacted: true, ..self }
+        Self { extent: Extent::Said, ..self }
+    }
+
+    /// Asks for every message that is stored, whatever its state.
+    pub const fn every(self) -> Self {
+        Self { extent: Extent::Every, ..self }
     }
 }
 

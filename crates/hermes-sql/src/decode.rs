@@ -2,7 +2,7 @@
 
 use crate::stored;
 use hermes_session::{
-    Content, EndReason, Fault, HandoffColumns, Json, Message, MessageBody, MessageId, Relation, Role, Session,
+    Content, EndReason, Extra, Fault, HandoffColumns, Json, Message, MessageBody, MessageId, Relation, Role, Session,
     SessionId, SessionSummary, Source, Timestamp, Unreadable, Usage,
 };
 
@@ -228,6 +228,8 @@ pub fn session(row: &dyn SqlRow) -> Result<Session, Unreadable> {
         usage,
         title,
         handoff,
+        archived: false,
+        extra: Extra::new(),
         faults: read.faults,
     })
 }
@@ -310,7 +312,7 @@ pub fn message(row: &dyn SqlRow, session: &SessionId) -> Message {
         codex_reasoning_items: read.json("codex_reasoning_items"),
         codex_message_items: read.json("codex_message_items"),
     };
-    Message { id, session_id, timestamp, body, faults: read.faults }
+    Message { faults: read.faults, ..Message::new(id, session_id, timestamp, body) }
 }
 
 #[cfg(test)]

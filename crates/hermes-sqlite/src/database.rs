@@ -1,16 +1,19 @@
 //! An open file: a connection that knows what it is connected to.
 
+use crate::extra::Extras;
 use crate::indexes::{Census, Layout};
 use crate::shape::Shape;
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// A connection, and what the tables behind it are like.
 pub(crate) struct Database {
     connection: Connection,
     shape: Cell<Shape>,
     layout: Cell<Layout>,
+    extras: RefCell<Arc<Extras>>,
     /// SQLite's own count of changes to the schema, as of when the shape was looked at.
     cookie: Cell<Option<i64>>,
     /// What was last counted of the index of words.
@@ -45,6 +48,7 @@ impl Database {
             connection,
             shape: Cell::default(),
             layout: Cell::default(),
+            extras: RefCell::default(),
             cookie: Cell::new(None),
             census: RefCell::default(),
             blamed: RefCell::default(),
@@ -101,6 +105,11 @@ impl Database {
         self.census.replace(Some(census));
     }
 
+    /// Returns the columns of newer agents that are not modelled, as of the same time.
+    pub(crate) fn extras(&self) -> Arc<Extras> {
+        self.extras.borrow().clone()
+    }
+
     /// Notes what a write failed in, so that the next one begins without it.
     pub(crate) fn blame(&self, blame: Blame) {
         self.blamed.replace(blame);
@@ -129,6 +138,7 @@ impl Database {
         if self.cookie.get() != Some(cookie) {
             self.shape.set(Shape::of(&self.connection)?);
             self.layout.set(Layout::of(&self.connection)?);
+            self.extras.replace(Arc::new(Extras::of(&self.connection)?));
             self.cookie.set(Some(cookie));
             self.census.replace(None);
         }

@@ -4,10 +4,9 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::topics;
 use hermes_session::Foreign;
-use hermes_sql::columns;
 
 /// Tables whose every column is read.
-const READ: [&str; 2] = ["schema_version", "state_meta"];
+const READ: [&str; 4] = ["schema_version", "state_meta", "sessions", "messages"];
 
 /// Counts the rows of foreign tables, and those that hold something other than the default in foreign columns of tables we read.
 pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
@@ -55,12 +54,7 @@ pub(crate) fn tables(database: &Database) -> Result<Vec<String>, rusqlite::Error
 
 /// The columns that are read of a table; nothing if it is not read, or as a whole.
 fn known(table: &str) -> Option<Vec<&'static str>> {
-    let list = match table {
-        "sessions" => columns::SESSION,
-        "messages" => columns::MESSAGE,
-        other => topics::columns(other)?,
-    };
-    Some(list.split(", ").map(|column| column.trim_start_matches("s.").trim()).collect())
+    Some(topics::columns(table)?.split(", ").map(str::trim).collect())
 }
 
 fn columns_of(database: &Database, table: &str) -> Result<Vec<(String, Option<String>)>, rusqlite::Error> {

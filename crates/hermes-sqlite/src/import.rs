@@ -5,14 +5,15 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::hidden::{self, Arrival, Hidden};
 use crate::row::require;
-use crate::{deletion, indexes, mend, messages, sessions, titles, usage};
+use crate::{deletion, extra, indexes, mend, messages, sessions, titles, usage};
 use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
 use hermes_session::{Json, Message, MessageId, Relation, Session, SessionId, Timestamp, Title};
 use hermes_sql::statements;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, ToSql, params, params_from_iter};
 
-/// Takes as many pieces as a step allows; what became of each.
-pub(crate) fn take(database: &Database, pieces: &[ImportPiece]) -> Result<Vec<Imported>, Failure> {
+/// Takes as many pieces as a step allows. Returns what became of each, and the columns that had to be added for them.
+pub(crate) fn take(database: &Database, pieces: &[ImportPiece]) -> Result<(Vec<Imported>, Vec<String>), Failure> {
+    let added = extra::make_room(database, pieces)?;
     let mut budget = Budget::step();
     let mut outcomes = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -25,7 +26,7 @@ pub(crate) fn take(database: &Database, pieces: &[ImportPiece]) -> Result<Vec<Im
         }
     }
     deletion::settle(database, &budget)?;
-    Ok(outcomes)
+    Ok((outcomes, added))
 }
 
 fn take_one(database: &Database, piece: &ImportPiece, budget: &mut Budget) -> Result<Imported, Failure> {
@@ -63,20 +64,28 @@ fn take_one(database: &Database, piece: &ImportPiece, budget: &mut Budget) -> Re
 fn begin(database: &Database, session: &Session) -> Result<(), Failure> {
     let id = &session.id;
     hidden::hide(database, id, Hidden::Coming)?;
-    database.prepare_cached(statements::IMPORT_SESSION)?.execute(params![
-        id.as_str(),
-        session.source.as_str(),
+    let further = database.extras().columns_of_session(session);
+    let (sql, further) = messages::statement_with(statements::IMPORT_SESSION, further);
+    let (name, source) = (id.as_str(), session.source.as_str());
+    let config = session.model_config.as_ref().map(Json::as_str);
+    let (started_at, ended_at) = (session.started_at.seconds(), session.ended_at.map(Timestamp::seconds));
+    let end_reason = session.end_reason.as_ref().map(|reason| reason.as_str());
+    let modelled = params![
+        name,
+        source,
         session.user_id,
         session.model,
-        session.model_config.as_ref().map(Json::as_str),
+        config,
         session.system_prompt,
-        session.started_at.seconds(),
-        session.ended_at.map(Timestamp::seconds),
-        session.end_reason.as_ref().map(|reason| reason.as_str()),
+        started_at,
+        ended_at,
+        end_reason,
         session.handoff.state,
         session.handoff.platform,
         session.handoff.error,
-    ])?;
+    ];
+    let values = further.iter().map(|value| value as &dyn ToSql).chain(modelled.iter().copied());
+    database.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     usage::set(database, id, &session.usage, None)?;
     // The trigger for foreign writers has stamped it; what is hidden has no row there.
     database.prepare_cached("DELETE FROM hx_session WHERE session_id = ?")?.execute(params![id.as_str()])?;
@@ -105,7 +114,7 @@ fn add(
             Some(id) => indexes::note(database, id.0).map(|()| Some(id))?,
             None => Some(MessageId(indexes::reserve(database, 1)?.first)),
         };
-        let id = messages::put(database, session, wanted, &message.body, message.timestamp)?;
+        let id = messages::put_whole(database, session, wanted, message)?;
         if !is_deferred {
             indexes::late(database, id.0)?;
         }

@@ -18,6 +18,7 @@ mod deletion;
 mod detach;
 mod erase;
 mod error;
+mod extra;
 mod facts;
 mod filesystem;
 mod foreign;

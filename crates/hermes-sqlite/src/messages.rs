@@ -2,16 +2,17 @@
 
 use crate::database::Database;
 use crate::error::Failure;
+use crate::foreign::quoted;
 use crate::requests::once;
 use crate::row::{Row, require};
 use crate::{indexes, mend};
 use hermes_session::{
-    Content, Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError,
-    Timestamp, Window, change, preview,
+    Content, Extent, Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId,
+    StoreError, Timestamp, Window, change, preview,
 };
-use hermes_sql::{columns, decode, statements, stored};
+use hermes_sql::{decode, statements, stored};
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, ToSql, params, params_from_iter};
 
 pub(crate) fn append(
     database: &Database,
@@ -89,29 +90,75 @@ pub(crate) fn put(
     body: &MessageBody,
     timestamp: Timestamp,
 ) -> Result<MessageId, Failure> {
+    put_with(database, session, id, body, timestamp, Vec::new())
+}
+
+/// Puts one message into the table as [`put`] does, with its state and the columns of newer agents, as far as the table has them.
+pub(crate) fn put_whole(
+    database: &Database,
+    session: &SessionId,
+    id: Option<MessageId>,
+    message: &Message,
+) -> Result<MessageId, Failure> {
+    let further = database.extras().columns_of_message(message);
+    put_with(database, session, id, &message.body, message.timestamp, further)
+}
+
+fn put_with(
+    database: &Database,
+    session: &SessionId,
+    id: Option<MessageId>,
+    body: &MessageBody,
+    timestamp: Timestamp,
+    further: Vec<(String, Value)>,
+) -> Result<MessageId, Failure> {
     let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
     let content = body.content.as_ref().map(|content| match content {
         Content::Bytes(bytes) => Value::Blob(bytes.clone()),
         content => Value::Text(stored::encode(content).into_owned()),
     });
-    database.prepare_cached(statements::INSERT_MESSAGE)?.execute(params![
+    let (sql, further) = statement_with(statements::INSERT_MESSAGE, further);
+    let (id, details, reasoning_items, message_items) = (
         id.map(|id| id.0),
-        session.as_str(),
-        timestamp.seconds(),
-        body.role.as_str(),
+        json(&body.reasoning_details),
+        json(&body.codex_reasoning_items),
+        json(&body.codex_message_items),
+    );
+    let (session, timestamp, role, calls) =
+        (session.as_str(), timestamp.seconds(), body.role.as_str(), json(&body.tool_calls));
+    let modelled = params![
+        id,
+        session,
+        timestamp,
+        role,
         content,
         body.tool_call_id,
-        json(&body.tool_calls),
+        calls,
         body.tool_name,
         body.token_count,
         body.finish_reason,
         body.reasoning,
         body.reasoning_content,
-        json(&body.reasoning_details),
-        json(&body.codex_reasoning_items),
-        json(&body.codex_message_items),
-    ])?;
+        details,
+        reasoning_items,
+        message_items,
+    ];
+    let values = further.iter().map(|value| value as &dyn ToSql).chain(modelled.iter().copied());
+    database.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     Ok(MessageId(database.last_insert_rowid()))
+}
+
+/// Returns an `INSERT … (…) VALUES (…)` with further columns in front, and their values.
+pub(crate) fn statement_with(insert: &str, further: Vec<(String, Value)>) -> (String, Vec<Value>) {
+    let (mut sql, mut values) = (insert.to_owned(), Vec::with_capacity(further.len()));
+    if !further.is_empty() {
+        let names: Vec<String> = further.iter().map(|(name, _)| quoted(name)).collect();
+        let places = vec!["?"; further.len()].join(", ");
+        sql = sql.replacen('(', &format!("({}, ", names.join(", ")), 1);
+        sql = sql.replacen("VALUES (", &format!("VALUES ({places}, "), 1);
+        values.extend(further.into_iter().map(|(_, value)| value));
+    }
+    (sql, values)
 }
 
 /// Whether the stored form of a message holds a NUL.
@@ -211,8 +258,12 @@ fn nearest(
         Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
         Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
     };
-    let shape = database.shape();
-    let is_meant = if request.with_compacted { shape.was_said() } else { shape.in_transcript() };
+    let (shape, extras) = (database.shape(), database.extras());
+    let is_meant = match request.extent {
+        Extent::Transcript => shape.in_transcript(),
+        Extent::Said => shape.was_said(),
+        Extent::Every => "1",
+    };
     let place = match among {
         Some(close) => format!(
             "(SELECT id, session_id FROM messages WHERE id {comparison} ?2 AND {is_meant} ORDER BY id {direction} LIMIT {close}) \
@@ -223,12 +274,12 @@ fn nearest(
     // Ids first: the agent's index orders a session by time, and sorting ids costs nothing beside sorting messages.
     let mut statement = database.prepare_cached(&format!(
         "SELECT {} FROM messages WHERE id IN (SELECT id FROM {place} ORDER BY id {direction} LIMIT ?3) ORDER BY id {direction}",
-        columns::MESSAGE,
+        extras.message_list(),
     ))?;
     let mut rows = statement.query(params![id.as_str(), edge, request.limit])?;
     let mut messages = Vec::new();
     while let Some(row) = rows.next()? {
-        messages.push(decode::message(&Row(row), id));
+        messages.push(extras.message(row, decode::message(&Row(row), id))?);
     }
     if matches!(request.window, Window::Before(_)) {
         messages.reverse();

@@ -22,6 +22,8 @@ pub(crate) enum Notice {
     NoWriteAheadLog { kind: &'static str },
     /// The file uses the write-ahead log on a file system that can't share it.
     LogOnBadFileSystem { kind: &'static str },
+    /// An import brought what the tables had no columns for, which were added as newer agents have them.
+    ColumnsAdded(Vec<String>),
     /// Nothing can be written.
     ReadOnly,
 }
@@ -77,6 +79,13 @@ impl fmt::Display for Notice {
                 f,
                 "the store uses a write-ahead log on {kind}, where that is not safe; move it to a local disk, or stop every agent and run: PRAGMA journal_mode=DELETE"
             ),
+            Self::ColumnsAdded(columns) => {
+                write!(f, "columns of newer agents were added for what was imported: {}", columns.join(", "))?;
+                match columns.iter().any(|column| column == "messages.active") {
+                    true => write!(f, "; an agent older than 0.16 would replay messages that are compacted or undone"),
+                    false => Ok(()),
+                }
+            }
             Self::ReadOnly => write!(f, "the store can't be written here; it is read only"),
         }
     }

@@ -5,9 +5,8 @@ use crate::error::Failure;
 use crate::hidden::seen;
 use hermes_session::{Session, SessionId, StoreError, Timestamp};
 use hermes_sql::{Cell, SqlRow, columns, decode};
+use rusqlite::params;
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension as _, params};
-use std::sync::LazyLock;
 
 /// A row as the decoders read it.
 pub(crate) struct Row<'a, 'stmt>(pub(crate) &'a rusqlite::Row<'stmt>);
@@ -24,20 +23,22 @@ impl SqlRow for Row<'_, '_> {
     }
 }
 
+/// Where the columns of newer agents stand in the row of a session: behind the modelled ones and the relation.
+const FURTHER: usize = 31;
+
 /// The session with this id.
 pub(crate) fn session(database: &Database, id: &SessionId) -> Result<Option<Session>, Failure> {
-    static SQL: LazyLock<String> = LazyLock::new(|| {
-        format!(
-            "SELECT {}, h.relation FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE s.id = ? AND {}",
-            columns::SESSION,
-            seen!()
-        )
-    });
-    let found = database
-        .prepare_cached(&SQL)?
-        .query_row(params![id.as_str()], |row| Ok(decode::session(&Row(row))))
-        .optional()?;
-    Ok(found.transpose()?)
+    let extras = database.extras();
+    let sql = format!(
+        "SELECT {}, h.relation, {} FROM sessions s LEFT JOIN hx_session h ON h.session_id = s.id WHERE s.id = ? AND {}",
+        columns::SESSION,
+        extras.session_list(),
+        seen!()
+    );
+    let mut statement = database.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![id.as_str()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(extras.session(row, FURTHER, decode::session(&Row(row))?)?))
 }
 
 /// The session with this id, which has to be there.

@@ -379,6 +379,8 @@ fn in_savepoint(database: &Database, job: &mut dyn WriteJob) -> Result<(), rusql
     opened.inspect_err(|_| database.blame(Blame::default()))?;
     if !has_succeeded(database, job)? {
         database.execute_batch("ROLLBACK TO job")?;
+        // It may have changed the schema, which the jobs behind it see as it was.
+        database.refresh()?;
     }
     database.prepare_cached("RELEASE job")?.execute([])?;
     Ok(())

@@ -12,7 +12,7 @@ use crate::ui::changes::Written;
 use crate::ui::{Progress, changes, json};
 use book::Book;
 use hermes_session::export::Exporter;
-use hermes_session::{Invalid, SessionFilter, SessionId, Source, Store, StoreError, Unreadable};
+use hermes_session::{Invalid, SessionFilter, SessionId, Source, StateCounts, Store, StoreError, Unreadable};
 use std::path::{Path, PathBuf};
 use target::{Draft, Target};
 
@@ -128,6 +128,7 @@ async fn to_file(
         format: format.name(),
         sessions: pieces.sessions(),
         messages: pieces.messages(),
+        states: pieces.states(),
         bytes,
     };
     Ok((written, pieces.unreadable().to_vec()))
@@ -256,9 +257,13 @@ impl<'a> Pieces<'a> {
     }
 
     fn messages(&self) -> u64 {
+        self.states().total()
+    }
+
+    fn states(&self) -> StateCounts {
         match &self.form {
-            Form::Lines(lines) => lines.messages(),
-            Form::Book(book) => book.messages,
+            Form::Lines(lines) => lines.states(),
+            Form::Book(book) => book.states,
         }
     }
 

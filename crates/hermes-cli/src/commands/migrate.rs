@@ -64,6 +64,7 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Result<(), CliE
     let ends = Ends::read(context, &args.from, &args.to)?;
     let stop = Stop::watch();
     let (from, to) = (ends.open_source(context).await?, ends.open_target(context, args.dry_run).await?);
+    let noticed = to.store.notices().len();
     let options = TransferOptions {
         batch: args.batch,
         is_rehearsal: args.dry_run,
@@ -82,6 +83,7 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Result<(), CliE
         Some(prove_all(context, &ends, &*to.store, options, &mut report, &mut bars).await?)
     };
     bars.bar = None;
+    context.tell_notices(&*to.store, noticed);
     let migrated = Migrated {
         from: ends.from.to_string(),
         to: ends.to.to_string(),
@@ -129,6 +131,7 @@ async fn prove_all(
             .map_err(|error| failed(error, bars.stop, ends))?;
         report.sessions += since.sessions;
         report.messages += since.messages;
+        report.states.add_all(since.states);
         report.caught_up += since.caught_up;
         report.conflicts.extend(since.conflicts);
         index(to, bars).await?;
@@ -226,6 +229,10 @@ pub(crate) fn tell(context: &Context, report: &TransferReport) {
     }
 }
 
+fn missing(messages: u64) -> String {
+    format!("{} {}", checks::plural(messages, "messages"), if messages == 1 { "was" } else { "were" })
+}
+
 /// The exit code: whether all is there and the same.
 fn outcome(migrated: &Migrated) -> Result<(), CliError> {
     let report = &migrated.report;
@@ -240,6 +247,10 @@ fn outcome(migrated: &Migrated) -> Result<(), CliError> {
             1 => "1 session is not the same in both stores".to_owned(),
             many => format!("{} sessions are not the same in both stores", checks::number(many)),
         };
+        if proof.missing > 0 {
+            let text = format!("{} not carried to the target; {text}", missing(proof.missing));
+            return Err(CliError::new(Kind::User, text, hint).with_details(store::mismatches(proof, SHOWN)));
+        }
         return Err(CliError::new(Kind::Store, text, hint).with_details(store::mismatches(proof, SHOWN)));
     }
     let conflicts = report.conflicts.len() as u64;

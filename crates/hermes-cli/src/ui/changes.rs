@@ -1,6 +1,6 @@
 //! What commands that change something tell a person, before and after.
 
-use super::checks::{fact, number, plural, size};
+use super::checks::{fact, messages, number, plural, size};
 use super::shell::shell_word;
 use super::table::{Column, Table};
 use super::time::Now;
@@ -9,7 +9,7 @@ use crate::commands::delete::{Doomed, Gone};
 use anstyle::{AnsiColor, Style};
 use hermes_session::import::{Finding, FindingKind, ImportReport};
 use hermes_session::retention::{Candidate, Pruned};
-use hermes_session::{SessionId, Title};
+use hermes_session::{SessionId, StateCounts, Title};
 use std::path::PathBuf;
 
 /// How narrow a title may become in a table.
@@ -35,6 +35,7 @@ pub(crate) struct Written {
     pub(crate) format: &'static str,
     pub(crate) sessions: u64,
     pub(crate) messages: u64,
+    pub(crate) states: StateCounts,
     pub(crate) bytes: u64,
 }
 
@@ -187,7 +188,13 @@ pub(crate) fn exported(written: &Written) -> Vec<Line> {
     let facts = [
         ("export", written.path.display().to_string()),
         ("sessions", number(written.sessions)),
-        ("messages", number(written.messages)),
+        (
+            "messages",
+            written
+                .states
+                .by_state()
+                .map_or_else(|| number(written.messages), |by| format!("{} ({by})", number(written.messages))),
+        ),
         ("size", size(written.bytes)),
     ];
     facts.into_iter().map(fact).collect()
@@ -196,7 +203,7 @@ pub(crate) fn exported(written: &Written) -> Vec<Line> {
 /// What an import came to.
 pub(crate) fn imported(imported: &Imported) -> Vec<Line> {
     let report = &imported.report;
-    let what = format!("{}, {}", plural(report.sessions, "sessions"), plural(report.messages, "messages"));
+    let what = format!("{}, {}", plural(report.sessions, "sessions"), messages(report.states));
     let mut facts = vec![(if imported.is_rehearsal { "to import" } else { "imported" }, what)];
     if report.skipped > 0 {
         facts.push(("skipped", format!("{}, there already", plural(report.skipped, "sessions"))));

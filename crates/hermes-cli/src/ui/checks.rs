@@ -4,7 +4,7 @@ use super::layout::{fit, width, wrap};
 use super::{Line, Visible};
 use crate::commands::optimize::Optimized;
 use anstyle::{AnsiColor, Style};
-use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};
+use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity, StateCounts};
 use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
 
@@ -107,6 +107,15 @@ pub(crate) fn fact((name, value): (&str, String)) -> Line {
 /// A part of something, in whole hundredths.
 fn percent(part: u64, whole: u64) -> u64 {
     part.saturating_mul(100).checked_div(whole).unwrap_or(0)
+}
+
+/// Returns how many messages there are, and of which states if not all are active.
+pub(crate) fn messages(states: StateCounts) -> String {
+    let all = plural(states.total(), "messages");
+    match states.by_state() {
+        None => all,
+        Some(by_state) => format!("{all} ({by_state})"),
+    }
 }
 
 /// A number of things that are named in the plural.

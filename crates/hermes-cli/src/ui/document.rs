@@ -2,7 +2,7 @@
 
 use super::sanitize::shown_lines;
 use super::time::Now;
-use hermes_session::{Message, Role, Session};
+use hermes_session::{Message, MessageState, Role, Session};
 
 /// The head of a conversation: its title, then what it is.
 pub(crate) fn head(session: &Session, now: &Now) -> String {
@@ -23,6 +23,7 @@ fn facts(session: &Session, now: &Now) -> String {
         ("model", session.model.as_deref().map(code)),
         ("started", Some(now.day_and_minute(session.started_at))),
         ("ended", session.ended_at.map(|at| now.day_and_minute(at))),
+        ("archived", session.archived.then(|| "yes".to_owned())),
     ];
     let lines = facts.into_iter().filter_map(|(name, value)| Some(format!("- {name}: {}\n", value?)));
     lines.chain(["\n".into()]).collect()
@@ -38,7 +39,11 @@ pub(crate) fn message(message: &Message, now: &Now) -> String {
         Role::Tool => body.tool_name.as_deref().unwrap_or("tool"),
         Role::Other(name) => name,
     };
-    let mut out = format!("### {} · {}\n\n", heading(name), now.day_and_minute(message.timestamp));
+    let state = match message.state {
+        MessageState::Active => String::new(),
+        other => format!(" · {other}"),
+    };
+    let mut out = format!("### {} · {}{state}\n\n", heading(name), now.day_and_minute(message.timestamp));
     let text = shown_lines(body.plain_text().trim_end());
     match body.role {
         _ if text.is_empty() => {}

@@ -1,7 +1,7 @@
 //! What a store is, and what came of copying one to another.
 
 use super::Line;
-use super::checks::{fact, number, plural, size};
+use super::checks::{fact, messages, number, plural, size};
 use crate::commands::migrate::Migrated;
 use hermes_session::transfer::Proof;
 use hermes_session::{Counts, IndexHealth, StoreStatus};
@@ -47,7 +47,7 @@ fn wide((name, value): (&str, String)) -> Line {
 /// What a migration came to.
 pub(crate) fn migrated(migrated: &Migrated) -> Vec<Line> {
     let report = &migrated.report;
-    let what = format!("{}, {}", plural(report.sessions, "sessions"), plural(report.messages, "messages"));
+    let what = format!("{}, {}", plural(report.sessions, "sessions"), messages(report.states));
     let seconds = migrated.took.as_secs_f64();
     let summary = match migrated.is_rehearsal {
         true => format!("Would migrate {what}. Nothing was written."),
@@ -98,9 +98,12 @@ fn proof(proof: &Proof) -> Vec<Line> {
         "{} of {} with {} are the same",
         number(proof.equal),
         plural(proof.sessions, "sessions"),
-        plural(proof.messages, "messages")
+        messages(proof.states.0)
     );
     let mut facts = vec![("proof", if aside.is_empty() { same } else { format!("{same} ({aside})") })];
+    if proof.missing > 0 {
+        facts.push(("missing", format!("{} of the source are not in the target", plural(proof.missing, "messages"))));
+    }
     facts.push(("sha256", proof.hashes.1.clone()));
     facts.push((
         "searches",

@@ -36,6 +36,7 @@ mod rpc;
 mod search;
 mod server;
 mod show;
+mod states;
 mod stats;
 mod status;
 mod stop;

@@ -3,7 +3,7 @@
 use super::State;
 use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts, Trace, repeats};
 use hermes_session::{
-    Insights, InsightsRequest, Json, MessageId, Role, SessionFilter, SessionId, SessionSummary, View,
+    Insights, InsightsRequest, Json, MessageId, MessageState, Role, SessionFilter, SessionId, SessionSummary, View,
 };
 use std::collections::HashSet;
 
@@ -14,11 +14,18 @@ impl State {
         let mut chains = Chains::of(&sessions);
         self.links().links().for_each(|link| chains.add(link.clone()));
         chains.set_aside(&mut sessions);
-        let repeated = self.repeated(&chains.carried_on(&sessions));
+        let mut carried_on = chains.carried_on(&sessions);
+        let there: HashSet<SessionId> = carried_on.iter().flatten().cloned().collect();
+        let is_compacted = |facts: &&SessionFacts| !there.contains(&facts.id) && self.compacted(&facts.id) > 0;
+        carried_on.extend(sessions.iter().filter(is_compacted).map(|facts| vec![facts.id.clone()]));
+        let repeated = self.repeated(&carried_on);
         for mut facts in sessions {
             let from = facts.counts_from();
             for message in self.transcripts.get(&facts.id).into_iter().flatten() {
-                if from.is_some_and(|from| message.timestamp < from) || repeated.contains(&message.id) {
+                if from.is_some_and(|from| message.timestamp < from)
+                    || !message.state.is_said()
+                    || repeated.contains(&message.id)
+                {
                     continue;
                 }
                 facts.messages.count(message.body.role.as_str(), 1);
@@ -42,12 +49,19 @@ impl State {
         for chain in chains {
             let mut before = Vec::new();
             for id in chain {
-                let said: Vec<Trace> = self.transcripts.get(id).into_iter().flatten().map(Trace::of).collect();
-                repeated.extend(repeats(&before, &said, 0));
+                let said = self.transcripts.get(id).into_iter().flatten().filter(|message| message.state.is_said());
+                let said: Vec<Trace> = said.map(Trace::of).collect();
+                repeated.extend(repeats(&before, &said, self.compacted(id)));
                 before = if said.is_empty() { before } else { said };
             }
         }
         repeated
+    }
+
+    /// Returns how many messages of a session are compacted.
+    fn compacted(&self, id: &SessionId) -> usize {
+        let all = self.transcripts.get(id).into_iter().flatten();
+        all.filter(|message| message.state == MessageState::Compacted).count()
     }
 
     /// The sessions of a span by id, all but their messages.

@@ -42,7 +42,7 @@ impl State {
         self.end(parent, &EndReason::branched(), at)?;
         let ended_at = before.ended_at.unwrap_or(at);
         self.bear(&before, child, Relation::Branch, title.as_ref(), at.max(ended_at))?;
-        let copies = self.transcripts.get(parent).into_iter().flatten();
+        let copies = self.transcripts.get(parent).into_iter().flatten().filter(|message| message.state.is_active());
         let copies: Vec<NewMessage> =
             copies.map(|message| NewMessage::from(message.body.clone()).said_at(message.timestamp)).collect();
         self.append(&child.id, &copies, at)?;

@@ -44,7 +44,7 @@ impl State {
         let mut statistics = Statistics::default();
         for row in self.rows(View::Sessions, &SessionFilter::default()) {
             statistics.add(SessionPart {
-                is_listed: row.conversation == row.id,
+                is_listed: row.conversation == row.id && self.is_listed(&row.id),
                 messages: self.transcripts.get(&row.id).map_or(0, Vec::len) as u64,
                 source: row.source,
                 model: row.model,
@@ -71,6 +71,7 @@ impl State {
                 links.conversation(&link.id).iter().filter_map(|id| self.sessions.get(id)).collect();
             match view {
                 View::Sessions => rows.extend(members.into_iter().map(|session| self.session_row(session, &link.id))),
+                View::Conversations if !self.is_listed(&link.id) => {}
                 View::Conversations => rows.push(self.conversation_row(&links, &members)),
             }
         }
@@ -142,8 +143,16 @@ impl State {
         said.fold(session.started_at, Timestamp::max)
     }
 
+    /// Returns whether lists show the conversation that a session starts: its tip is not archived.
+    fn is_listed(&self, root: &SessionId) -> bool {
+        self.sessions.get(&self.links().tip(root)).is_none_or(|tip| !tip.archived)
+    }
+
     fn preview(&self, id: &SessionId) -> String {
         let said = self.transcripts.get(id).into_iter().flatten();
-        said.filter_map(|message| preview(&message.body)).next().unwrap_or_default()
+        said.filter(|message| message.state.is_said())
+            .filter_map(|message| preview(&message.body))
+            .next()
+            .unwrap_or_default()
     }
 }

@@ -18,13 +18,12 @@ impl State {
             ids.push(MessageId(self.last_message_id));
             session.message_count += 1;
             session.tool_call_count += message.body.tool_call_count();
-            transcript.push(Message {
-                id: MessageId(self.last_message_id),
-                session_id: id.clone(),
-                timestamp: message.timestamp.unwrap_or(at),
-                body: message.body.clone(),
-                faults: Vec::new(),
-            });
+            transcript.push(Message::new(
+                MessageId(self.last_message_id),
+                id.clone(),
+                message.timestamp.unwrap_or(at),
+                message.body.clone(),
+            ));
         }
         Ok(ids)
     }
@@ -38,7 +37,13 @@ impl State {
         let session = self.existing_mut(id)?;
         session.message_count = 0;
         session.tool_call_count = 0;
-        let gone = self.transcripts.remove(id).unwrap_or_default();
+        // Messages that are not active are no part of the transcript, and stay.
+        let all = self.transcripts.remove(id).unwrap_or_default();
+        let (gone, stays): (Vec<Message>, Vec<Message>) =
+            all.into_iter().partition(|message| message.state.is_active());
+        if !stays.is_empty() {
+            self.transcripts.insert(id.clone(), stays);
+        }
         self.forget_requests(
             |life| matches!(life, Life::Messages { first, .. } if gone.iter().any(|message| message.id == *first)),
         );
@@ -47,7 +52,8 @@ impl State {
 
     pub(super) fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
         self.existing(id)?;
-        let transcript = self.transcripts.get(id).map_or(&[][..], Vec::as_slice);
+        let all = self.transcripts.get(id).into_iter().flatten();
+        let transcript: Vec<&Message> = all.filter(|message| request.extent.has(message.state)).collect();
         let limit = request.limit as usize;
         let stretch = match request.window {
             Window::After(edge) => {
@@ -59,6 +65,6 @@ impl State {
                 &transcript[to.saturating_sub(limit)..to]
             }
         };
-        Ok(stretch.to_vec())
+        Ok(stretch.iter().map(|message| (*message).clone()).collect())
     }
 }

@@ -104,7 +104,9 @@ impl State {
             .flat_map(|session| {
                 self.transcripts.get(&session.id).into_iter().flatten().map(move |said| (session, said))
             })
-            .filter(|(_, message)| request.filter.admits_message(&message.body.role, message.timestamp))
+            .filter(|(_, message)| {
+                message.state.is_said() && request.filter.admits_message(&message.body.role, message.timestamp)
+            })
             .map(|(session, message)| Said { session, message, text: search_text::of_body(&message.body).into_owned() })
             .collect();
         all.sort_by_key(|said| said.message.id);
@@ -121,7 +123,8 @@ impl State {
         let Said { session, message, text } = said.iter().find(|said| said.message.id == place.id)?;
         let links = self.links();
         let conversation = links.tip(&links.conversation_root(&session.id));
-        let transcript = &self.transcripts[&session.id];
+        let transcript: Vec<&Message> =
+            self.transcripts[&session.id].iter().filter(|message| message.state.is_said()).collect();
         let at = transcript.iter().position(|other| other.id == message.id)?;
         let neighbour = |message: &Message| Neighbour {
             role: message.body.role.clone(),
@@ -144,8 +147,8 @@ impl State {
             tier: place.found,
             score: place.score,
             snippet: snippet::snippet(text, &marks(text), &request.snippet),
-            before: at.checked_sub(1).map(|before| neighbour(&transcript[before])),
-            after: transcript.get(at + 1).map(neighbour),
+            before: at.checked_sub(1).map(|before| neighbour(transcript[before])),
+            after: transcript.get(at + 1).map(|message| neighbour(message)),
         })
     }
 }

@@ -3,8 +3,8 @@
 use super::State;
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
 use hermes_session::{
-    Conflict, EndReason, Ensured, HandoffColumns, Invalid, NewSession, Relation, Session, SessionId, SessionPatch,
-    Source, StoreError, Timestamp, Usage, UsageUpdate,
+    Conflict, EndReason, Ensured, Extra, HandoffColumns, Invalid, NewSession, Relation, Session, SessionId,
+    SessionPatch, Source, StoreError, Timestamp, Usage, UsageUpdate,
 };
 
 impl State {
@@ -29,6 +29,8 @@ impl State {
             usage: Usage::default(),
             title: None,
             handoff: HandoffColumns::default(),
+            archived: false,
+            extra: Extra::new(),
             faults: Vec::new(),
         };
         self.coming.remove(&session.id);

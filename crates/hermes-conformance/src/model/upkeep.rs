@@ -3,12 +3,13 @@
 use super::{ModelStore, State};
 use async_trait::async_trait;
 use hermes_session::export::Exporter;
+use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
-    BackupReport, Check, Deleted, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Optimizing, Relation,
-    Report, Request, Room, SessionFilter, SessionId, Statistics, StoreError, StoreStatus, Timestamp, Topics,
-    TopicsImported, change, checked_meta_key,
+    BackupReport, Check, Deleted, Extent, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Optimizing,
+    Relation, Report, Request, Room, Session, SessionFilter, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
+    Topics, TopicsImported, change, checked_meta_key,
 };
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -42,6 +43,10 @@ impl Maintenance for ModelStore {
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
         let mut state = self.state();
         Ok(pieces.iter().map(|piece| state.import(piece)).collect())
+    }
+
+    async fn lacking(&self, _: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
@@ -140,9 +145,7 @@ impl State {
         let mut counters = Check::new("counters", "sessions");
         let mut relations = Check::new("relations", "sessions");
         for (id, session) in &self.sessions {
-            let said = self.transcripts.get(id).map_or(&[][..], Vec::as_slice);
-            let calls: i64 = said.iter().map(|message| message.body.tool_call_count()).sum();
-            if (session.message_count, session.tool_call_count) != (said.len() as i64, calls) {
+            if self.recounted(session).is_some() {
                 counters.problem(format!("sessions {id}"), "counts other messages than it has");
             }
             if session.parent_session_id.as_ref().is_some_and(|parent| !self.sessions.contains_key(parent)) {
@@ -155,13 +158,24 @@ impl State {
     }
 
     pub(super) fn recount(&mut self, id: &SessionId) -> Result<bool, StoreError> {
-        self.existing(id)?;
-        let said = self.transcripts.get(id).map_or(&[][..], Vec::as_slice);
-        let right = (said.len() as i64, said.iter().map(|message| message.body.tool_call_count()).sum());
-        let Some(session) = self.sessions.get_mut(id) else { return Ok(false) };
-        let told = (session.message_count, session.tool_call_count);
+        let Some(right) = self.recounted(self.existing(id)?) else { return Ok(false) };
+        let session = self.existing_mut(id)?;
         (session.message_count, session.tool_call_count) = right;
-        Ok(told != right)
+        Ok(true)
+    }
+
+    /// Returns what a session should count, if it counts otherwise. Newer agents leave messages that are not active in the table and in
+    /// the counter: the number of all messages is right as well.
+    fn recounted(&self, session: &Session) -> Option<(i64, i64)> {
+        let count = |extent: Extent| {
+            let all = self.transcripts.get(&session.id).into_iter().flatten();
+            let meant = all.filter(|message| extent.has(message.state));
+            meant.fold((0, 0), |(messages, calls), message| (messages + 1, calls + message.body.tool_call_count()))
+        };
+        let (live, all): ((i64, i64), (i64, i64)) = (count(Extent::Transcript), count(Extent::Every));
+        let right = |told: i64, live: i64, all: i64| if told == all { told } else { live };
+        let right = (right(session.message_count, live.0, all.0), right(session.tool_call_count, live.1, all.1));
+        (right != (session.message_count, session.tool_call_count)).then_some(right)
     }
 
     /// The sessions and what was said in them, to be read while others go on writing.

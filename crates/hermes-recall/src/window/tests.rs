@@ -3,13 +3,8 @@ use hermes_session::{Message, MessageBody, SessionId, Timestamp};
 
 /// A message; those that were found are the better the later they come.
 fn said(id: i64, role: Role, text: &str, is_match: bool) -> Said {
-    let message = Message {
-        id: MessageId(id),
-        session_id: SessionId::parse("s").unwrap(),
-        timestamp: Timestamp::EPOCH,
-        body: MessageBody::new(role, text),
-        faults: Vec::new(),
-    };
+    let message =
+        Message::new(MessageId(id), SessionId::parse("s").unwrap(), Timestamp::EPOCH, MessageBody::new(role, text));
     Said { message, rank: is_match.then_some(1_000 - id as usize), follows: true }
 }
 

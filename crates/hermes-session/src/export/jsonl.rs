@@ -6,11 +6,14 @@
 //! * `content_encoding: "base64"`: the content is bytes, as `{"base64": "…"}`.
 //! * `content_encoding: "json"`: the content is a stored null, not the lack of one.
 //! * `pinned_at`, `tags`: the marks of the conversation, on the line of the session it starts with.
+//! * `state`: `compacted` or `undone`; a message without it is active. `archived`: 1 on the line of a session that was put away.
+//! * Columns of newer agents that this crate does not model, under their names, where they hold something other than their default;
+//!   `columns` holds those among them whose name has another meaning here.
 //! * `faults`: columns that could not be read, with the reason and the value as it is stored.
 
 use super::base64;
 use crate::json::ObjectWriter;
-use crate::{Content, Fault, Json, JsonKind, Marks, Message, Session, SessionId, Timestamp};
+use crate::{Content, Extra, Fault, Json, JsonKind, Marks, Message, Session, SessionId, Timestamp};
 
 /// What a line says it is.
 pub const FORMAT: &str = "hermes-sessions/1";
@@ -58,6 +61,10 @@ pub fn marked_line_head(session: &Session, marks: &Marks) -> String {
         .text("handoff_platform", session.handoff.platform.as_deref())
         .text("handoff_error", session.handoff.error.as_deref())
         .text("relation", Some(session.relation.as_str()));
+    if session.archived {
+        object.integer("archived", Some(1));
+    }
+    add_extra(&mut object, &session.extra, &SESSION_KEYS);
     if let Some(pinned_at) = marks.pinned_at {
         object.double("pinned_at", Some(pinned_at.seconds()));
     }
@@ -103,8 +110,32 @@ pub fn message_object(message: &Message) -> String {
         Some(Content::Json(json)) if json.kind() == JsonKind::Null => _ = object.text("content_encoding", Some("json")),
         _ => {}
     }
+    if !message.state.is_active() {
+        object.text("state", Some(message.state.as_str()));
+    }
+    add_extra(&mut object, &message.extra, &MESSAGE_KEYS);
     add_faults(&mut object, &message.faults);
     object.finish()
+}
+
+/// Keys of a session's line that are no columns of the agent's, beside those that stand for columns.
+pub(crate) const SESSION_KEYS: [&str; 7] = ["format", "relation", "pinned_at", "tags", "columns", "faults", "messages"];
+
+/// The same of a message.
+pub(crate) const MESSAGE_KEYS: [&str; 4] = ["content_encoding", "state", "columns", "faults"];
+
+/// Adds columns that are not modelled under their names, and those whose name is one of `keys` in an object of their own.
+fn add_extra(object: &mut ObjectWriter, extra: &Extra, keys: &[&str]) {
+    let mut apart = Extra::new();
+    for (column, value) in extra.iter() {
+        match keys.contains(&column) {
+            true => apart.put(column, value.clone()),
+            false => value.write(column, object),
+        }
+    }
+    if !apart.is_empty() {
+        object.raw("columns", &apart.to_json());
+    }
 }
 
 fn add_faults(object: &mut ObjectWriter, faults: &[Fault]) {

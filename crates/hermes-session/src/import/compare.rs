@@ -71,6 +71,8 @@ pub(crate) fn difference(stored: &Session, line: &Session) -> Option<&'static st
         ("tool_call_count", s.tool_call_count == l.tool_call_count),
         ("usage", s.usage == l.usage),
         ("handoff", s.handoff == l.handoff),
+        ("archived", s.archived == l.archived),
+        ("further columns", s.extra == l.extra),
     ];
     columns.into_iter().find(|(_, is_same)| !is_same).map(|(column, _)| column)
 }
@@ -90,7 +92,7 @@ pub(crate) async fn is_renamed(store: &dyn SessionStore, stored: &Session, line:
 
 /// What differs in the messages, if anything does.
 async fn transcript(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Option<String>, StoreError> {
-    let (mut request, mut place, mut scratch) = (MessageRequest::first(PAGE), 0, Vec::new());
+    let (mut request, mut place, mut scratch) = (MessageRequest::first(PAGE).every(), 0, Vec::new());
     loop {
         let page = store.messages(&line.session.id, &request).await?;
         for stored in &page {
@@ -102,7 +104,7 @@ async fn transcript(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Optio
             }
         }
         match page.last() {
-            Some(last) if page.len() == PAGE as usize => request = MessageRequest::after(last.id, PAGE),
+            Some(last) if page.len() == PAGE as usize => request = MessageRequest::after(last.id, PAGE).every(),
             _ if place < line.messages.len() => return Ok(Some(format!("message {} is missing", place + 1))),
             _ => return Ok(None),
         }
@@ -110,5 +112,8 @@ async fn transcript(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Optio
 }
 
 pub(crate) fn is_same_message(stored: &Message, message: &Message) -> bool {
-    stored.body == message.body && stored.timestamp.seconds().to_bits() == message.timestamp.seconds().to_bits()
+    stored.body == message.body
+        && stored.state == message.state
+        && stored.extra == message.extra
+        && stored.timestamp.seconds().to_bits() == message.timestamp.seconds().to_bits()
 }

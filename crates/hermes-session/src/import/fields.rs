@@ -1,6 +1,6 @@
 //! The members of a JSON object in the one spelling, read one by one without a tree.
 
-use crate::json::parts;
+use crate::json::{parts, split_member};
 use crate::{Invalid, Json, JsonKind, Timestamp};
 
 /// The members of an object. Of two with one key the last one counts, as everywhere.
@@ -19,8 +19,8 @@ impl<'a> Fields<'a> {
             return Err(wrong(what, "is not an object"));
         }
         let split = |member: &'a str| {
-            let end = key_end(member);
-            (&member[1..end], &member[end + "\": ".len()..])
+            let (key, value) = split_member(member);
+            (&key[1..key.len() - 1], value)
         };
         Ok(Self { members: parts(text).into_iter().map(split).collect() })
     }
@@ -43,6 +43,11 @@ impl<'a> Fields<'a> {
     /// The keys.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> {
         self.members.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns the keys and their values, be they null. Of two with one key both are returned, the last one last.
+    pub(super) fn members(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.members.iter().copied()
     }
 
     pub(super) fn json(&self, key: &str) -> Option<Json> {
@@ -82,19 +87,6 @@ impl<'a> Fields<'a> {
         let number = self.double(key)?;
         number.map(Timestamp::from_seconds).transpose()
     }
-}
-
-/// Where the quote stands that ends the key of a member.
-fn key_end(member: &str) -> usize {
-    let mut bytes = member.bytes().enumerate().skip(1);
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'\\' => _ = bytes.next(),
-            b'"' => return at,
-            _ => {}
-        }
-    }
-    member.len()
 }
 
 /// A value that is missing though it has to be there.

@@ -1,12 +1,14 @@
 //! A line of an export → a session and its messages.
 
+use super::extra;
 use super::fields::{Fields, missing, strange};
 use super::trashed::InTrash;
 use crate::export::{FORMAT, MARKS_FORMAT, base64};
+use crate::extra::Table;
 use crate::json::parts;
 use crate::{
     Content, EndReason, HandoffColumns, Invalid, Json, JsonKind, Marks, Message, MessageBody, MessageId, Relation,
-    Role, Session, SessionId, Source, Tag, Timestamp, Usage,
+    Role, Session, SessionId, Source, StateCounts, Tag, Timestamp, Usage,
 };
 
 /// The most columns of a line that are told of.
@@ -21,6 +23,8 @@ pub(super) struct Parsed<'a> {
     /// What it is to its parent; nothing if the line does not tell, as the agent's own don't.
     pub(super) relation: Option<Relation>,
     pub(super) messages: Messages<'a>,
+    /// How many messages of each state there are.
+    pub(super) states: StateCounts,
     /// The marks that are kept with it.
     pub(super) marks: Marks,
     /// The entry of the trash that it belongs to, if it is in the trash.
@@ -77,13 +81,16 @@ impl Line {
         };
         let mut session = session(&fields, is_ours, &mut lost)?;
         let messages = Messages { session: session.id.clone(), texts, is_ours, started_at: session.started_at };
-        let (mut count, mut calls) = (0, 0);
+        let (mut count, mut calls, mut states) = (0, 0, StateCounts::default());
         for place in 0..messages.len() {
             let message = messages.read(place, &mut lost).map_err(|error| {
                 Invalid::new("message", format!("{}: {error}", place + 1), "give a line of an export")
             })?;
-            count += 1;
-            calls += message.body.tool_call_count();
+            if message.state.is_active() {
+                count += 1;
+                calls += message.body.tool_call_count();
+            }
+            states.add(message.state);
         }
         if !fields.has("message_count") {
             session.message_count = count;
@@ -94,7 +101,7 @@ impl Line {
         session.relation = relation.unwrap_or(Relation::Root);
         let marks = if is_ours { marks(&fields, &mut lost)? } else { Marks::default() };
         let trash = fields.raw("trash").filter(|_| is_ours).map(InTrash::read).transpose()?;
-        Ok(Parsed { session, relation, messages, marks, trash, lost })
+        Ok(Parsed { session, relation, messages, states, marks, trash, lost })
     }
 }
 
@@ -138,6 +145,8 @@ fn session(fields: &Fields<'_>, is_ours: bool, lost: &mut Vec<String>) -> Result
             platform: short("handoff_platform")?,
             error: short("handoff_error")?,
         },
+        archived: fields.raw("archived").is_some_and(|value| !matches!(value, "0" | "false")),
+        extra: extra::read(fields, Table::Sessions, is_ours, lost),
         faults: Vec::new(),
         id,
     })
@@ -199,6 +208,8 @@ impl Messages<'_> {
             session_id: self.session.clone(),
             timestamp: fields.time("timestamp")?.unwrap_or(self.started_at),
             body,
+            state: extra::state(&fields)?,
+            extra: extra::read(&fields, Table::Messages, self.is_ours, lost),
             faults: Vec::new(),
         })
     }
@@ -239,7 +250,7 @@ fn faults(fields: &Fields<'_>, lost: &mut Vec<String>) {
 }
 
 /// Tells of a column once, however many messages have it.
-fn lose(lost: &mut Vec<String>, what: String) {
+pub(super) fn lose(lost: &mut Vec<String>, what: String) {
     if lost.len() < MAX_LOST && !lost.contains(&what) {
         lost.push(what);
     }

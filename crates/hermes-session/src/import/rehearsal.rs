@@ -4,7 +4,7 @@ use super::compare::Comparison;
 use super::line::Parsed;
 use super::link::Waiting;
 use super::report::{FindingKind, ImportReport};
-use crate::{SessionId, SessionStore, StoreError};
+use crate::{Message, MessageId, SessionId, SessionStore, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -68,7 +68,7 @@ fn digest(line: &Parsed<'_>) -> u64 {
     format!("{:?}", line.session).hash(&mut hasher);
     for place in 0..line.messages.len() {
         // The ids of messages are no content.
-        let message = line.messages.read(place, &mut Vec::new()).map(|message| (message.body, message.timestamp));
+        let message = line.messages.read(place, &mut Vec::new()).map(|message| Message { id: MessageId(0), ..message });
         format!("{message:?}").hash(&mut hasher);
     }
     hasher.finish()

@@ -1,6 +1,6 @@
 //! What an import tells.
 
-use crate::{SessionId, StoreError};
+use crate::{SessionId, StateCounts, StoreError};
 
 /// The most findings that are told one by one; all are counted.
 pub const MAX_FINDINGS: usize = 1_000;
@@ -12,6 +12,8 @@ pub struct ImportReport {
     pub sessions: u64,
     /// The messages in them.
     pub messages: u64,
+    /// The same by state.
+    pub states: StateCounts,
     /// Sessions that were there already, with the same content.
     pub skipped: u64,
     /// Sessions that were there already, with other content. They were left as they are.

@@ -1,6 +1,7 @@
 //! Line by line into a store.
 
 use super::compare::{Comparison, compare};
+use super::lacking::Lacking;
 use super::line::{Line, Parsed};
 use super::link::{Waiting, link_all};
 use super::rehearsal::Rehearsal;
@@ -8,7 +9,7 @@ use super::report::{FindingKind, ImportError, ImportReport};
 use super::send::send;
 use super::trashed::Binning;
 use super::{ImportPiece, Imported, InTrash};
-use crate::{Maintenance, Marks, Message, Relation, Session, SessionId, StoreError};
+use crate::{Maintenance, Marks, Message, Relation, Session, SessionId, StateCounts, StoreError};
 use std::io::BufRead;
 
 /// A session with more messages than this, or more text, goes in pieces of this size; smaller ones go together.
@@ -65,6 +66,7 @@ pub async fn import(
         waiting: Vec::new(),
         marked: Vec::new(),
         binning: Binning::default(),
+        lacking: Lacking::default(),
         rehearsal: options.is_rehearsal.then(Rehearsal::default),
     };
     let (mut bytes, mut done) = (Vec::new(), Progress::default());
@@ -127,6 +129,7 @@ struct Sent {
     parent: Option<SessionId>,
     relation: Option<Relation>,
     marks: Marks,
+    states: StateCounts,
 }
 
 /// What a piece that is on its way came from.
@@ -135,6 +138,7 @@ struct Sender {
     parent: Option<SessionId>,
     relation: Option<Relation>,
     marks: Marks,
+    states: StateCounts,
 }
 
 struct Run<'a> {
@@ -148,6 +152,8 @@ struct Run<'a> {
     marked: Vec<(SessionId, Marks)>,
     /// The conversation of the trash whose lines are being read.
     binning: Binning,
+    /// Columns that the store has no place for.
+    lacking: Lacking,
     /// What would be there by now, if nothing is to be changed.
     rehearsal: Option<Rehearsal>,
 }
@@ -192,9 +198,13 @@ impl Run<'_> {
         for what in &parsed.lost {
             self.report.find(line, Some(id), FindingKind::Column, what.clone());
         }
+        if self.rehearsal.is_some() {
+            self.rehearse_lacking(line, &parsed).await?;
+        }
         if let Some(rehearsal) = &mut self.rehearsal {
             self.report.sessions += 1;
             self.report.messages += parsed.messages.len() as u64;
+            self.report.states.add_all(parsed.states);
             rehearsal.take(self.store, line, &parsed, &mut self.report).await?;
             let Parsed { session, relation, .. } = parsed;
             self.wait(line, &session, session.parent_session_id.as_ref(), relation);
@@ -202,10 +212,11 @@ impl Run<'_> {
         }
         let sent = |piece| {
             let parent = parsed.session.parent_session_id.clone();
-            Sent { line, piece, parent, relation: parsed.relation, marks: parsed.marks.clone() }
+            Sent { line, piece, parent, relation: parsed.relation, marks: parsed.marks.clone(), states: parsed.states }
         };
         let (mut place, total) = (0, parsed.messages.len());
         let (first, end) = self.piece(&parsed, place);
+        self.tell_lacking(line, &first).await?;
         if end == total {
             self.held += end;
             self.small.push(sent(first));
@@ -223,6 +234,7 @@ impl Run<'_> {
             }
             place = end;
             next = self.piece(&parsed, place);
+            self.tell_lacking(line, &next.0).await?;
         }
     }
 
@@ -271,6 +283,27 @@ impl Run<'_> {
         (ImportPiece { session, start: place as u64, messages, is_last }, end)
     }
 
+    /// Reports columns of a piece that the store will not keep.
+    async fn tell_lacking(&mut self, line: u64, piece: &ImportPiece) -> Result<(), StoreError> {
+        for what in self.lacking.of(self.store, piece).await? {
+            self.report.find(line, Some(&piece.session.id), FindingKind::Column, what);
+        }
+        Ok(())
+    }
+
+    /// Reports columns of a whole session that the store would not keep.
+    async fn rehearse_lacking(&mut self, line: u64, parsed: &Parsed<'_>) -> Result<(), StoreError> {
+        let mut place = 0;
+        loop {
+            let (piece, end) = self.piece(parsed, place);
+            self.tell_lacking(line, &piece).await?;
+            if piece.is_last {
+                return Ok(());
+            }
+            place = end;
+        }
+    }
+
     async fn flush(&mut self) -> Result<(), StoreError> {
         self.held = 0;
         let small = std::mem::take(&mut self.small);
@@ -281,15 +314,18 @@ impl Run<'_> {
     async fn send(&mut self, sent: Vec<Sent>) -> Result<bool, StoreError> {
         let (mut pieces, lines): (Vec<ImportPiece>, Vec<Sender>) = sent
             .into_iter()
-            .map(|Sent { line, piece, parent, relation, marks }| (piece, Sender { line, parent, relation, marks }))
+            .map(|Sent { line, piece, parent, relation, marks, states }| {
+                (piece, Sender { line, parent, relation, marks, states })
+            })
             .unzip();
         let store = self.store;
         let mut told = |at: usize, piece: &ImportPiece, outcome: Imported| {
-            let (Sender { line, parent: wanted, relation, marks }, session) = (&lines[at], &piece.session);
+            let (Sender { line, parent: wanted, relation, marks, states }, session) = (&lines[at], &piece.session);
             match outcome {
                 Imported::Whole { title, parent } => {
                     self.report.sessions += 1;
                     self.report.messages += piece.start + piece.messages.len() as u64;
+                    self.report.states.add_all(*states);
                     if title != session.title {
                         let what = match &title {
                             Some(title) => format!("its title is taken; it has the title {title:?}"),

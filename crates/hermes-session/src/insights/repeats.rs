@@ -43,13 +43,8 @@ impl Trace {
     /// A message that is equal to others as what was said was.
     fn as_message(&self) -> Message {
         let start = if self.is_handover { "[CONTEXT SUMMARY]: " } else { "" };
-        Message {
-            id: self.id,
-            session_id: SessionId::from_stored(""),
-            timestamp: Timestamp::EPOCH,
-            body: MessageBody::new(Role::User, format!("{start}{:x}", self.print)),
-            faults: Vec::new(),
-        }
+        let body = MessageBody::new(Role::User, format!("{start}{:x}", self.print));
+        Message::new(self.id, SessionId::from_stored(""), Timestamp::EPOCH, body)
     }
 }
 
@@ -113,7 +108,7 @@ mod tests {
 
     fn trace(id: i64, body: MessageBody) -> Trace {
         let session_id = SessionId::from_stored("s");
-        Trace::of(&Message { id: MessageId(id), session_id, timestamp: Timestamp::EPOCH, body, faults: Vec::new() })
+        Trace::of(&Message::new(MessageId(id), session_id, Timestamp::EPOCH, body))
     }
 
     #[track_caller]

@@ -20,12 +20,8 @@ fn calling(text: &str, names: &str) -> MessageBody {
 }
 
 fn of(bodies: &[MessageBody], limits: RecapLimits) -> Recap {
-    let message = |body: &MessageBody| Message {
-        id: MessageId(1),
-        session_id: SessionId::parse("s").unwrap(),
-        timestamp: Timestamp::from_seconds(0.0).unwrap(),
-        body: body.clone(),
-        faults: Vec::new(),
+    let message = |body: &MessageBody| {
+        Message::new(MessageId(1), SessionId::parse("s").unwrap(), Timestamp::from_seconds(0.0).unwrap(), body.clone())
     };
     recap(&bodies.iter().map(message).collect::<Vec<_>>(), limits)
 }

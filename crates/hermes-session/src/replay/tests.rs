@@ -6,8 +6,7 @@ use proptest::prelude::*;
 fn stored(bodies: impl IntoIterator<Item = MessageBody>) -> Vec<Message> {
     let session_id = SessionId::parse("s").unwrap();
     let timestamp = Timestamp::from_seconds(0.0).unwrap();
-    let message =
-        |(id, body)| Message { id: MessageId(id), session_id: session_id.clone(), timestamp, body, faults: Vec::new() };
+    let message = |(id, body)| Message::new(MessageId(id), session_id.clone(), timestamp, body);
     (1..).zip(bodies).map(message).collect()
 }
 

@@ -5,9 +5,11 @@ use super::mark::Mark;
 use super::pages::{Pages, Rows};
 use super::report::{FindingKind, Phase, Progress, TransferError, TransferReport};
 use super::{TransferOptions, Watch, catch_up, go_on, portable};
+use crate::import::lacking::Lacking;
 use crate::import::send::send;
 use crate::import::{ImportPiece, Imported};
-use crate::{Session, SessionFilter, SessionId, SessionSummary, Store, StoreError};
+use crate::{Session, SessionFilter, SessionId, SessionSummary, StateCounts, Store, StoreError};
+use std::collections::BTreeMap;
 
 /// How much text is handed over at once, and how many small sessions wait for each other.
 const BYTES: usize = 1 << 20;
@@ -32,6 +34,10 @@ pub(super) struct Carrier<'a> {
     held: Size,
     done: u64,
     total: u64,
+    /// The messages of sessions that are on their way, by state.
+    states: BTreeMap<SessionId, StateCounts>,
+    /// Columns that the target has no place for.
+    lacking: Lacking,
     /// Since the place was noted last.
     since: (u64, u64),
 }
@@ -57,7 +63,8 @@ impl<'a> Carrier<'a> {
         report: TransferReport,
     ) -> Self {
         let (small, held, done, total, since) = (Vec::new(), Size::default(), 0, 0, (0, 0));
-        Self { from, to, options, mark, report, small, held, done, total, since }
+        let (states, lacking) = (BTreeMap::new(), Lacking::default());
+        Self { from, to, options, mark, report, small, held, done, total, states, lacking, since }
     }
 
     pub(super) async fn run(mut self, watch: Watch<'_>) -> Result<TransferReport, TransferError> {
@@ -178,7 +185,7 @@ impl<'a> Carrier<'a> {
     ) -> Result<bool, TransferError> {
         let mut pages = Pages::new(self.from, &session.id);
         let mut piece = ImportPiece { session: session.clone(), start: 0, messages: Vec::new(), is_last: false };
-        let mut size = Size::default();
+        let (mut size, mut states) = (Size::default(), StateCounts::default());
         loop {
             let page = match pages.next().await {
                 Err(StoreError::NotFound(_)) => return Ok(false),
@@ -201,6 +208,7 @@ impl<'a> Carrier<'a> {
                     self.look(watch, next)?;
                 }
                 size.messages += 1;
+                states.add(message.state);
                 size.bytes += portable::size(&message);
                 piece.messages.push(portable::message(message, &mut lost));
                 if lost.len() > MAX_LOST {
@@ -223,6 +231,7 @@ impl<'a> Carrier<'a> {
         for what in lost {
             self.report.find(FindingKind::Column, Some(&session.id), what);
         }
+        self.states.insert(session.id.clone(), states);
         piece.is_last = true;
         if piece.start > 0 {
             self.flush().await?;
@@ -245,14 +254,20 @@ impl<'a> Carrier<'a> {
 
     /// Hands pieces over; whether the last of them was taken.
     async fn hand_over(&mut self, mut pieces: Vec<ImportPiece>) -> Result<bool, StoreError> {
+        for piece in &pieces {
+            for what in self.lacking.of(self.to, piece).await? {
+                self.report.find(FindingKind::Column, Some(&piece.session.id), what);
+            }
+        }
         if self.options.is_rehearsal {
             return self.rehearse(&pieces).await.map(|()| true);
         }
-        let report = &mut self.report;
+        let (report, states) = (&mut self.report, &mut self.states);
         let mut told = |_: usize, piece: &ImportPiece, outcome: Imported| match outcome {
             Imported::Whole { title, .. } => {
                 report.sessions += 1;
                 report.messages += piece.start + piece.messages.len() as u64;
+                report.states.add_all(states.remove(&piece.session.id).unwrap_or_default());
                 if title != piece.session.title {
                     let what = match &title {
                         Some(title) => format!("its title is taken; it has the title {title:?}"),
@@ -276,6 +291,7 @@ impl<'a> Carrier<'a> {
             let id = &piece.session.id;
             self.report.sessions += 1;
             self.report.messages += piece.start + piece.messages.len() as u64;
+            self.report.states.add_all(self.states.remove(id).unwrap_or_default());
             if let Some(title) = &piece.session.title
                 && self.to.titled(title).await?.iter().any(|other| other.title == *title && other.id != *id)
             {

@@ -4,8 +4,8 @@ use super::compare::Messages;
 use super::portable;
 use crate::digest::Fingerprint;
 use crate::{
-    EndReason, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, SessionStore, StoreError, Title,
-    UsageMode, UsageUpdate,
+    EndReason, Invalid, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, SessionStore, StoreError,
+    Title, UsageMode, UsageUpdate,
 };
 
 /// How much text is appended at once.
@@ -26,6 +26,7 @@ pub(super) async fn catch_up(
 ) -> Result<(), StoreError> {
     let id = &session.id;
     let request = Request::at(session.started_at);
+    refuse_unlike(from, id, there).await?;
     let mut messages = Messages::new(from, id);
     for _ in 0..there {
         messages.next(&mut Vec::new()).await?;
@@ -48,6 +49,19 @@ pub(super) async fn catch_up(
         place = next;
     }
     settle_columns(to, session, &request).await
+}
+
+/// Refuses messages that an append can't bring: those that are not active, and those with columns of newer agents.
+async fn refuse_unlike(from: &dyn SessionStore, id: &SessionId, there: u64) -> Result<(), StoreError> {
+    let (mut messages, mut place) = (Messages::new(from, id), 0);
+    while let Some(message) = messages.next(&mut Vec::new()).await? {
+        place += 1;
+        if place > there && (!message.state.is_active() || !message.extra.is_empty()) {
+            let why = format!("{place} is {} or has columns of a newer agent", message.state);
+            return Err(Invalid::new("message", why, "delete the session in the target, and migrate again").into());
+        }
+    }
+    Ok(())
 }
 
 async fn settle_columns(to: &dyn SessionStore, session: &Session, request: &Request) -> Result<(), StoreError> {

@@ -92,6 +92,8 @@ fn is_earlier(there: &Session, session: &Session, is_titled: bool) -> bool {
     there.source == session.source
         && there.started_at.seconds().to_bits() == session.started_at.seconds().to_bits()
         && there.handoff == session.handoff
+        && there.archived == session.archived
+        && there.extra == session.extra
         && came(there.user_id.as_ref(), session.user_id.as_ref())
         && came(there.model.as_ref(), session.model.as_ref())
         && came(there.model_config.as_ref(), session.model_config.as_ref())

@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The messages of a session. Few are asked for at first, then as many as fit, told by the largest of the last page: a page holds
+/// Every message of a session, whatever its state. Few are asked for at first, then as many as fit, told by the largest of the last page: a page holds
 /// more than it should only where large messages follow many small ones.
 pub(super) struct Pages<'a> {
     store: &'a dyn SessionStore,
@@ -98,7 +98,7 @@ impl<'a> Pages<'a> {
         if self.is_over {
             return Ok(Vec::new());
         }
-        let request = MessageRequest::new(Window::After(self.after), self.limit);
+        let request = MessageRequest::new(Window::After(self.after), self.limit).every();
         let page = self.store.messages(&self.session, &request).await?;
         self.is_over = page.len() < self.limit as usize;
         self.after = page.last().map(|message| message.id).or(self.after);

@@ -81,7 +81,7 @@ pub(super) fn size(message: &Message) -> usize {
     let json: usize = json.into_iter().flatten().map(|json| Json::as_str(json).len()).sum();
     let text: usize = text.into_iter().flatten().map(String::len).sum();
     let faults: usize = message.faults.iter().map(|fault| fault.raw.len()).sum();
-    size_of::<Message>() + content + json + text + faults
+    size_of::<Message>() + content + json + text + faults + message.extra.size()
 }
 
 fn tell_faults(faults: &[Fault], lost: &mut Vec<String>) {

@@ -8,7 +8,10 @@ use super::spot::{self, Known};
 use super::{Watch, go_on, portable};
 use crate::export::{SESSION_LINE_END, message_object, session_line_head};
 use crate::import::compare::is_renamed;
-use crate::{Message, MessageId, Relation, Session, SessionFilter, SessionId, SessionStore, Store, StoreError, marks};
+use crate::{
+    Message, MessageId, Relation, Session, SessionFilter, SessionId, SessionStore, StateCounts, Store, StoreError,
+    marks,
+};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 
@@ -38,6 +41,10 @@ pub struct Proof {
     pub sessions: u64,
     /// The messages in them.
     pub messages: u64,
+    /// The messages of these sessions by state, in the source and in the target.
+    pub states: (StateCounts, StateCounts),
+    /// Messages of the source that are not in the target.
+    pub missing: u64,
     /// Sessions that are the same on both sides, byte by byte.
     pub equal: u64,
     /// Sessions among them whose messages have other ids in the target.
@@ -150,7 +157,7 @@ struct Hashed {
     content: [u8; 32],
     /// The ids of its messages.
     ids: [u8; 32],
-    messages: u64,
+    states: StateCounts,
 }
 
 impl Prover {
@@ -180,8 +187,12 @@ impl Prover {
             return Ok(true);
         };
         let Some(there) = to.session(id).await? else {
+            let there = hash(from, &session, &mut |_| {}).await;
+            let states = there.map_or_else(|_| StateCounts::default(), |hashed| hashed.states);
             self.proof.sessions += 1;
-            self.mismatch(id, "it is not there", true);
+            self.proof.missing += states.total();
+            self.proof.states.0.add_all(states);
+            self.mismatch(id, &format!("it is not there, with {} messages", states.total()), true);
             return Ok(true);
         };
         let there = portable::session(there, &mut Vec::new())?;
@@ -207,7 +218,11 @@ impl Prover {
             return Ok(false);
         }
         self.proof.sessions += 1;
-        self.proof.messages += source.messages;
+        self.proof.messages += source.states.total();
+        self.proof.states.0.add_all(source.states);
+        self.proof.states.1.add_all(target.states);
+        let missing = source.states.total().saturating_sub(target.states.total());
+        self.proof.missing += missing;
         self.all.0.update(source.content);
         self.all.1.update(target.content);
         if source.content != target.content {
@@ -215,6 +230,10 @@ impl Prover {
                 Standing::Same => ("what it is to its parent differs".to_owned(), false),
                 Standing::Behind { messages } => (format!("it is there as it was with {messages} messages"), true),
                 Standing::Other(what) => (what, false),
+            };
+            let what = match missing {
+                0 => what,
+                _ => format!("{missing} of {} messages are not there: {what}", source.states.total()),
             };
             self.mismatch(id, &what, is_behind);
             return Ok(true);
@@ -289,16 +308,18 @@ async fn hash(
     read: &mut (dyn FnMut(&Message) + Send),
 ) -> Result<Hashed, StoreError> {
     let (mut content, mut ids, mut place) = (Sha256::new(), Sha256::new(), 0_i64);
+    let mut states = StateCounts::default();
     content.update(session_line_head(session));
     let mut messages = Messages::new(store, &session.id);
     while let Some(message) = messages.next(&mut Vec::new()).await? {
         read(&message);
         place += 1;
+        states.add(message.state);
         ids.update(message.id.0.to_le_bytes());
         content.update(message_object(&Message { id: MessageId(place), ..message }));
     }
     content.update(SESSION_LINE_END);
-    Ok(Hashed { content: content.finalize().into(), ids: ids.finalize().into(), messages: place.unsigned_abs() })
+    Ok(Hashed { content: content.finalize().into(), ids: ids.finalize().into(), states })
 }
 
 /// What can't be read was told when it was to be copied.

@@ -1,6 +1,6 @@
 //! What a transfer tells.
 
-use crate::{SessionId, StoreError};
+use crate::{SessionId, StateCounts, StoreError};
 use std::collections::BTreeSet;
 
 /// The most findings that are told one by one; all are counted.
@@ -39,6 +39,8 @@ pub struct TransferReport {
     pub sessions: u64,
     /// The messages in them.
     pub messages: u64,
+    /// The same by state.
+    pub states: StateCounts,
     /// Sessions that were there already, and are the same as far as a glance tells.
     pub skipped: u64,
     /// Sessions that were there already and got what was said since.

@@ -77,13 +77,8 @@ mod tests {
     fn sampled(texts: &[&str]) -> Vec<String> {
         let mut sample = Sample::default();
         for text in texts {
-            sample.add(&Message {
-                id: MessageId(1),
-                session_id: SessionId::from_stored("s"),
-                timestamp: Timestamp::EPOCH,
-                body: MessageBody::new(Role::User, *text),
-                faults: Vec::new(),
-            });
+            let body = MessageBody::new(Role::User, *text);
+            sample.add(&Message::new(MessageId(1), SessionId::from_stored("s"), Timestamp::EPOCH, body));
         }
         sample.words().collect()
     }

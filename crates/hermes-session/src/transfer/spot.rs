@@ -3,7 +3,7 @@
 use super::compare::Messages;
 use super::proof::SpotQuery;
 use crate::search::{Query, SearchOrder, SearchRequest};
-use crate::{MessageId, MessageRequest, PageRequest, SessionId, SessionStore, Store, StoreError};
+use crate::{MessageId, PageRequest, SessionId, SessionStore, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -45,8 +45,8 @@ pub(super) async fn compare(
             translated.insert((session, id));
         }
     }
-    for (session, message) in source.difference(&translated) {
-        if !known.unsound.contains(session) && is_said(from, session, *message).await? {
+    for (session, _) in source.difference(&translated) {
+        if !known.unsound.contains(session) {
             missing += 1;
         }
     }
@@ -80,13 +80,6 @@ async fn hits(store: &dyn Store, word: &str) -> Result<Option<BTreeSet<Found>>, 
             None => return Ok(Some(found)),
         }
     }
-}
-
-/// Whether a message is part of the transcript. Newer agents keep what was compacted out of it, which is found and not carried.
-async fn is_said(store: &dyn SessionStore, session: &SessionId, message: MessageId) -> Result<bool, StoreError> {
-    let before = MessageId(message.0.saturating_sub(1));
-    let next = store.messages(session, &MessageRequest::after(before, 1)).await?;
-    Ok(next.first().is_some_and(|next| next.id == message))
 }
 
 /// The ids of messages on both sides, of sessions where they differ.

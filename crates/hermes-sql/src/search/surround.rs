@@ -1,7 +1,7 @@
 //! What stands around a hit: its conversation, and the messages beside it.
 
 use super::rows::spoken;
-use crate::server::row::given as text;
+use crate::server::row::{WAS_SAID, given as text};
 use crate::server::{Fields as _, Sql, among};
 use crate::values;
 use hermes_session::search::{Hit, Neighbour, snippet};
@@ -49,10 +49,13 @@ async fn beside<T: Sql>(transaction: &T, hits: &[Hit]) -> Result<HashMap<i64, [O
     for (place, hit) in hits.iter().chain(filling).enumerate() {
         let (session, id) = (values.len() + 1, values.len() + 2);
         values.extend(values![hit.session.as_str(), hit.message.0]);
-        let side = |function: &str, comparison: &str| {
-            format!("(SELECT {function}(id) FROM messages WHERE session_id = ${session} AND id {comparison} ${id})")
+        let side = |comparison: &str, direction: &str| {
+            format!(
+                "(SELECT id FROM messages WHERE session_id = ${session} AND id {comparison} ${id} AND {WAS_SAID} \
+                 ORDER BY id {direction} LIMIT 1)"
+            )
         };
-        parts.push(format!("SELECT {place}, {}, {}", side("max", "<"), side("min", ">")));
+        parts.push(format!("SELECT {place}, {}, {}", side("<", "DESC"), side(">", "ASC")));
     }
     let mut beside = HashMap::new();
     for row in transaction.rows(&parts.join(" UNION ALL "), values).await? {

@@ -5,7 +5,7 @@ use super::requests::once;
 use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages, trash};
 use crate::values;
 use hermes_session::retention::{Pruned, RetentionPolicy};
-use hermes_session::{Deleted, Lineage, Link, Request, SessionId, Timestamp, change};
+use hermes_session::{Deleted, Extent, Lineage, Link, Request, SessionId, Timestamp, change};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -169,7 +169,7 @@ async fn lock_all<T: Sql>(transaction: &T, members: &[SessionId]) -> Result<(), 
 /// Removes sessions with all that hangs on them. What comes from them is cut loose.
 async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId]) -> Result<Deleted, T::Failure> {
     lock_all(transaction, members).await?;
-    let messages = messages::remove(transaction, members).await?;
+    let messages = messages::remove(transaction, members, Extent::Every).await?;
     // What is left below is a conversation of its own: a branch. It stays, without a parent, and so do its places.
     let gone: HashSet<&SessionId> = members.iter().collect();
     let is_left =

@@ -1,6 +1,6 @@
 //! Sessions from outside, in pieces. Messages come first: nobody sees them before their session is there.
 
-use super::row::{kept, require};
+use super::row::{kept, kept_extra, require};
 use super::{Fields as _, Sql, lineage, messages, sessions, titles, usage};
 use crate::{stored, values};
 use hermes_session::import::{ImportPiece, Imported};
@@ -75,8 +75,8 @@ async fn show<T: Sql>(transaction: &T, session: &Session) -> Result<Imported, T:
     transaction
         .run(
             "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, started_at, ended_at, end_reason, \
-             handoff_state, handoff_platform, handoff_error, parent_session_id, title, message_count, tool_call_count) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+             handoff_state, handoff_platform, handoff_error, parent_session_id, title, message_count, tool_call_count, archived, extra) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
             values![
                 id.as_str(),
                 stored::without_nul(session.source.as_str()).as_ref(),
@@ -93,7 +93,9 @@ async fn show<T: Sql>(transaction: &T, session: &Session) -> Result<Imported, T:
                 parent.map(SessionId::as_str),
                 kept(title.as_deref()),
                 session.message_count,
-                session.tool_call_count],
+                session.tool_call_count,
+                i64::from(session.archived),
+                kept_extra(&session.extra)],
         )
         .await?;
     usage::set(transaction, id, &session.usage, None).await?;

@@ -18,8 +18,8 @@ const PAGE: usize = 512;
 /// No more bytes than this come at a time, unless one message has more.
 const BYTES: i64 = 4 << 20;
 
-/// What a message `m` must be to count in its session `s`: what a branch copied was said before it began.
-const COUNTS: &str = "(h.relation <> 'branch' OR m.timestamp >= s.started_at)";
+/// What a message `m` must be to count in its session `s`: what a branch copied was said before it began, and what was undone does not count.
+const COUNTS: &str = "(h.relation <> 'branch' OR m.timestamp >= s.started_at) AND (m.active = 1 OR m.compacted = 1)";
 
 /// `insights` of the contract.
 pub async fn insights<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<Insights, T::Failure> {
@@ -30,7 +30,9 @@ pub async fn insights<T: Sql>(transaction: &T, request: &InsightsRequest) -> Res
     let places: HashMap<SessionId, usize> =
         sessions.iter().enumerate().map(|(place, facts)| (facts.id.clone(), place)).collect();
     count_messages(transaction, request, &places, &mut sessions).await?;
-    let repeated = Repeated::of(transaction, chains.carried_on(&sessions), &places, &mut sessions).await?;
+    let mut carried_on = chains.carried_on(&sessions);
+    repeated::add_compacted(transaction, request, &mut carried_on).await?;
+    let repeated = Repeated::of(transaction, carried_on, &places, &mut sessions).await?;
     count_results(transaction, request, &repeated, &mut gathering).await?;
     let speaking: Vec<SessionId> =
         sessions.iter().filter(|facts| facts.messages.assistant > 0).map(|facts| facts.id.clone()).collect();

@@ -98,7 +98,7 @@ fn page(dialect: &Dialect, request: &ListRequest, is_page: bool) -> (String, Vec
     );
     let mut values = Vec::new();
     if request.view == View::Conversations {
-        _ = write!(sql, " AND {}", dialect.is_root);
+        _ = write!(sql, " AND {} AND t.archived = 0", dialect.is_root);
     }
     condition(dialect, &request.filter, active, &mut sql, &mut values);
     if let Some(cursor) = request.after.as_ref().filter(|_| !matches!(request.order, Order::Messages | Order::Cost)) {
@@ -204,8 +204,9 @@ pub async fn counts<T: Sql>(transaction: &T, filter: &SessionFilter) -> Result<C
         return counts_of_rows(transaction, filter).await;
     }
     let mut counts = [0_u64; 3];
+    let is_listed = format!("{} AND t.archived = 0", transaction.dialect().is_root);
     let parts = [
-        ("", "h.tip", transaction.dialect().is_root, "h.active"),
+        ("", "h.tip", is_listed.as_str(), "h.active"),
         ("", "h.session_id", "true", "h.last_active"),
         (" JOIN messages m ON m.session_id = h.session_id", "h.session_id", "true", "h.last_active"),
     ];

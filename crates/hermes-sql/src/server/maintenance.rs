@@ -38,7 +38,9 @@ pub struct Step<W> {
 /// What is read again next, if a rebuild is under way.
 pub async fn next<T: Sql>(transaction: &T) -> Result<Option<Step<T::Written>>, T::Failure> {
     let Some(after) = watermark(transaction, "").await? else { return Ok(None) };
-    let sql = format!("SELECT {} FROM messages WHERE id > $1 ORDER BY id LIMIT $2", *row::MESSAGE);
+    // Messages that were undone are in no index.
+    let sql =
+        format!("SELECT {} FROM messages WHERE id > $1 AND {} ORDER BY id LIMIT $2", *row::MESSAGE, row::WAS_SAID);
     let mut step = Step { after, messages: Vec::new(), words: Vec::new() };
     for row in transaction.rows(&sql, values![after, STEP]).await? {
         let session = row.id(1)?;

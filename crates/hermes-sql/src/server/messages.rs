@@ -1,12 +1,12 @@
 //! Appending, replacing and reading messages.
 
 use super::requests::once;
-use super::row::{self, lock, require};
+use super::row::{self, IN_TRANSCRIPT, WAS_SAID, lock, require};
 use super::{Fields as _, LIST, ServerRow as _, Sql, among};
 use crate::{stored, values};
 use hermes_session::{
-    Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError, Window,
-    change, preview,
+    Extent, Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId, StoreError,
+    Window, change, preview,
 };
 use std::collections::BTreeMap;
 
@@ -38,7 +38,8 @@ pub async fn replace<T: Sql>(
 ) -> Result<Vec<MessageId>, T::Failure> {
     once(transaction, request, id, || change::replace(id, messages), async {
         lock(transaction, id).await?;
-        remove(transaction, std::slice::from_ref(id)).await?;
+        // Messages that are compacted or undone are no part of the transcript, and stay.
+        remove(transaction, std::slice::from_ref(id), Extent::Transcript).await?;
         let sql = "UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = $1";
         transaction.run(sql, values![id.as_str()]).await?;
         let ids = transaction.add(id, messages, words, request.at).await?;
@@ -48,11 +49,12 @@ pub async fn replace<T: Sql>(
     .await
 }
 
-/// Removes every message of these sessions; how many there were.
-pub async fn remove<T: Sql>(transaction: &T, sessions: &[SessionId]) -> Result<u64, T::Failure> {
+/// Removes messages of these sessions. Returns how many there were.
+pub async fn remove<T: Sql>(transaction: &T, sessions: &[SessionId], extent: Extent) -> Result<u64, T::Failure> {
     let mut gone = 0;
     for some in sessions.chunks(LIST) {
         let (condition, values) = among("session_id", 1, some.iter().map(SessionId::as_str));
+        let condition = format!("{condition} AND {}", row::within(extent));
         // Locked first: words that somebody reads again are there by then, or never will be.
         let rows =
             transaction.rows(&format!("SELECT id FROM messages WHERE {condition} FOR UPDATE"), values.clone()).await?;
@@ -71,11 +73,11 @@ pub async fn copy<T: Sql>(transaction: &T, from: &SessionId, to: &SessionId) -> 
     let pair = values![to.as_str(), from.as_str()];
     transaction
         .run(
-            "INSERT INTO messages (session_id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, \
+            &format!("INSERT INTO messages (session_id, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, \
              token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items) \
              SELECT $1, timestamp, role, content, content_kind, tool_call_id, tool_calls, tool_name, token_count, finish_reason, \
              reasoning, reasoning_content, reasoning_details, codex_reasoning_items, codex_message_items \
-             FROM messages WHERE session_id = $2 ORDER BY id",
+             FROM messages WHERE session_id = $2 AND {IN_TRANSCRIPT} ORDER BY id"),
             pair.clone(),
         )
         .await?;
@@ -83,23 +85,28 @@ pub async fn copy<T: Sql>(transaction: &T, from: &SessionId, to: &SessionId) -> 
     let sql = format!(
         "INSERT INTO hx_search (message_id, session_id, length, form, words) SELECT n.id, $1, w.length, w.form, {} \
          FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $1) n \
-         JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $2) o ON o.place = n.place \
+         JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM messages WHERE session_id = $2 AND {IN_TRANSCRIPT}) o ON o.place = n.place \
          JOIN hx_search w ON w.message_id = o.id",
         transaction.dialect().words_of_copy
     );
     transaction.run(&sql, pair).await?;
-    set_counters(transaction, to, counted(transaction, to).await?).await?;
+    set_counters(transaction, to, counted(transaction, to).await?.0).await?;
     summarize(transaction, to).await
 }
 
-/// How many messages and tool calls a session has.
-async fn counted<T: Sql>(transaction: &T, id: &SessionId) -> Result<(i64, i64), T::Failure> {
-    let rows = transaction.rows("SELECT tool_calls FROM messages WHERE session_id = $1", values![id.as_str()]).await?;
-    let calls = rows.iter().map(|row| {
+/// Counts the messages and tool calls of a session: those of the transcript, and all.
+async fn counted<T: Sql>(transaction: &T, id: &SessionId) -> Result<((i64, i64), (i64, i64)), T::Failure> {
+    let sql = "SELECT tool_calls, active FROM messages WHERE session_id = $1";
+    let (mut live, mut all) = ((0, 0), (0, 0));
+    for row in transaction.rows(sql, values![id.as_str()]).await? {
         let calls = row.text(0).and_then(|text| Json::parse(text).ok());
-        MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) }.tool_call_count()
-    });
-    Ok((rows.len() as i64, calls.sum()))
+        let calls = MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) }.tool_call_count();
+        all = (all.0 + 1, all.1 + calls);
+        if row.try_get::<i64>(1)? == 1 {
+            live = (live.0 + 1, live.1 + calls);
+        }
+    }
+    Ok((live, all))
 }
 
 async fn set_counters<T: Sql>(transaction: &T, id: &SessionId, counters: (i64, i64)) -> Result<(), T::Failure> {
@@ -114,7 +121,10 @@ pub async fn recount<T: Sql>(transaction: &T, id: &SessionId) -> Result<bool, T:
         return Err(StoreError::no_session(id).into());
     };
     let told: (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-    let right = counted(transaction, id).await?;
+    let (live, all) = counted(transaction, id).await?;
+    // Newer agents leave messages that are not active in the table and in the counter: there both numbers are right.
+    let right = |told: i64, live: i64, all: i64| if told == all { told } else { live };
+    let right = (right(told.0, live.0, all.0), right(told.1, live.1, all.1));
     if told != right {
         set_counters(transaction, id, right).await?;
     }
@@ -129,7 +139,7 @@ pub async fn summarize<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T:
     while first.is_empty() {
         let said = transaction
             .rows(
-                "SELECT id, content, content_kind FROM messages WHERE session_id = $1 AND id > $2 AND role = 'user' ORDER BY id LIMIT 8",
+                &format!("SELECT id, content, content_kind FROM messages WHERE session_id = $1 AND id > $2 AND role = 'user' AND {WAS_SAID} ORDER BY id LIMIT 8"),
                 values![id.as_str(), after],
             )
             .await?;
@@ -185,8 +195,9 @@ pub async fn read<T: Sql>(
         Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
     };
     let sql = format!(
-        "SELECT {} FROM messages WHERE session_id = $1 AND id {comparison} $2 ORDER BY id {direction} LIMIT $3",
-        *row::MESSAGE
+        "SELECT {} FROM messages WHERE session_id = $1 AND id {comparison} $2 AND {} ORDER BY id {direction} LIMIT $3",
+        *row::MESSAGE,
+        row::within(request.extent)
     );
     let rows = transaction.rows(&sql, values![id.as_str(), edge, i64::from(request.limit)]).await?;
     let mut messages: Vec<Message> = rows.iter().map(|row| row::message(row, id)).collect();
@@ -211,7 +222,10 @@ pub async fn around<T: Sql>(
         let filled = some.iter().chain(some.last().into_iter().cycle()).take(some.len().next_power_of_two());
         for (session, place) in filled {
             let (one, other) = (values.len() + 1, values.len() + 2);
-            for edge in [format!("< ${other} ORDER BY id DESC LIMIT 1"), format!(">= ${other} ORDER BY id LIMIT 2")] {
+            for edge in [
+                format!("< ${other} AND {IN_TRANSCRIPT} ORDER BY id DESC LIMIT 1"),
+                format!(">= ${other} AND {IN_TRANSCRIPT} ORDER BY id LIMIT 2"),
+            ] {
                 parts.push(format!(
                     "(SELECT {}, session_id FROM messages WHERE session_id = ${one} AND id {edge})",
                     *row::MESSAGE

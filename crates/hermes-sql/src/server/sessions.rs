@@ -6,8 +6,8 @@ use super::{Failing as _, Fields as _, Sql, lineage};
 use crate::{after_prefix, values};
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
 use hermes_session::{
-    Conflict, EndReason, Ensured, Invalid, Json, NewSession, Relation, Request, Session, SessionId, SessionPatch,
-    Source, StoreError, Timestamp, change,
+    Conflict, EndReason, Ensured, Extent, Invalid, Json, NewSession, Relation, Request, Session, SessionId,
+    SessionPatch, Source, StoreError, Timestamp, change,
 };
 
 /// `create` of the contract.
@@ -87,7 +87,7 @@ pub async fn clear_arrival<T: Sql>(transaction: &T, id: &SessionId) -> Result<()
     transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", values![id.as_str()]).await?;
     // Fewer than none: it is only claimed.
     if row.try_get::<i64>(0)? >= 0 {
-        super::messages::remove(transaction, std::slice::from_ref(id)).await?;
+        super::messages::remove(transaction, std::slice::from_ref(id), Extent::Every).await?;
     }
     Ok(())
 }

@@ -7,10 +7,10 @@
 mod store;
 
 use super::requests::{is_known, once};
-use super::row::{self, Restored as RestoredRow};
+use super::row;
 use super::{Fields as _, LIST, Sql, among, conversation_marks, import};
 use crate::answer::Answer;
-use crate::{columns, decode, stored, values};
+use crate::{stored, values};
 use hermes_session::import::{ImportPiece, Imported};
 use hermes_session::{
     Conflict, Emptying, Lineage, Marks, Message, Request, Restored, Retitled, Session, SessionId, StoreError,
@@ -24,7 +24,7 @@ const PIECE: i64 = 500;
 const ENTRY: &str = "number, session_id, title, source, deleted_at, kept_until, sessions, messages";
 
 /// The columns of a session, without an alias.
-static SESSION: LazyLock<String> = LazyLock::new(|| columns::SESSION.replace("s.", ""));
+static SESSION: LazyLock<String> = LazyLock::new(|| row::SESSION.replace("s.", ""));
 
 /// Keeps sessions that are about to be removed, which are locked. What should come back with a session is kept here too.
 pub(super) async fn keep<T: Sql>(
@@ -41,7 +41,7 @@ pub(super) async fn keep<T: Sql>(
             "INSERT INTO hx_trash_session (number, place, relation, {}) SELECT $1, $2, h.relation, {} \
              FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = $3",
             *SESSION,
-            columns::SESSION
+            *row::SESSION
         );
         transaction.run(&sql, values![number, place, member.as_str()]).await?;
     }
@@ -179,10 +179,10 @@ pub async fn plan<T: Sql>(transaction: &T, id: &SessionId, request: &Request) ->
         }
     }
     let sql =
-        format!("SELECT {}, s.relation FROM hx_trash_session s WHERE s.number = $1 ORDER BY s.place", columns::SESSION);
+        format!("SELECT {}, s.relation FROM hx_trash_session s WHERE s.number = $1 ORDER BY s.place", *row::SESSION);
     let mut sessions = Vec::with_capacity(members.len());
     for row in transaction.rows(&sql, values![entry.number]).await? {
-        let session = decode::session(&RestoredRow::new(&row))?;
+        let session = row::decoded_session(&row)?;
         sessions.push(Coming { session, messages: 0, last: i64::MIN, is_whole: false });
     }
     Ok(Plan { entry: Some(entry), sessions })

@@ -16,12 +16,13 @@ pub async fn verify<T: Sql>(transaction: &T) -> Result<Report, T::Failure> {
 /// Whether sessions count the messages and tool calls that they have.
 async fn counters<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let mut check = Check::new("counters", "sessions");
-    let mut calls: HashMap<String, i64> = HashMap::new();
+    // Those of the transcript, and all.
+    let mut calls: HashMap<String, (i64, i64)> = HashMap::new();
     let mut after = i64::MIN;
     loop {
         let rows = transaction
             .rows(
-                "SELECT id, session_id, tool_calls FROM messages WHERE id > $1 AND tool_calls IS NOT NULL ORDER BY id LIMIT 1000",
+                "SELECT id, session_id, tool_calls, active FROM messages WHERE id > $1 AND tool_calls IS NOT NULL ORDER BY id LIMIT 1000",
                 values![after],
             )
             .await?;
@@ -32,24 +33,30 @@ async fn counters<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
                 tool_calls: row.text(2).and_then(|calls| Json::parse(calls).ok()),
                 ..MessageBody::empty(Role::Assistant)
             };
-            *calls.entry(row.try_get(1)?).or_default() += body.tool_call_count();
+            let (live, all) = calls.entry(row.try_get(1)?).or_default();
+            *all += body.tool_call_count();
+            if row.try_get::<i64>(3)? == 1 {
+                *live += body.tool_call_count();
+            }
         }
     }
     let rows = transaction
         .rows(
-            "SELECT s.id, s.message_count, s.tool_call_count, (SELECT count(*) FROM messages m WHERE m.session_id = s.id) FROM sessions s ORDER BY s.id",
+            "SELECT s.id, s.message_count, s.tool_call_count, (SELECT count(*) FROM messages m WHERE m.session_id = s.id), (SELECT count(*) FROM messages m WHERE m.session_id = s.id AND m.active = 1) FROM sessions s ORDER BY s.id",
             values![],
         )
         .await?;
     for row in &rows {
         check.looked_at += 1;
         let name = &row.try_get::<String>(0)?;
-        let (counted, counted_calls, there): (i64, i64, i64) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
-        if counted != there {
+        let (counted, counted_calls): (i64, i64) = (row.try_get(1)?, row.try_get(2)?);
+        let (all, there): (i64, i64) = (row.try_get(3)?, row.try_get(4)?);
+        // Newer agents leave messages that are not active in the counter.
+        if counted != there && counted != all {
             check.problem(format!("sessions {name}"), format!("counts {counted} messages and has {there}"));
         }
-        let there = calls.get(name).copied().unwrap_or(0);
-        if counted_calls != there {
+        let (there, all) = calls.get(name).copied().unwrap_or_default();
+        if counted_calls != there && counted_calls != all {
             check.problem(format!("sessions {name}"), format!("counts {counted_calls} tool calls and has {there}"));
         }
     }
@@ -136,7 +143,7 @@ async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
     let missing = transaction
         .rows(
             "SELECT m.id, w.message_id IS NOT NULL FROM messages m LEFT JOIN hx_search w ON w.message_id = m.id \
-             WHERE w.message_id IS NULL OR (w.words IS NULL) <> (w.form = 2) ORDER BY 1 LIMIT 100000",
+             WHERE (w.message_id IS NULL AND (m.active = 1 OR m.compacted = 1)) OR (w.words IS NULL) <> (w.form = 2) ORDER BY 1 LIMIT 100000",
             values![],
         )
         .await?;
@@ -152,6 +159,15 @@ async fn indexes<T: Sql>(transaction: &T) -> Result<Check, T::Failure> {
         .await?;
     for row in &gone {
         check.problem(format!("hx_search {}", row.try_get::<i64>(0)?), "is of a message that is not there");
+    }
+    let undone = transaction
+        .rows(
+            "SELECT m.id FROM messages m JOIN hx_search w ON w.message_id = m.id WHERE m.active = 0 AND m.compacted = 0 ORDER BY 1 LIMIT 100000",
+            values![],
+        )
+        .await?;
+    for row in &undone {
+        check.problem(format!("messages {}", row.try_get::<i64>(0)?), "was undone, but is in an index");
     }
     for word in missing_words(transaction).await? {
         check.problem(format!("hx_term {word}"), "is missing: messages with this word are not found by a piece of it");

@@ -3,11 +3,13 @@
 use super::SqliteStore;
 use crate::database::Database;
 use crate::fresh::Decides;
+use crate::notice::Notice;
 use crate::{
-    backup, deletion, foreign, fresh, import, indexes, insights, maintenance, meta, optimize, recount, statistics,
+    backup, deletion, extra, foreign, fresh, import, indexes, insights, maintenance, meta, optimize, recount, statistics,
     topics, verify,
 };
 use async_trait::async_trait;
+use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
@@ -48,7 +50,17 @@ impl Maintenance for SqliteStore {
 
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
         let pieces = pieces.to_vec();
-        self.workers.write("import sessions", move |database| import::take(database, &pieces)).await
+        let (outcomes, added) =
+            self.workers.write("import sessions", move |database| import::take(database, &pieces)).await?;
+        if !added.is_empty() {
+            self.notices.add(vec![Notice::ColumnsAdded(added)]);
+        }
+        Ok(outcomes)
+    }
+
+    async fn lacking(&self, columns: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError> {
+        let columns = columns.to_vec();
+        self.workers.read("look at the columns", move |database| Ok(extra::lacking(database, &columns))).await
     }
 
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {

@@ -20,13 +20,11 @@ async fn say(store: &SqliteStore, name: &str, bodies: Vec<MessageBody>, start: f
     let batch: Vec<NewMessage> =
         bodies.iter().enumerate().map(|(place, body)| NewMessage::from(body.clone()).said_at(time(place))).collect();
     let ids = store.append(&id(name), &batch, &at(start)).await.unwrap();
-    let told = ids.into_iter().zip(bodies).enumerate().map(|(place, (message, body))| Message {
-        id: message,
-        session_id: id(name),
-        timestamp: time(place),
-        body,
-        faults: Vec::new(),
-    });
+    let told = ids
+        .into_iter()
+        .zip(bodies)
+        .enumerate()
+        .map(|(place, (message, body))| Message::new(message, id(name), time(place), body));
     told.collect()
 }
 

@@ -86,12 +86,13 @@ fn keystrokes() {
 /// A preview as long as they get.
 fn said() -> Vec<Message> {
     let text = "It compares dates, and *that* is the reason for the login to fail. 大别山徒步计划 ".repeat(40);
-    let message = |number: i64| Message {
-        id: MessageId(number),
-        session_id: SessionId::from_stored("s"),
-        timestamp: Timestamp::from_seconds(1_741_166_123.0).unwrap(),
-        body: MessageBody::new(if number % 2 == 0 { Role::User } else { Role::Assistant }, text.as_str()),
-        faults: Vec::new(),
+    let message = |number: i64| {
+        Message::new(
+            MessageId(number),
+            SessionId::from_stored("s"),
+            Timestamp::from_seconds(1_741_166_123.0).unwrap(),
+            MessageBody::new(if number % 2 == 0 { Role::User } else { Role::Assistant }, text.as_str()),
+        )
     };
     (0..16).map(message).collect()
 }

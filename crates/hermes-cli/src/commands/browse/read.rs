@@ -162,12 +162,13 @@ mod tests {
     #[test]
     fn a_long_message_is_shown_where_it_matches() {
         let text = format!("{}needle{}", "大".repeat(9_000), "x".repeat(9_000));
-        let message = |text: &str| Message {
-            id: MessageId(7),
-            session_id: SessionId::parse("s").unwrap(),
-            timestamp: Timestamp::from_seconds(1.0).unwrap(),
-            body: MessageBody::new(Role::User, text),
-            faults: Vec::new(),
+        let message = |text: &str| {
+            Message::new(
+                MessageId(7),
+                SessionId::parse("s").unwrap(),
+                Timestamp::from_seconds(1.0).unwrap(),
+                MessageBody::new(Role::User, text),
+            )
         };
         let matcher = Matcher::new(&Query::parse("NEEDLE"));
         let shown = |meant| shortened(message(&text), meant, &matcher).body.plain_text().into_owned();

@@ -3,8 +3,8 @@
 use crate::ui::document;
 use crate::ui::time::Now;
 use hermes_session::{
-    ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore, StoreError,
-    Unreadable, View,
+    ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore, StateCounts,
+    StoreError, Unreadable, View,
 };
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub(super) struct Book<'a> {
     /// A session of which the messages up to this one are written.
     open: Option<(SessionId, MessageId)>,
     pub(super) sessions: u64,
-    pub(super) messages: u64,
+    pub(super) states: StateCounts,
     pub(super) unreadable: Vec<Unreadable>,
 }
 
@@ -39,7 +39,8 @@ impl<'a> Book<'a> {
         chosen: Option<Vec<SessionId>>,
     ) -> Self {
         let all = ListRequest {
-            view: View::Conversations,
+            // Lists of conversations leave out those that are archived.
+            view: View::Sessions,
             filter,
             order: Order::Id,
             page: PageRequest::first(PAGE),
@@ -54,7 +55,7 @@ impl<'a> Book<'a> {
             is_first_part: true,
             open: None,
             sessions: 0,
-            messages: 0,
+            states: StateCounts::default(),
             unreadable: Vec::new(),
         }
     }
@@ -62,7 +63,10 @@ impl<'a> Book<'a> {
     /// The next piece of text; nothing after the last one. What is deleted meanwhile is left out.
     pub(super) async fn next_chunk(&mut self) -> Result<Option<String>, StoreError> {
         if let Some((session, last)) = self.open.take() {
-            return self.page(String::new(), session, MessageRequest::after(last, MESSAGE_PAGE)).await.map(Some);
+            return self
+                .page(String::new(), session, MessageRequest::after(last, MESSAGE_PAGE).every())
+                .await
+                .map(Some);
         }
         loop {
             while let Some(id) = self.parts.pop_front() {
@@ -73,7 +77,7 @@ impl<'a> Book<'a> {
                     if is_head { document::head(&session, self.now) } else { document::part(&session, self.now) };
                 self.is_first_part = false;
                 self.sessions += 1;
-                return self.page(head, id, MessageRequest::first(MESSAGE_PAGE)).await.map(Some);
+                return self.page(head, id, MessageRequest::first(MESSAGE_PAGE).every()).await.map(Some);
             }
             let Some(conversation) = self.next_conversation().await? else { return Ok(None) };
             self.is_first_part = true;
@@ -91,7 +95,7 @@ impl<'a> Book<'a> {
             page => page?,
         };
         page.iter().for_each(|message| out.push_str(&document::message(message, self.now)));
-        self.messages += page.len() as u64;
+        page.iter().for_each(|message| self.states.add(message.state));
         self.open = page.last().filter(|_| page.len() >= MESSAGE_PAGE as usize).map(|last| (id, last.id));
         Ok(out)
     }
@@ -101,7 +105,8 @@ impl<'a> Book<'a> {
             && let Some(request) = &mut self.pages
         {
             let page = self.store.list(request).await?;
-            self.conversations.extend(page.rows.into_iter().map(|row| row.conversation));
+            let roots = page.rows.into_iter().filter(|row| row.id == row.conversation);
+            self.conversations.extend(roots.map(|row| row.conversation));
             self.unreadable.extend(page.unreadable);
             match page.next {
                 Some(next) => request.after = Some(next),

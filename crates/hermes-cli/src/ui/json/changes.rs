@@ -97,6 +97,7 @@ pub(crate) fn imported(imported: &Imported) -> String {
         .raw("dry_run", boolean(imported.is_rehearsal))
         .raw("sessions", &report.sessions.to_string())
         .raw("messages", &report.messages.to_string())
+        .raw("states", &super::store::states(report.states))
         .raw("skipped", &report.skipped.to_string())
         .raw("conflicts", &report.conflicts.to_string())
         .raw("trashed", &report.trashed.to_string())

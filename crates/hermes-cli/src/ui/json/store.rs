@@ -5,7 +5,7 @@ use crate::commands::adopt::Adopted;
 use crate::commands::migrate::Migrated;
 use hermes_session::json::ObjectWriter;
 use hermes_session::transfer::{Proof, TransferReport};
-use hermes_session::{Counts, IndexHealth, Json, SessionId, StoreStatus};
+use hermes_session::{Counts, IndexHealth, Json, SessionId, StateCounts, StoreStatus};
 
 /// What and where a store is.
 pub(crate) fn status(status: &StoreStatus, counts: &Counts) -> String {
@@ -83,6 +83,7 @@ pub(crate) fn migrated(migrated: &Migrated) -> String {
         .text("resumed_after", report.resumed_after.as_ref().map(SessionId::as_str))
         .raw("sessions", &report.sessions.to_string())
         .raw("messages", &report.messages.to_string())
+        .raw("states", &states(report.states))
         .raw("skipped", &report.skipped.to_string())
         .raw("caught_up", &report.caught_up.to_string())
         .raw("conflicts", &array(conflicts))
@@ -95,6 +96,16 @@ pub(crate) fn migrated(migrated: &Migrated) -> String {
         .raw("found", &report.found.to_string())
         .raw("findings", &findings(report))
         .raw("proof", &migrated.proof.as_ref().map_or_else(|| "null".to_owned(), proof));
+    object.finish()
+}
+
+/// Messages by state.
+pub(crate) fn states(states: StateCounts) -> String {
+    let mut object = ObjectWriter::new();
+    object
+        .raw("active", &states.active.to_string())
+        .raw("compacted", &states.compacted.to_string())
+        .raw("undone", &states.undone.to_string());
     object.finish()
 }
 
@@ -121,6 +132,9 @@ fn proof(proof: &Proof) -> String {
         .raw("holds", boolean(proof.holds()))
         .raw("sessions", &proof.sessions.to_string())
         .raw("messages", &proof.messages.to_string())
+        .raw("states_from", &states(proof.states.0))
+        .raw("states_to", &states(proof.states.1))
+        .raw("missing", &proof.missing.to_string())
         .raw("equal", &proof.equal.to_string())
         .raw("renumbered", &proof.renumbered.to_string())
         .raw("renamed", &proof.renamed.to_string())

@@ -4,7 +4,7 @@ use super::{Traces, any_title, config, end_reason, message, relation, text, time
 use crate::fixture::source;
 use hermes_session::export::{FORMAT, SESSION_LINE_END, message_object, session_line_head};
 use hermes_session::{
-    EndReason, HandoffColumns, Message, MessageId, NewMessage, Relation, Session, SessionId, Timestamp, Usage,
+    EndReason, Extra, HandoffColumns, Message, MessageId, NewMessage, Relation, Session, SessionId, Timestamp, Usage,
 };
 use proptest::option;
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn line(id: BoxedStrategy<SessionId>, parent: BoxedStrategy<SessionId>) -> impl 
 
 fn said_in(session: &SessionId, (message, number, at): (NewMessage, i64, Timestamp)) -> Message {
     let timestamp = message.timestamp.unwrap_or(at);
-    Message { id: MessageId(number), session_id: session.clone(), timestamp, body: message.body, faults: Vec::new() }
+    Message::new(MessageId(number), session.clone(), timestamp, message.body)
 }
 
 fn empty(id: SessionId, started_at: Timestamp) -> Session {
@@ -65,6 +65,8 @@ fn empty(id: SessionId, started_at: Timestamp) -> Session {
         usage: Usage::default(),
         title: None,
         handoff: HandoffColumns::default(),
+        archived: false,
+        extra: Extra::new(),
         faults: Vec::new(),
     }
 }

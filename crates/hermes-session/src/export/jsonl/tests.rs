@@ -21,18 +21,14 @@ fn session() -> Session {
         usage: Usage { input_tokens: 7, estimated_cost_usd: Some(0.1), ..Usage::default() },
         title: Some("大别山 #2".into()),
         handoff: HandoffColumns { state: Some("pending".into()), ..HandoffColumns::default() },
+        archived: false,
+        extra: Extra::new(),
         faults: Vec::new(),
     }
 }
 
 fn message(body: MessageBody) -> Message {
-    Message {
-        id: MessageId(42),
-        session_id: SessionId::parse("s1").unwrap(),
-        timestamp: Timestamp::from_seconds(0.1 + 0.2).unwrap(),
-        body,
-        faults: Vec::new(),
-    }
+    Message::new(MessageId(42), SessionId::parse("s1").unwrap(), Timestamp::from_seconds(0.1 + 0.2).unwrap(), body)
 }
 
 fn content_of(content: impl Into<Content>) -> (String, Option<String>) {

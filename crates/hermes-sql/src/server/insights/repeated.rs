@@ -5,7 +5,7 @@ use super::super::{Fields as _, LIST, Sql, among};
 use super::{PAGE, groups, sizes};
 use crate::{columns, values};
 use hermes_session::insights::{SessionFacts, Trace, repeats};
-use hermes_session::{MessageId, SessionId};
+use hermes_session::{InsightsRequest, MessageId, SessionId};
 use std::collections::{HashMap, HashSet};
 
 /// Messages that do not count where they are, since they were said before.
@@ -28,8 +28,8 @@ impl Repeated {
         for chain in chains {
             let mut before = Vec::new();
             for id in chain {
-                let said = traces(transaction, &id).await?;
-                let repeated = repeats(&before, &said, 0);
+                let (said, compacted) = traces(transaction, &id).await?;
+                let repeated = repeats(&before, &said, compacted);
                 if let Some(place) = places.get(&id) {
                     found.add(transaction, repeated, &mut sessions[*place]).await?;
                 }
@@ -71,20 +71,46 @@ impl Repeated {
     }
 }
 
-/// What was said in a session, one trace after another.
-async fn traces<T: Sql>(transaction: &T, id: &SessionId) -> Result<Vec<Trace>, T::Failure> {
-    let sql = "SELECT id, coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0) FROM messages \
-               WHERE session_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+/// Adds the sessions of the span that were compacted in place, each as a chain of its own.
+pub(super) async fn add_compacted<T: Sql>(
+    transaction: &T,
+    request: &InsightsRequest,
+    chains: &mut Vec<Vec<SessionId>>,
+) -> Result<(), T::Failure> {
+    let (span, values) = super::span(transaction, request, "");
+    let sql = format!(
+        "SELECT s.id {span} AND EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id AND m.compacted = 1 AND m.active = 0) \
+         ORDER BY s.id"
+    );
+    let there: HashSet<SessionId> = chains.iter().flatten().cloned().collect();
+    for row in transaction.rows(&sql, values).await? {
+        let id = row.id(0)?;
+        if !there.contains(&id) {
+            chains.push(vec![id]);
+        }
+    }
+    Ok(())
+}
+
+/// What was said in a session, one trace after another, and how many messages of it are compacted.
+async fn traces<T: Sql>(transaction: &T, id: &SessionId) -> Result<(Vec<Trace>, usize), T::Failure> {
+    let sql = format!(
+        "SELECT id, coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0) FROM messages \
+         WHERE session_id = $1 AND id > $2 AND {} ORDER BY id LIMIT $3",
+        row::WAS_SAID
+    );
+    let compacted = "SELECT count(*) FROM messages WHERE session_id = $1 AND active = 0 AND compacted = 1";
+    let compacted = transaction.one(compacted, values![id.as_str()]).await?.try_get::<i64>(0)?.unsigned_abs() as usize;
     let (mut said, mut last) = (Vec::new(), i64::MIN);
     loop {
-        let sizes = sizes(transaction, sql, values![id.as_str(), last, PAGE]).await?;
+        let sizes = sizes(transaction, &sql, values![id.as_str(), last, PAGE]).await?;
         for some in groups(&sizes) {
             let (among, values) = among("id", 1, some);
             let sql = format!("SELECT {}, content_kind FROM messages WHERE {among} ORDER BY id", columns::COMPARED);
             let rows = transaction.rows(&sql, values).await?;
-            said.extend(rows.iter().map(|row| Trace::of(&row::message(row, id))));
+            said.extend(rows.iter().map(|row| Trace::of(&row::compared(row, id))));
         }
-        let Some((end, _)) = sizes.last().filter(|_| sizes.len() == PAGE) else { return Ok(said) };
+        let Some((end, _)) = sizes.last().filter(|_| sizes.len() == PAGE) else { return Ok((said, compacted)) };
         last = *end;
     }
 }

@@ -10,6 +10,7 @@ macro_rules! server_maintenance {
             use crate::indexes::Written;
             use crate::{backup, foreign};
             use async_trait::async_trait;
+            use hermes_session::extra::Table;
             use hermes_session::import::{ImportPiece, Imported, checked_link};
             use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::{
@@ -62,6 +63,11 @@ macro_rules! server_maintenance {
                         pieces,
                         &words
                     ))
+                }
+
+                async fn lacking(&self, _: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError> {
+                    // Columns that are not modelled are kept by name.
+                    Ok(Vec::new())
                 }
 
                 async fn link(

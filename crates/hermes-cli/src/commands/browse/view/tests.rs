@@ -29,13 +29,12 @@ fn rows() -> Vec<Row> {
 }
 
 fn message(number: i64, role: Role, text: &str) -> Message {
-    Message {
-        id: MessageId(number),
-        session_id: SessionId::parse("s").unwrap(),
-        timestamp: now().at.plus(number as f64),
-        body: MessageBody::new(role, text),
-        faults: Vec::new(),
-    }
+    Message::new(
+        MessageId(number),
+        SessionId::parse("s").unwrap(),
+        now().at.plus(number as f64),
+        MessageBody::new(role, text),
+    )
 }
 
 fn loaded(size: (u16, u16)) -> State {

@@ -1,0 +1,195 @@
+//! A file that agent 0.19 compacted in place and rewound: nothing of it is lost by an export, an import or a migration.
+
+use super::*;
+use hermes_conformance::agent::{Agent, release};
+use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The release that compacts in place; nothing if it is not to be tested here.
+fn newest() -> Option<PathBuf> {
+    match release("0.19.0") {
+        Ok(folder) => Some(folder),
+        Err(why) => {
+            assert!(why.to_string().contains("names peers"), "{why}");
+            None
+        }
+    }
+}
+
+fn call(agent: &mut Agent, method: &str, arguments: Value) -> Value {
+    agent.call(method, &arguments).unwrap_or_else(|error| panic!("{method}: {error}"))
+}
+
+fn close(mut agent: Agent) {
+    agent.say(&json!({"do": "close"}));
+}
+
+/// 19 messages in `s`: 12 compacted, 5 active, 2 undone. `away` is archived, with structured content.
+fn compacted(release: &Path) -> Home {
+    let home = Home::empty();
+    let mut agent = Agent::open(release, home.path());
+    let say = |agent: &mut Agent, session: &str, role: &str, content: Value| {
+        let arguments = json!({"session_id": session, "role": role, "content": content});
+        call(agent, "append_message", arguments)
+    };
+    call(&mut agent, "create_session", json!({"session_id": "s", "source": "cli", "model": "m"}));
+    for number in 0..6 {
+        say(&mut agent, "s", "user", json!(format!("question {number} about kangaroo 大别山徒步")));
+        say(&mut agent, "s", "assistant", json!(format!("answer {number} about kangaroo")));
+    }
+    let summary = json!([
+        {"role": "user", "content": "[CONTEXT SUMMARY]: they spoke of animals"},
+        {"role": "assistant", "content": "so they did"},
+        {"role": "user", "content": "go on"},
+    ]);
+    call(&mut agent, "archive_and_compact", json!({"session_id": "s", "compacted_messages": summary}));
+    say(&mut agent, "s", "assistant", json!("a wallaby then"));
+    say(&mut agent, "s", "user", json!("yes, the wallaby"));
+    let taken_back = say(&mut agent, "s", "user", json!("a mistaken wombat"));
+    say(&mut agent, "s", "assistant", json!("about the wombat"));
+    call(&mut agent, "rewind_to_message", json!({"session_id": "s", "target_message_id": taken_back}));
+    call(&mut agent, "create_session", json!({"session_id": "away", "source": "telegram", "cwd": "/tmp/é"}));
+    say(&mut agent, "away", "user", json!([{"type": "text", "text": "a picture of 大别山"}]));
+    call(&mut agent, "set_session_archived", json!({"session_id": "away", "archived": true}));
+    close(agent);
+    home
+}
+
+/// What the agent would replay, find and list.
+fn view(release: &Path, home: &Home) -> Value {
+    let mut agent = Agent::open(release, home.path());
+    let mut view = serde_json::Map::new();
+    for session in ["s", "away"] {
+        for (name, method, more) in [
+            ("transcript", "get_messages", json!({})),
+            ("all", "get_messages", json!({"include_inactive": true})),
+            ("replay", "get_messages_as_conversation", json!({})),
+            ("session", "get_session", json!({})),
+        ] {
+            let mut arguments = json!({"session_id": session});
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            view.insert(format!("{session} {name}"), call(&mut agent, method, arguments));
+        }
+    }
+    for query in ["kangaroo", "大别山", "wombat", "wallaby"] {
+        let hits = call(&mut agent, "search_messages", json!({"query": query, "limit": 100}));
+        let mut hits: Vec<i64> = hits.as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()).collect();
+        hits.sort_unstable();
+        view.insert(format!("search {query}"), json!(hits));
+    }
+    let listed = call(&mut agent, "list_sessions_rich", json!({}));
+    let ids: Vec<&Value> = listed.as_array().unwrap().iter().map(|row| &row["id"]).collect();
+    view.insert("list".to_owned(), json!(ids));
+    close(agent);
+    Value::Object(view)
+}
+
+#[track_caller]
+fn same(release: &Path, home: &Home, expected: &Value) {
+    let found = view(release, home);
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&found[name], value, "{name}");
+    }
+}
+
+fn states(home: &Home) -> Vec<(i64, i64, i64)> {
+    let sql = "SELECT active, compacted, count(*) FROM messages GROUP BY 1, 2 ORDER BY 1, 2";
+    let connection = home.foreign();
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+const STATES: [(i64, i64, i64); 3] = [(0, 0, 2), (0, 1, 12), (1, 0, 6)];
+
+/// An empty file: one of the agent's, or none, so that we make it.
+fn target(release: &Path, is_theirs: bool) -> Home {
+    let home = Home::empty();
+    if is_theirs {
+        close(Agent::open(release, home.path()));
+    }
+    home
+}
+
+#[test]
+fn an_export_of_a_compacted_file_is_imported_as_it_was() {
+    let Some(release) = newest() else { return };
+    let home = compacted(&release);
+    let before = view(&release, &home);
+    assert_eq!(before["s transcript"].as_array().unwrap().len(), 5);
+    assert_eq!(before["search kangaroo"].as_array().unwrap().len(), 12);
+    let lines = home.hermes(&["sessions", "export", "-"]).stdout();
+    assert_eq!(lines.matches("\"state\": \"compacted\"").count(), 12);
+    assert_eq!(lines.matches("\"state\": \"undone\"").count(), 2);
+    let markdown = home.hermes(&["sessions", "export", "--format", "markdown", "-"]).stdout();
+    assert_eq!((markdown.matches(" · compacted\n").count(), markdown.matches(" · undone\n").count()), (12, 2));
+    assert!(markdown.contains("- archived: yes"), "{markdown}");
+    for is_theirs in [true, false] {
+        let to = target(&release, is_theirs);
+        let file = to.path().join("all.jsonl");
+        std::fs::write(&file, &lines).unwrap();
+        let seen = to.see(&["sessions", "import", file.to_str().unwrap()]);
+        assert!(seen.contains("2 sessions, 20 messages (6 active, 12 compacted, 2 undone)"), "{seen}");
+        assert_eq!(seen.contains("columns of newer agents were added"), !is_theirs, "{seen}");
+        assert_eq!(states(&to), STATES);
+        let again = to.see(&["sessions", "import", file.to_str().unwrap()]);
+        assert!(again.contains("2 sessions, there already"), "{again}");
+        let sound = to.see(&["sessions", "verify"]);
+        assert!(sound.contains("The store is sound."), "{sound}");
+        same(&release, &to, &before);
+        assert_eq!(states(&to), STATES, "the agent's upgrade changes no state");
+    }
+}
+
+#[test]
+fn a_compacted_file_is_the_same_after_three_engines() {
+    let Some(release) = newest() else { return };
+    if is_skipped("postgres") || is_skipped("mysql") {
+        return;
+    }
+    let home = compacted(&release);
+    let before = view(&release, &home);
+    let (postgres, mariadb) = (Postgres::start(&[]), Mariadb::start(&[]));
+    mariadb.sql("CREATE DATABASE states");
+    let file = home.database().display().to_string();
+    let (one, other) = (format!("{}?schema=states", postgres.url()), mariadb.url_of("states"));
+    let migrate = |from: &str, to: &str| {
+        let run = home.hermes(&["sessiondb", "migrate", "--from", "env:FROM", "--to", "env:TO"]);
+        let seen = run.env("FROM", from).env("TO", to).see();
+        assert!(seen.contains("Migrated 2 sessions, 20 messages (6 active, 12 compacted, 2 undone)"), "{seen}");
+        assert!(
+            seen.contains("2 of 2 sessions with 20 messages (6 active, 12 compacted, 2 undone) are the same"),
+            "{seen}"
+        );
+        assert!(seen.ends_with("exit 0"), "{seen}");
+    };
+    migrate(&file, &one);
+    let count = "SELECT string_agg(n, ' ') FROM (SELECT active || '/' || compacted || ':' || count(*) AS n FROM states.messages GROUP BY active, compacted ORDER BY 1) x";
+    assert_eq!(postgres.sql(count).trim(), "0/0:2 0/1:12 1/0:6");
+    migrate(&one, &other);
+    for is_theirs in [true, false] {
+        let to = target(&release, is_theirs);
+        migrate(&other, &to.database().display().to_string());
+        assert_eq!(states(&to), STATES);
+        same(&release, &to, &before);
+    }
+}
+
+#[test]
+fn messages_that_are_not_there_are_counted_and_named() {
+    let Some(release) = newest() else { return };
+    let (from, to) = (compacted(&release), Home::empty());
+    let (source, target) = (from.database().display().to_string(), to.database().display().to_string());
+    let migrate = |more: &[&str]| {
+        let args = ["sessiondb", "migrate", "--from", &source, "--to", &target];
+        from.hermes(&[&args[..], more].concat()).see()
+    };
+    assert!(migrate(&[]).ends_with("exit 0"));
+    // As an older program left it: only what is active was carried.
+    to.damage("DELETE FROM messages WHERE active = 0");
+    let seen = migrate(&["--merge"]);
+    assert!(seen.contains("14 messages were not carried"), "{seen}");
+    assert!(seen.contains("session s: 14 of 19 messages are not there"), "{seen}");
+    assert!(seen.ends_with("exit 1"), "{seen}");
+}

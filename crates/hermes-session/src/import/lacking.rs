@@ -1,0 +1,42 @@
+//! Columns that a target has no place for, asked for once each and counted.
+
+use super::ImportPiece;
+use crate::extra::Table;
+use crate::{Extra, Maintenance, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The columns that a target was asked about.
+#[derive(Debug, Default)]
+pub(crate) struct Lacking {
+    asked: BTreeSet<(Table, String)>,
+    lacking: BTreeSet<(Table, String)>,
+}
+
+impl Lacking {
+    /// Returns what of a piece the target will not keep, as sentences.
+    pub(crate) async fn of(&mut self, store: &dyn Maintenance, piece: &ImportPiece) -> Result<Vec<String>, StoreError> {
+        let mut columns: BTreeMap<(Table, String), u64> = BTreeMap::new();
+        let mut count = |table: Table, extra: &Extra| {
+            extra.columns().for_each(|column| *columns.entry((table, column.to_owned())).or_default() += 1);
+        };
+        if piece.start == 0 {
+            count(Table::Sessions, &piece.session.extra);
+        }
+        piece.messages.iter().for_each(|message| count(Table::Messages, &message.extra));
+        let new: Vec<(Table, String)> =
+            columns.keys().filter(|column| !self.asked.contains(*column)).cloned().collect();
+        if !new.is_empty() {
+            self.lacking.extend(store.lacking(&new).await?);
+            self.asked.extend(new);
+        }
+        let lost = columns.iter().filter(|(column, _)| self.lacking.contains(*column));
+        Ok(lost
+            .map(|((table, column), rows)| match table {
+                Table::Sessions => format!("its column {column} is not carried: the target has no such column"),
+                Table::Messages => {
+                    format!("the column {column} of {rows} messages is not carried: the target has no such column")
+                }
+            })
+            .collect())
+    }
+}
