@@ -14,8 +14,8 @@ use crate::presence::Presence;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, connection, deletion, fresh, indexes, lineage, listing, messages, meta, optimize, place, row, search,
-    sessions, titles, usage,
+    SqliteOptions, connection, deletion, fresh, indexes, lineage, listing, messages, meta, optimize, place, row,
+    search, sessions, titles, usage,
 };
 use async_trait::async_trait;
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};

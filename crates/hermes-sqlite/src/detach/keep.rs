@@ -75,8 +75,7 @@ fn session(
     let (mut after, mut is_first) = (None::<MessageId>, true);
     loop {
         let window = after.map_or_else(|| MessageRequest::first(PAGE), |last| MessageRequest::after(last, PAGE));
-        let request = MessageRequest { with_compacted: true, ..window };
-        let page = messages::read(database, id, &request)?;
+        let page = messages::read(database, id, &window.every())?;
         for message in &page {
             put(if is_first { "" } else { ", " })?;
             put(&message_object(message))?;

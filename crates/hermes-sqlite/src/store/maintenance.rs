@@ -5,8 +5,8 @@ use crate::database::Database;
 use crate::fresh::Decides;
 use crate::notice::Notice;
 use crate::{
-    backup, deletion, extra, foreign, fresh, import, indexes, insights, maintenance, meta, optimize, recount, statistics,
-    topics, verify,
+    backup, deletion, extra, foreign, fresh, import, indexes, insights, maintenance, meta, optimize, recount,
+    statistics, topics, verify,
 };
 use async_trait::async_trait;
 use hermes_session::extra::Table;
