@@ -50,7 +50,7 @@ fn compacted(release: &Path) -> Home {
     say(&mut agent, "s", "assistant", json!("about the wombat"));
     call(&mut agent, "rewind_to_message", json!({"session_id": "s", "target_message_id": taken_back}));
     call(&mut agent, "create_session", json!({"session_id": "away", "source": "telegram", "cwd": "/tmp/é"}));
-    say(&mut agent, "away", "user", json!([{"type": "text", "text": "a picture of 大别山"}]));
+    say(&mut agent, "away", "user", json!([{"type": "text", "text": "a picture of a platypus"}]));
     call(&mut agent, "set_session_archived", json!({"session_id": "away", "archived": true}));
     close(agent);
     home
@@ -72,7 +72,7 @@ fn view(release: &Path, home: &Home) -> Value {
             view.insert(format!("{session} {name}"), call(&mut agent, method, arguments));
         }
     }
-    for query in ["kangaroo", "大别山", "wombat", "wallaby"] {
+    for query in ["kangaroo", "大别山", "wombat", "wallaby", "platypus"] {
         let hits = call(&mut agent, "search_messages", json!({"query": query, "limit": 100}));
         let mut hits: Vec<i64> = hits.as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()).collect();
         hits.sort_unstable();
@@ -189,7 +189,6 @@ fn messages_that_are_not_there_are_counted_and_named() {
     // As an older program left it: only what is active was carried.
     to.damage("DELETE FROM messages WHERE active = 0");
     let seen = migrate(&["--merge"]);
-    assert!(seen.contains("14 messages were not carried"), "{seen}");
-    assert!(seen.contains("session s: 14 of 19 messages are not there"), "{seen}");
+    assert!(seen.contains("session s: message 1 differs; 14 of 19 messages are not there"), "{seen}");
     assert!(seen.ends_with("exit 1"), "{seen}");
 }

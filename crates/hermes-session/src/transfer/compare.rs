@@ -62,15 +62,35 @@ pub(super) async fn standing(
     loop {
         match (ours.next(&mut Vec::new()).await?, theirs.next(&mut Vec::new()).await?) {
             (Some(ours), Some(theirs)) if is_same_message(&theirs, &ours) => place += 1,
-            (Some(_), Some(_)) => return Ok(Standing::Other(format!("message {} differs", place + 1))),
+            (Some(_), Some(_)) => {
+                let what = format!("message {} differs", place + 1);
+                return Ok(Standing::Other(format!("{what}{}", lacking(from, to, &session.id).await?)));
+            }
             (None, Some(_)) => return Ok(Standing::Other(format!("message {} is not in the source", place + 1))),
             (None, None) if column.is_none() => return Ok(Standing::Same),
             (Some(_), None) if !may_be_earlier => {
-                return Ok(Standing::Other(format!("message {} is missing", place + 1)));
+                let what = format!("message {} is missing", place + 1);
+                return Ok(Standing::Other(format!("{what}{}", lacking(from, to, &session.id).await?)));
             }
             (Some(_) | None, None) => return Ok(Standing::Behind { messages: place }),
         }
     }
+}
+
+/// Returns how many messages of the source are not in the target, as the end of a sentence; empty if it has as many.
+async fn lacking(from: &dyn SessionStore, to: &dyn SessionStore, id: &SessionId) -> Result<String, StoreError> {
+    let mut counts = [0_u64; 2];
+    for (count, store) in counts.iter_mut().zip([from, to]) {
+        let mut messages = Messages::new(store, id);
+        while messages.next(&mut Vec::new()).await?.is_some() {
+            *count += 1;
+        }
+    }
+    let [ours, theirs] = counts;
+    Ok(match ours.saturating_sub(theirs) {
+        0 => String::new(),
+        missing => format!("; {missing} of {ours} messages are not there"),
+    })
 }
 
 /// Whether what differs may be what came since: something where there was nothing, and counters that rose.

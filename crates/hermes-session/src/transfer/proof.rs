@@ -231,10 +231,6 @@ impl Prover {
                 Standing::Behind { messages } => (format!("it is there as it was with {messages} messages"), true),
                 Standing::Other(what) => (what, false),
             };
-            let what = match missing {
-                0 => what,
-                _ => format!("{missing} of {} messages are not there: {what}", source.states.total()),
-            };
             self.mismatch(id, &what, is_behind);
             return Ok(true);
         }
