@@ -209,7 +209,7 @@ fn read_only(origin: &Origin) -> CliError {
 /// If there is no such file.
 pub(crate) fn must_be_there(path: &Path) -> Result<(), CliError> {
     // Whatever else is wrong with the path, opening it tells better.
-    if path.try_exists().unwrap_or(true) {
+    if path.try_exists().unwrap_or(true) || path.is_symlink() {
         return Ok(());
     }
     let hint = "`hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look";
