@@ -2,7 +2,7 @@
 
 use crate::fixture::{File, at, id, new};
 use hermes_session::{
-    Foreign, Maintenance as _, SessionStore as _, Timestamp, TopicBinding, TopicMode, Topics, TopicsImported,
+    Foreign, Maintenance as _, Scalar, SessionStore as _, Timestamp, TopicBinding, TopicMode, Topics, TopicsImported,
 };
 
 fn time(seconds: f64) -> Timestamp {
@@ -127,15 +127,12 @@ async fn what_newer_agents_add_is_counted() {
              CREATE TABLE compression_locks (session_id TEXT)",
         )
         .unwrap();
-    let foreign = |table: &str, column: Option<&str>, rows| Foreign {
-        table: table.into(),
-        column: column.map(str::to_owned),
-        rows,
-    };
-    let expected = [
-        foreign("session_model_usage", None, 3),
-        foreign("sessions", Some("archived"), 1),
-        foreign("sessions", Some("cwd"), 2),
-    ];
+    // Columns of sessions and messages are carried; other tables are not.
+    let expected = [Foreign { table: "session_model_usage".into(), column: None, rows: 3 }];
     assert_eq!(store.foreign().await.unwrap(), expected);
+    let a = store.session(&id("a")).await.unwrap().unwrap();
+    assert!(a.archived);
+    assert_eq!(a.extra.get("cwd"), Some(&Scalar::Text("/x".into())));
+    let b = store.session(&id("b")).await.unwrap().unwrap();
+    assert_eq!((b.archived, b.extra.get("cwd")), (false, Some(&Scalar::Text(String::new()))));
 }
