@@ -402,22 +402,31 @@ fn with_states() -> Home {
 fn the_transcript_tells_of_messages_that_it_does_not_show() {
     let home = with_states();
     let seen = home.see(&["sessions", "show", "s"]);
-    assert_eq!((seen.matches("stone ").count(), seen.matches("pebble ").count(), seen.matches("mistake ").count()), (5, 0, 0));
+    assert_eq!(
+        (seen.matches("stone ").count(), seen.matches("pebble ").count(), seen.matches("mistake ").count()),
+        (5, 0, 0)
+    );
     assert!(seen.contains("12 compacted and 2 undone messages are not shown; --all shows every message"), "{seen}");
     assert!(seen.contains("messages    5\n"), "{seen}");
     let all = home.see(&["sessions", "show", "s", "--all"]);
-    assert_eq!((all.matches("stone ").count(), all.matches("pebble ").count(), all.matches("mistake ").count()), (5, 12, 2));
+    assert_eq!(
+        (all.matches("stone ").count(), all.matches("pebble ").count(), all.matches("mistake ").count()),
+        (5, 12, 2)
+    );
     assert_eq!((all.matches("  [compacted]\n").count(), all.matches("  [undone]\n").count()), (12, 2), "{all}");
     assert!(!all.contains("not shown"), "{all}");
-    let json: Value =
-        serde_json::from_str(&home.hermes(&["sessions", "show", "s", "--json"]).stdout()).unwrap();
+    let json: Value = serde_json::from_str(&home.hermes(&["sessions", "show", "s", "--json"]).stdout()).unwrap();
     let counted = |key: &str| json["session"][key].as_u64();
     assert_eq!(
         (counted("message_count"), counted("compacted_count"), counted("undone_count")),
         (Some(5), Some(12), Some(2))
     );
-    let states: Vec<&str> =
-        json["messages"].as_array().unwrap().iter().map(|message| message["state"].as_str().unwrap_or("active")).collect();
+    let states: Vec<&str> = json["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["state"].as_str().unwrap_or("active"))
+        .collect();
     assert_eq!(states, [vec!["compacted"; 12], vec!["active"; 5], vec!["undone"; 2]].concat());
     let found = home.see(&["sessions", "search", "pebble"]);
     assert!(found.contains("pebble"), "a search finds what was compacted: {found}");
