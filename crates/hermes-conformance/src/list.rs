@@ -274,6 +274,7 @@ pub const CASES: &[Case] = cases![
     states::search_finds_what_was_compacted,
     states::replacing_and_branching_leave_the_others,
     states::the_transcript_counts,
+    states::lists_count_the_transcript,
     states::archived_conversations_are_not_listed,
     states::further_columns_come_back,
     states::the_trash_keeps_every_state,

@@ -332,3 +332,19 @@ pub async fn a_transfer_carries_every_state(setup: Setup) -> CaseResult {
     assert_eq!((proof.states.0, proof.states.1.total()), (states, 3));
     Ok(())
 }
+
+/// A list counts the messages of the transcript, whatever the agent counted.
+pub async fn lists_count_the_transcript(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    for (name, counted) in [("a", 3), ("b", SAID.len() as i64)] {
+        let mut piece = mixed(name);
+        piece.session.message_count = counted;
+        put(&*store, piece).await?;
+    }
+    for view in [View::Conversations, View::Sessions] {
+        let listing = store.list(&ListRequest { view, ..ListRequest::default() }).await?;
+        let counts: Vec<i64> = listing.rows.iter().map(|row| row.messages).collect();
+        assert_eq!(counts, [3, 3], "{view:?}");
+    }
+    Ok(())
+}

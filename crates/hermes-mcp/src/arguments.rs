@@ -46,6 +46,17 @@ impl Arguments {
         Ok((number.max(0.0) as u64).clamp(least, most))
     }
 
+    /// Returns whether something is asked for; `false` if it is not given. Models write truth values as texts now and then.
+    pub(crate) fn flag(&self, name: &'static str) -> Result<bool, Invalid> {
+        match self.value(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(Value::String(text)) if text == "true" => Ok(true),
+            Some(Value::String(text)) if text == "false" => Ok(false),
+            Some(_) => Err(Invalid::new(name, "is neither true nor false", "give true or false")),
+        }
+    }
+
     /// The session that has to be named.
     pub(crate) fn session(&self) -> Result<SessionId, Invalid> {
         let hint = "give the session_id of a conversation, as session_search and list_conversations tell it";

@@ -4,7 +4,7 @@ use crate::arguments::Arguments;
 use crate::server::Options;
 use crate::tools::{BUDGET, Call};
 use hermes_recall::{Reader, RecallRequest, failure, listed, page, statistics, statistics_of, to_json};
-use hermes_session::{Invalid, ListRequest, PageRequest, Request, SessionFilter, SessionId, StoreError, Title};
+use hermes_session::{Extent, Invalid, ListRequest, PageRequest, Request, SessionFilter, SessionId, StoreError, Title};
 use serde_json::{Map, Value, json};
 
 /// Does the work of a tool; what is told if it can't be done.
@@ -63,7 +63,8 @@ async fn work(
         Call::Read => {
             let after = arguments.text("cursor")?.map(str::parse).transpose()?;
             let limit = arguments.number("limit", 50, 1, 200)? as u32;
-            Ok(page(&reader.read(&arguments.session()?, after, limit).await?, zone))
+            let extent = if arguments.flag("include_undone")? { Extent::Every } else { Extent::Said };
+            Ok(page(&reader.read_extent(&arguments.session()?, after, limit, extent).await?, zone))
         }
         Call::Statistics if arguments.text("session_id")?.is_some() => {
             Ok(statistics_of(&reader.conversation(&arguments.session()?).await?, zone))

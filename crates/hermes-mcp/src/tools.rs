@@ -49,7 +49,8 @@ impl Call {
             }
             Self::List => "Lists conversations, the last active first, with title, source, time and how they begin.",
             Self::Read => {
-                "Reads the messages of a conversation from the start, page by page: give `next` of a page as `cursor` for the one after it."
+                "Reads the messages of a conversation from the start, page by page: give `next` of a page as `cursor` for the one after it. \
+                 Messages that were compacted out of the transcript are included, with state \"compacted\"."
             }
             Self::Statistics => {
                 "Tells how much there is: of one conversation its messages, tools, models, tokens and cost; else how many conversations."
@@ -108,6 +109,10 @@ impl Call {
                 session(),
                 ("cursor", json!({"type": "string", "description": "What the page before called next"})),
                 ("limit", number(1, 200, 50, "How many messages")),
+                (
+                    "include_undone",
+                    json!({"type": "boolean", "default": false, "description": "Also messages that were undone; each has state \"undone\""}),
+                ),
             ],
             Self::Statistics => vec![session()],
             Self::Rename => {

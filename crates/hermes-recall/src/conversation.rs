@@ -41,9 +41,10 @@ impl Conversation {
         self.members().map(|session| session.last_active).max().unwrap_or(Timestamp::EPOCH)
     }
 
-    /// How many messages its sessions have; what was carried over from one to the next counts in both.
+    /// Returns how many messages are in the transcripts of its sessions: compacted and undone ones do not count, and what was carried over from
+    /// one session to the next counts in both.
     pub fn message_count(&self) -> i64 {
-        self.members().map(|session| session.message_count).sum()
+        self.members().map(|session| session.messages).sum()
     }
 
     /// Every session, the chain first.

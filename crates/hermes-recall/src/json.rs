@@ -127,6 +127,9 @@ pub fn page(page: &Page, zone: &TimeZone) -> Value {
             "timestamp": message.timestamp.seconds(),
             "when": when(message.timestamp, zone),
         });
+        if !message.state.is_active() {
+            value["state"] = message.state.as_str().into();
+        }
         if let Some(tool) = &message.body.tool_name {
             value["tool_name"] = tool.as_str().into();
         }

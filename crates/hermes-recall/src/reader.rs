@@ -6,8 +6,9 @@ use crate::render;
 use crate::request::{RecallRequest, left_out};
 use crate::summary::Summarising;
 use hermes_session::{
-    Conflict, Counts, Invalid, ListRequest, Listing, Message, MessageBody, MessageId, MessageRequest, NewMessage,
-    Request, Role, Scope, SessionFilter, SessionId, Source, SourceStatistics, Store, StoreError, Title, View, Window,
+    Conflict, Counts, Extent, Invalid, ListRequest, Listing, Message, MessageBody, MessageId, MessageRequest,
+    NewMessage, Request, Role, Scope, SessionFilter, SessionId, Source, SourceStatistics, Store, StoreError, Title,
+    View, Window,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -126,12 +127,26 @@ impl Reader {
         found.into_iter().next().ok_or_else(|| StoreError::NotFound(session.to_string()))
     }
 
-    /// A page of the transcript of a conversation, oldest first: the chain of its sessions, or one that did a piece of work for it if that is asked
+    /// Returns a page of everything that was said in a conversation and was not undone, as [`Reader::read_extent`] does.
+    ///
+    /// # Errors
+    /// As [`Reader::read_extent`].
+    pub async fn read(&self, session: &SessionId, after: Option<Place>, limit: u32) -> Result<Page, StoreError> {
+        self.read_extent(session, after, limit, Extent::Said).await
+    }
+
+    /// A page of the messages of a conversation, of the states that are asked for, oldest first: the chain of its sessions, or one that did a piece of work for it if that is asked
     /// for. It has up to `limit` messages, and ends before [`MAX_PAGE_CHARACTERS`] are passed.
     ///
     /// # Errors
     /// `NotFound` if it is not within the scope or not there; `Invalid` if the place is in no session of it.
-    pub async fn read(&self, session: &SessionId, after: Option<Place>, limit: u32) -> Result<Page, StoreError> {
+    pub async fn read_extent(
+        &self,
+        session: &SessionId,
+        after: Option<Place>,
+        limit: u32,
+        extent: Extent,
+    ) -> Result<Page, StoreError> {
         let conversation = self.conversation(session).await?;
         let delegate = conversation.delegates.iter().find(|delegate| delegate.id == *session);
         let segments: Vec<SessionId> = match delegate {
@@ -153,7 +168,7 @@ impl Reader {
         for (segment, id) in segments.iter().enumerate().skip(first) {
             // One more than is wanted tells whether there is more.
             let wanted = u32::try_from(limit + 1 - messages.len()).unwrap_or(u32::MAX);
-            let request = MessageRequest::new(window, wanted).as_said();
+            let request = MessageRequest { extent, ..MessageRequest::new(window, wanted) };
             for message in self.store.messages(id, &request).await? {
                 characters += render::stored_size(&message);
                 if messages.len() == limit || (last.is_some() && characters > MAX_PAGE_CHARACTERS) {

@@ -25,7 +25,7 @@ pub(crate) fn message(message: &Message) -> Option<String> {
     if text.trim().is_empty() && calls.is_empty() {
         return None;
     }
-    let mut out = format!("[{}]: ", speaker(body));
+    let mut out = format!("[{}]: ", speaker(message));
     out.push_str(&text);
     if !calls.is_empty() {
         out.push_str(if text.trim().is_empty() { "" } else { "\n" });
@@ -51,19 +51,21 @@ pub(crate) fn stored_size(message: &Message) -> usize {
 /// that match.
 pub(crate) fn matched(message: &Message, most: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> String {
     let body = &message.body;
-    let head = format!("[{}]: ", speaker(body));
+    let head = format!("[{}]: ", speaker(message));
     let text = search_text::of_body(body);
     let places = marks(&text);
     let room = most.saturating_sub(head.chars().count());
     format!("{head}{}", around(&text, &places, room))
 }
 
-fn speaker(body: &MessageBody) -> String {
-    match &body.role {
-        Role::Tool => format!("TOOL:{}", body.tool_name.as_deref().unwrap_or("unknown")),
+/// Returns who says a message, with its state if that is not active.
+fn speaker(message: &Message) -> String {
+    let name = match &message.body.role {
+        Role::Tool => format!("TOOL:{}", message.body.tool_name.as_deref().unwrap_or("unknown")),
         Role::Other(role) if role == NOTE => "NOTE".to_owned(),
         role => role.as_str().to_uppercase(),
-    }
+    };
+    if message.state.is_active() { name } else { format!("{name}, {}", message.state) }
 }
 
 /// The names of the tools that a message calls.

@@ -5,10 +5,11 @@ use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::ui::output::{JsonOutput, Output};
 use crate::ui::transcript::{Detail, Segments, Transcript};
-use crate::ui::{json, recap, transcript};
+use crate::ui::{Line, json, recap, transcript};
 use hermes_session::recap::{RecapLimits, recap as recap_of};
 use hermes_session::{
-    Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StoreError, export, replay,
+    Extent, Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StateCounts, StoreError, export,
+    replay,
 };
 
 /// How many messages are in memory at once. A page costs a look at all ids of the session, so that small ones cost more than they save.
@@ -25,7 +26,7 @@ pub(crate) struct ShowArgs {
     /// Shows tool calls and results in full
     #[arg(long)]
     full: bool,
-    /// Shows the whole conversation: also the sessions that were compressed, and delegates
+    /// Show everything: the sessions that were compressed, delegates, and messages that were compacted or undone, marked as such
     #[arg(long, conflicts_with_all = ["recap", "json"])]
     all: bool,
     /// Shows only where it stopped, as resuming it would
@@ -57,7 +58,7 @@ pub(crate) async fn run(context: &Context, args: ShowArgs) -> Result<(), CliErro
         if number > 0 {
             output.lines(transcript::rule(context.ui.width()))?;
         }
-        write(context, &*store, id, detail, &mut output).await?;
+        write(context, &*store, id, detail, args.all, &mut output).await?;
     }
     output.finish()
 }
@@ -73,7 +74,7 @@ pub(crate) async fn show(
     detail: Detail,
 ) -> Result<(), CliError> {
     let mut output = Output::plain(&context.ui);
-    write(context, store, id, detail, &mut output).await?;
+    write(context, store, id, detail, false, &mut output).await?;
     output.finish()
 }
 
@@ -88,24 +89,42 @@ async fn write(
     store: &dyn Maintenance,
     id: &SessionId,
     detail: Detail,
+    is_every: bool,
     output: &mut Output,
 ) -> Result<(), CliError> {
     let (session, segments) = session(store, id).await?;
-    output.lines(transcript::head(&session, &segments, &context.now, context.ui.width()))?;
+    let states = states(store, id).await?;
+    output.lines(transcript::head(&session, states, &segments, &context.now, context.ui.width()))?;
     let mut transcript = Transcript::new(detail, context.ui.is_styled(), context.ui.width());
-    pages(store, id, |messages| {
+    let extent = if is_every { Extent::Every } else { Extent::Transcript };
+    pages(store, id, extent, |messages| {
         messages.iter().try_for_each(|message| output.lines(transcript.message(message, &context.now)))
     })
-    .await
+    .await?;
+    match transcript::not_shown(states).filter(|_| !is_every) {
+        Some(line) => output.lines(vec![Line::default(), line]),
+        None => Ok(()),
+    }
+}
+
+/// Counts the messages of a session by state.
+async fn states(store: &dyn SessionStore, id: &SessionId) -> Result<StateCounts, CliError> {
+    let mut states = StateCounts::default();
+    pages(store, id, Extent::Every, |messages| {
+        messages.iter().for_each(|message| states.add(message.state));
+        Ok(())
+    })
+    .await?;
+    Ok(states)
 }
 
 async fn write_json(context: &Context, store: &dyn Maintenance, id: &SessionId) -> Result<(), CliError> {
     let (session, segments) = session(store, id).await?;
     let mut output = JsonOutput::new(&context.ui);
-    let (before, behind) = json::around_messages(&session, &segments);
+    let (before, behind) = json::around_messages(&session, states(store, id).await?, &segments);
     output.piece(&before)?;
     let mut is_first = true;
-    pages(store, id, |messages| {
+    pages(store, id, Extent::Every, |messages| {
         let mut text = String::new();
         for message in messages {
             text.push_str(if std::mem::take(&mut is_first) { "" } else { ", " });
@@ -122,14 +141,15 @@ async fn write_json(context: &Context, store: &dyn Maintenance, id: &SessionId) 
 async fn pages(
     store: &dyn SessionStore,
     id: &SessionId,
+    extent: Extent,
     mut each: impl FnMut(&[Message]) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut request = MessageRequest::first(PAGE);
+    let mut request = MessageRequest { extent, ..MessageRequest::first(PAGE) };
     loop {
         let messages = store.messages(id, &request).await?;
         each(&messages)?;
         match messages.last().filter(|_| messages.len() == PAGE as usize) {
-            Some(last) => request = MessageRequest::after(last.id, PAGE),
+            Some(last) => request = MessageRequest { extent, ..MessageRequest::after(last.id, PAGE) },
             None => return Ok(()),
         }
     }

@@ -17,8 +17,8 @@ use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchAnswer, Way};
 use hermes_session::{
-    BackupReport, Check, Json, Listing, Report, Room, Session, SessionId, SessionSummary, SourceStatistics, Statistics,
-    StoreStatus, Timestamp, Usage,
+    BackupReport, Check, Json, Listing, Report, Room, Session, SessionId, SessionSummary, SourceStatistics,
+    StateCounts, Statistics, StoreStatus, Timestamp, Usage,
 };
 use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
@@ -96,7 +96,7 @@ fn counted(object: &mut ObjectWriter, counts: SourceStatistics) {
 }
 
 /// What stands before and behind the messages in the object of a session.
-pub(crate) fn around_messages(session: &Session, segments: &Segments) -> (String, &'static str) {
+pub(crate) fn around_messages(session: &Session, states: StateCounts, segments: &Segments) -> (String, &'static str) {
     let mut row = ObjectWriter::new();
     row.text("id", Some(session.id.as_str()))
         .text("source", Some(session.source.as_str()))
@@ -109,7 +109,9 @@ pub(crate) fn around_messages(session: &Session, segments: &Segments) -> (String
         .raw("started_at", &time(Some(session.started_at)))
         .raw("ended_at", &time(session.ended_at))
         .text("end_reason", session.end_reason.as_ref().map(|reason| reason.as_str()))
-        .raw("message_count", &session.message_count.to_string())
+        .raw("message_count", &states.active.to_string())
+        .raw("compacted_count", &states.compacted.to_string())
+        .raw("undone_count", &states.undone.to_string())
         .raw("tool_call_count", &session.tool_call_count.to_string())
         .text("title", session.title.as_deref());
     usage(&mut row, &session.usage);

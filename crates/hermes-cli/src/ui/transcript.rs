@@ -4,7 +4,7 @@ use super::layout::{cut, width, wrap, wrap_hanging};
 use super::time::Now;
 use super::{Line, Visible, markdown};
 use anstyle::{AnsiColor, Style};
-use hermes_session::{Fault, Message, Role, Session, SessionId};
+use hermes_session::{Fault, Message, Role, Session, SessionId, StateCounts};
 use serde_json::Value;
 
 /// Lines of a tool's result that are shown unless all are asked for.
@@ -33,7 +33,7 @@ pub(crate) struct Segments {
 }
 
 /// What a session is.
-pub(crate) fn head(session: &Session, lineage: &Segments, now: &Now, columns: usize) -> Vec<Line> {
+pub(crate) fn head(session: &Session, states: StateCounts, lineage: &Segments, now: &Now, columns: usize) -> Vec<Line> {
     let bold = Style::new().bold();
     let title = session.title.as_deref().unwrap_or("(no title)");
     let mut lines: Vec<Line> = wrap(&title.into(), columns).into_iter().map(|line| Line::styled(line, bold)).collect();
@@ -48,7 +48,7 @@ pub(crate) fn head(session: &Session, lineage: &Segments, now: &Now, columns: us
         ("model", session.model.clone()),
         ("started", Some(now.day_and_minute(session.started_at))),
         ("ended", Some(ended.unwrap_or_else(|| "no, still active".into()))),
-        ("messages", Some(counts(session))),
+        ("messages", Some(counts(session, states))),
         ("carries on", Some(before).filter(|ids| !ids.is_empty())),
         ("goes on in", lineage.continued_in.as_ref().map(ToString::to_string)),
         ("unreadable", faults(session)),
@@ -58,12 +58,23 @@ pub(crate) fn head(session: &Session, lineage: &Segments, now: &Now, columns: us
     lines
 }
 
-fn counts(session: &Session) -> String {
+/// Says how many messages the transcript has, and how many are kept beside it.
+fn counts(session: &Session, states: StateCounts) -> String {
     let plural = |count: i64, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
     match session.tool_call_count {
-        0 => session.message_count.to_string(),
-        calls => format!("{} ({})", session.message_count, plural(calls, "tool call")),
+        0 => states.active.to_string(),
+        calls => format!("{} ({})", states.active, plural(calls, "tool call")),
     }
+}
+
+/// Says which messages of a session are not shown; `None` if all are.
+pub(crate) fn not_shown(states: StateCounts) -> Option<Line> {
+    let kinds = [(states.compacted, "compacted"), (states.undone, "undone")];
+    let kinds: Vec<String> =
+        kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
+    let are = if states.compacted + states.undone == 1 { "message is" } else { "messages are" };
+    let text = format!("{} {are} not shown; --all shows every message", kinds.join(" and "));
+    (!kinds.is_empty()).then(|| Line::styled(text, Style::new().dimmed()))
 }
 
 fn faults(session: &Session) -> Option<String> {
@@ -113,8 +124,11 @@ impl Transcript {
     fn one(&self, message: &Message, now: &Now) -> Vec<Line> {
         let (body, columns) = (&message.body, self.columns);
         let (name, style) = speaker(&body.role, body.tool_name.as_deref());
-        let head = Line::styled(cut(&name, columns.saturating_sub(7)), style);
-        let mut lines = vec![head.with(format!("  {}", now.minute(message.timestamp)), Style::new().dimmed())];
+        let head =
+            Line::styled(cut(&name, columns.saturating_sub(7 + if message.state.is_active() { 0 } else { 13 })), style);
+        let state = if message.state.is_active() { String::new() } else { format!("  [{}]", message.state) };
+        let facts = format!("  {}{state}", now.minute(message.timestamp));
+        let mut lines = vec![head.with(facts, Style::new().dimmed())];
         lines.extend(self.said(&body.plain_text(), &body.role));
         for call in body.tool_calls.iter().flat_map(|calls| tool_calls(calls.to_value(), calls.as_str(), self.detail)) {
             let call = Visible::line(&format!("{INDENT}⚙ {call}"));

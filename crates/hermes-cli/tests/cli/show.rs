@@ -382,3 +382,54 @@ fn the_last_list_is_its_owners_alone_and_follows_no_link() {
     let facts = std::fs::symlink_metadata(&file).unwrap();
     assert_eq!((facts.is_file(), facts.permissions().mode() & 0o777), (true, 0o600));
 }
+
+/// A file of a newer agent with 5 active, 12 compacted and 2 undone messages in one session.
+fn with_states() -> Home {
+    let home = Home::with_store();
+    home.damage(
+        "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
+         ALTER TABLE messages ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;
+         INSERT INTO sessions (id, source, started_at, message_count) VALUES ('s', 'cli', 1741166123.0, 19);
+         WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 19)
+             INSERT INTO messages (session_id, role, content, timestamp, active, compacted)
+             SELECT 's', 'user', CASE WHEN i <= 12 THEN 'pebble ' WHEN i <= 17 THEN 'stone ' ELSE 'mistake ' END || i, 1741166123.0 + i,
+                 i BETWEEN 13 AND 17, i <= 12 FROM n",
+    );
+    home
+}
+
+#[test]
+fn the_transcript_tells_of_messages_that_it_does_not_show() {
+    let home = with_states();
+    let seen = home.see(&["sessions", "show", "s"]);
+    assert_eq!(
+        (seen.matches("stone ").count(), seen.matches("pebble ").count(), seen.matches("mistake ").count()),
+        (5, 0, 0)
+    );
+    assert!(seen.contains("12 compacted and 2 undone messages are not shown; --all shows every message"), "{seen}");
+    assert!(seen.contains("messages    5\n"), "{seen}");
+    let all = home.see(&["sessions", "show", "s", "--all"]);
+    assert_eq!(
+        (all.matches("stone ").count(), all.matches("pebble ").count(), all.matches("mistake ").count()),
+        (5, 12, 2)
+    );
+    assert_eq!((all.matches("  [compacted]\n").count(), all.matches("  [undone]\n").count()), (12, 2), "{all}");
+    assert!(!all.contains("not shown"), "{all}");
+    let json: Value = serde_json::from_str(&home.hermes(&["sessions", "show", "s", "--json"]).stdout()).unwrap();
+    let counted = |key: &str| json["session"][key].as_u64();
+    assert_eq!(
+        (counted("message_count"), counted("compacted_count"), counted("undone_count")),
+        (Some(5), Some(12), Some(2))
+    );
+    let states: Vec<&str> = json["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["state"].as_str().unwrap_or("active"))
+        .collect();
+    assert_eq!(states, [vec!["compacted"; 12], vec!["active"; 5], vec!["undone"; 2]].concat());
+    let found = home.see(&["sessions", "search", "pebble"]);
+    assert!(found.contains("pebble"), "a search finds what was compacted: {found}");
+    let listed: Value = serde_json::from_str(&home.hermes(&["sessions", "list", "--json"]).stdout()).unwrap();
+    assert_eq!(listed["sessions"][0]["message_count"].as_u64(), Some(5), "{listed}");
+}

@@ -107,7 +107,13 @@ impl State {
             end_reason: session.end_reason.clone(),
             message_count: session.message_count,
             tool_call_count: session.tool_call_count,
-            messages: self.transcripts.get(&session.id).map_or(0, Vec::len) as i64,
+            messages: self
+                .transcripts
+                .get(&session.id)
+                .into_iter()
+                .flatten()
+                .filter(|said| said.state.is_active())
+                .count() as i64,
             tool_calls: session.tool_call_count,
             usage: session.usage.clone(),
             title: session.title.clone(),

@@ -163,8 +163,33 @@ fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut 
     }
 }
 
-/// Sums usage, messages and tool calls of the sessions that each row stands for.
+/// Counts the active messages of the sessions that each row stands for.
+async fn count_messages<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> Result<(), T::Failure> {
+    let place = match view {
+        View::Conversations => "h.root",
+        View::Sessions => "h.session_id",
+    };
+    let ids: Vec<String> = rows.iter().map(|row| row.place.id.as_str().to_owned()).collect();
+    let mut counts: HashMap<String, i64> = HashMap::new();
+    for some in ids.chunks(LIST) {
+        let (condition, values) = among(place, 1, some.iter().map(String::as_str));
+        let sql = format!(
+            "SELECT {place}, count(*) FROM hx_session h JOIN messages m ON m.session_id = h.session_id \
+             WHERE {condition} AND m.active <> 0 GROUP BY {place}"
+        );
+        for row in transaction.rows(&sql, values).await? {
+            counts.insert(row.try_get(0)?, row.try_get(1)?);
+        }
+    }
+    for row in rows {
+        row.summary.messages = counts.get(row.place.id.as_str()).copied().unwrap_or(0);
+    }
+    Ok(())
+}
+
+/// Counts the messages and sums usage and tool calls of the sessions that each row stands for.
 async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> Result<(), T::Failure> {
+    count_messages(transaction, view, rows).await?;
     let roots: Vec<String> = match view {
         View::Sessions => return Ok(()),
         View::Conversations => {
@@ -175,7 +200,7 @@ async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> 
     for some in roots.chunks(LIST) {
         let (condition, values) = among("h.root", 1, some.iter().map(String::as_str));
         let sql = format!(
-            "SELECT {}, h.root, s.message_count, s.tool_call_count, h.session_id FROM hx_session h JOIN sessions s ON s.id = h.session_id \
+            "SELECT {}, h.root, s.tool_call_count, h.session_id FROM hx_session h JOIN sessions s ON s.id = h.session_id \
              WHERE {condition} ORDER BY h.session_id",
             columns::USAGE
         );
@@ -185,12 +210,11 @@ async fn add_usage<T: Sql>(transaction: &T, view: View, rows: &mut [Placed]) -> 
     }
     for row in rows {
         let Some(members) = members.remove(row.place.id.as_str()) else { continue };
-        (row.summary.messages, row.summary.tool_calls) = (0, 0);
+        row.summary.tool_calls = 0;
         for member in members {
-            row.summary.messages += member.try_get::<i64>(15)?;
-            row.summary.tool_calls += member.try_get::<i64>(16)?;
+            row.summary.tool_calls += member.try_get::<i64>(15)?;
             // The row begins with the usage of the first one.
-            if member.id(17)? != row.place.id {
+            if member.id(16)? != row.place.id {
                 row.summary.usage = row.summary.usage.clone().plus(&decode::usage(&Restored::new(&member)));
             }
         }
