@@ -98,7 +98,7 @@ fn a_compressed_conversation_is_one_row_and_its_sessions_are_there_for_who_asks(
     assert_snapshot!(home.see(&["sessions", "list"]), @r#"
     #  Title         Preview  Last active  Source  Msgs  ID
     ───────────────────────────────────────────────────────────
-    1  long work #2  begin    5m ago       cli        1  second
+    1  long work #2  begin    5m ago       cli        2  second
     --- exit 0
     "#);
     assert_snapshot!(home.see(&["sessions", "list", "--all"]), @r#"
