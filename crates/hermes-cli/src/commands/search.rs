@@ -14,7 +14,6 @@ use crate::ui::time::Now;
 use crate::when;
 use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
 use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
-use hermes_store::StoreUrl;
 use std::time::Duration;
 
 /// From this many messages on it takes time to look through what no index knows.
@@ -166,7 +165,7 @@ impl SearchArgs {
 pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliError> {
     let mut request = args.request(&context.now).map_err(CliError::usage)?;
     let tags = tag::parsed(&args.tag).map_err(CliError::usage)?;
-    let Opened { store, settings, url } = context.open_for_reading().await?;
+    let Opened { store, settings, .. } = context.open_for_reading().await?;
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
     if let Some(text) = &args.session {
         request.filter.sessions = Some(conversation(context, &*store, text).await?);
@@ -179,7 +178,7 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
         request.filter.sessions = Some(tagged);
     }
     let answer = search(context, &*store, &args, request.clone()).await?;
-    suggest_adopting(context, &url);
+    suggest_adopting(context, &answer.served);
     if answer.hits.is_empty() && answer.next.is_none() {
         return Err(nothing(&args, &request, &answer.served));
     }
@@ -190,9 +189,8 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
 }
 
 /// Says how to make searches quicker if the file is not adopted: the agent's index knows no pieces of words, so that much is scanned.
-fn suggest_adopting(context: &Context, url: &StoreUrl) {
-    let adoption = url.file().and_then(|path| hermes_sqlite::adoption(path).ok());
-    if adoption.is_some_and(|adoption| !adoption.is_adopted) {
+fn suggest_adopting(context: &Context, served: &Served) {
+    if served.needs_adoption {
         let command = format!("hermes sessiondb adopt{}", context.place());
         context
             .ui

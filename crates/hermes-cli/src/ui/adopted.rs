@@ -14,13 +14,9 @@ pub(crate) fn lines(adopted: &Adopted, place: &str) -> Vec<Line> {
         return vec![Line::plain_text(format!("{location} is adopted already; nothing was added."))];
     }
     let added = plural(adopted.added.len() as u64, "objects");
-    let mut lines = vec![Line::plain_text(format!(
-        "Adopted {location}: added {added} whose names begin with hx_ (tables, indexes, views and triggers)."
-    ))];
-    lines.extend(adopted.notices.iter().map(|notice| Line::plain_text(format!("Note: {notice}."))));
-    if !adopted.notices.iter().any(|notice| notice.contains("copy")) {
-        lines.push(Line::plain_text("No copy was kept: no row or object of the agent was altered."));
-    }
+    let mut lines = vec![Line::plain_text(format!("Adopted {location}; {added} of ours are in it now."))];
+    // They say what was added and whether a copy was kept.
+    lines.extend(adopted.notices.iter().map(|notice| Line::plain_text(format!("  {notice}"))));
     lines.push(Line::plain_text(format!("To undo it, run: hermes sessiondb detach{place}")));
     lines
 }

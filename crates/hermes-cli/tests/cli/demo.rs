@@ -28,7 +28,7 @@ fn the_tour_at_80_columns() {
     #  Title                   Last active  Source    Msgs  ID
     ────────────────────────────────────────────────────────────────────────────────
     1  大别山徒步计划          4m ago       telegram     4  [GATEWAY ID]
-    2  Billing on a new queu…  37m ago      cli          6  [ID]
+    2  Billing on a new queu…  37m ago      cli         12  [ID]
     3  Login with a fake clo…  2h ago       cli         12  [ID]
     4  週報の下書き            5h ago       discord      2  [GATEWAY ID]
     5  Flaky login test        yesterday    cli         10  [ID]

@@ -40,7 +40,13 @@ impl Program {
         if is_nobody && files::is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }
-        command.output().unwrap()
+        loop {
+            match command.output() {
+                // Another test forked while the copy was written, and its child has not called exec yet.
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+                output => return output.unwrap(),
+            }
+        }
     }
 }
 
@@ -92,7 +98,7 @@ fn look_at_files_of(version: &str) {
     let Some(peer) = Peer::of(version) else { return };
     let folder = files::open_folder();
     let program = Program::in_folder(folder.path());
-    let files = Files::make(&peer, folder.path());
+    let files = Files::make(&peer, &program, folder.path());
     let mut matrix = format!("hermes-agent {version}\n{:44}", "");
     STATES.iter().for_each(|state| _ = write!(matrix, "{:>16}", state.name()));
     let mut changed = Vec::new();
@@ -135,7 +141,7 @@ fn with_read_only_every_command_that_writes_refuses() {
     let Some(peer) = Peer::of("0.19.0") else { return };
     let folder = files::open_folder();
     let program = Program::in_folder(folder.path());
-    let files = Files::make(&peer, folder.path());
+    let files = Files::make(&peer, &program, folder.path());
     for args in COMMANDS.iter().flat_map(|row| row.writes) {
         for is_flag in [true, false] {
             let place = files.copy(State::Closed);
@@ -159,7 +165,7 @@ fn a_command_that_writes_adopts_the_file() {
     let Some(peer) = Peer::of("0.19.0") else { return };
     let folder = files::open_folder();
     let program = Program::in_folder(folder.path());
-    let files = Files::make(&peer, folder.path());
+    let files = Files::make(&peer, &program, folder.path());
     for args in COMMANDS.iter().flat_map(|row| row.adopts) {
         let place = files.copy(State::Closed);
         assert_eq!(place.user_version(), 0);

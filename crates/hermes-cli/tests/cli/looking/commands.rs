@@ -102,6 +102,7 @@ pub(super) const COMMANDS: &[Row] = &[
     adopts(&["sessions", "optimize"], &[&["sessions", "optimize"]]),
     looks(&["sessions", "repair"], &[&["sessions", "repair", "DB", "--out", "OUT"]]),
     adopts(&["sessiondb", "adopt"], &[&["sessiondb", "adopt"]]),
+    Row { words: &["sessiondb", "detach"], looks: &[], writes: &[&["sessiondb", "detach", "--yes"]], adopts: &[] },
     Row {
         words: &["sessiondb", "migrate"],
         looks: &[

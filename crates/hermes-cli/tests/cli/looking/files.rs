@@ -1,5 +1,6 @@
 //! Files of real agents in every state in which a command may find one, and what is seen of them from outside.
 
+use super::Program;
 use hermes_conformance::agent::{Absent, Agent, release};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -89,7 +90,7 @@ pub(super) struct Files {
 
 impl Files {
     /// Makes them in a folder.
-    pub(super) fn make(peer: &Peer, folder: &Path) -> Self {
+    pub(super) fn make(peer: &Peer, program: &Program, folder: &Path) -> Self {
         let files = |state: State| folder.join(format!("{state:?}"));
         let mut closing = peer.talk(&files(State::Closed), OURS);
         closing.say(&json!({"do": "close"}));
@@ -106,7 +107,7 @@ impl Files {
         let (other, exported) = (folder.join("Other"), folder.join("Export"));
         peer.talk(&other, THEIRS).say(&json!({"do": "close"}));
         copy_files(&other, &exported);
-        let export = crate::looking::Program::in_folder(folder).run(
+        let export = program.run(
             &exported,
             false,
             &["sessions", "export", folder.join("in.jsonl").to_str().unwrap(), "--session-id", "three"]
