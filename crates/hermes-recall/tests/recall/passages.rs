@@ -3,7 +3,8 @@
 use crate::{Place, at, id, session};
 use hermes_recall::{Reader, RecallRequest};
 use hermes_session::search::SearchFilter;
-use hermes_session::{Json, MessageBody, NewChild, NewMessage, Role, Scope, SessionStore as _};
+use hermes_session::{Extent, Json, MessageBody, NewChild, NewMessage, Role, Scope, SessionStore as _};
+use jiff::tz::TimeZone;
 use std::sync::Arc;
 
 /// A message that only calls a tool.
@@ -48,9 +49,20 @@ async fn what_an_agent_compacted_away_is_in_the_window_and_in_the_transcript() {
          ALTER TABLE messages ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;
          UPDATE messages SET active = 0 WHERE id <= 3; UPDATE messages SET compacted = 1 WHERE id <= 2;",
     );
-    let said = "[USER]: plan the garden\n\n[ASSISTANT]: take the zinnias\n\n[ASSISTANT]: [CONTEXT SUMMARY]: a lot\n\n[USER]: go on";
+    let said = "[USER, compacted]: plan the garden\n\n[ASSISTANT, compacted]: take the zinnias\n\n[ASSISTANT]: [CONTEXT SUMMARY]: a lot\n\n[USER]: go on";
     let results = place.recall(&RecallRequest::new("zinnias")).await;
     assert_eq!(results[0].window.text, said);
     let reader = Reader::new(Arc::new(place.store), Scope::All);
     assert_eq!(reader.transcript(&id("s"), 10_000).await.unwrap().trim_end(), said);
+    // A page has every message if that is asked for, each with its state.
+    for (extent, states) in [
+        (Extent::Transcript, &["active"; 2][..]),
+        (Extent::Said, &["compacted", "compacted", "active", "active"]),
+        (Extent::Every, &["compacted", "compacted", "undone", "active", "active"]),
+    ] {
+        let read = hermes_recall::page(&reader.read_extent(&id("s"), None, 100, extent).await.unwrap(), &TimeZone::UTC);
+        let told = read["messages"].as_array().unwrap().iter();
+        let told: Vec<&str> = told.map(|message| message["state"].as_str().unwrap_or("active")).collect();
+        assert_eq!(told, states);
+    }
 }
