@@ -77,7 +77,7 @@ fn signs() {
 #[test]
 fn trees() {
     check("a NOT b", "a", "*a*");
-    check("NOT b", "?", "?");
+    check("NOT b", "(not & b)", "(*not* & *b*)");
     check("a OR NOT b", "?", "?");
     check("(aa OR bbb) c", "((aa | bbb) & c)", "(*c* & (*aa* | *bbb*))");
     check("a bbb cc", "(a & bbb & cc)", "(*bbb* & *cc* & *a*)");
