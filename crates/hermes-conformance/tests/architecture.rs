@@ -37,6 +37,7 @@ const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 /// The modules of this crate that hold cases.
 const CASE_MODULES: [&str; 24] = [
     "sessions",
+    "states",
     "titles",
     "topics",
     "transfer",

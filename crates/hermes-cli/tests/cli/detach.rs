@@ -305,3 +305,28 @@ fn a_damaged_store_is_refused() {
     assert!(!seen.ends_with("--- exit 0"), "{seen}");
     assert_eq!(std::fs::read(home.database()).unwrap(), before);
 }
+
+/// A file of schema 1 to 10 stays at 11, as the agent 0.14.0 itself would have brought it there.
+#[test]
+fn an_old_file_stays_at_schema_11_as_the_agent_would_have_made_it() {
+    let Some((_, release)) = releases().into_iter().find(|(version, _)| *version == "0.14.0") else { return };
+    for version in [1, 4, 6, 8, 10] {
+        let old = || {
+            let home = Home::empty();
+            home.damage(&old_schema::schema(version));
+            home.damage(old_schema::ROWS);
+            home
+        };
+        let (theirs, ours) = (old(), old());
+        drop(Agent::open(&release, theirs.path()));
+        assert!(home_ran(&ours, &["sessions", "rename", "new", "stones"]));
+        assert!(home_ran(&ours, &["sessiondb", "detach", "--yes"]));
+        assert_eq!(objects(&ours), objects(&theirs), "schema {version}");
+        let number = |sql: &str| ours.foreign().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!((number("PRAGMA user_version"), number("SELECT version FROM schema_version")), (0, 11));
+    }
+}
+
+fn home_ran(home: &Home, args: &[&str]) -> bool {
+    home.see(args).ends_with("--- exit 0")
+}

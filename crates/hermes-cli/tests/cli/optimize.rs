@@ -43,7 +43,8 @@ fn the_agents_file_gets_smaller() {
     let before = size();
     let seen = home.see(&OPTIMIZE);
     let lines: Vec<&str> = seen.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
-    assert_eq!(lines, ["before", "after", "won", "---"], "{seen}");
+    assert_eq!(lines, ["before", "after", "won", "---", "note:", "---"], "{seen}");
+    assert!(seen.contains("a copy of the file as it was before is in [HOME]/state.db.backup-v11"), "{seen}");
     assert!(size() * 2 < before, "{before} bytes before, {} after", size());
     sound(&home);
     let json: Value = serde_json::from_str(&home.hermes(&["sessions", "optimize", "--json"]).stdout()).unwrap();

@@ -41,9 +41,10 @@ fn has_doubled_titles(database: &Database) -> Result<bool, Failure> {
 /// not have yet follow bit by bit.
 pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Failure> {
     // Columns first: the indexes name some that old files lack.
+    // The names are quoted as the agent quotes them: SQLite stores the text, and `detach` leaves it there.
     for column in agent::missing_columns(database)? {
         database.execute_batch(&format!(
-            "ALTER TABLE {} ADD COLUMN {} {}",
+            "ALTER TABLE \"{}\" ADD COLUMN \"{}\" {}",
             column.table, column.name, column.declaration
         ))?;
     }
