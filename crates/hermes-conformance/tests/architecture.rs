@@ -35,7 +35,7 @@ const LICENCES: [&str; 12] = [
 const FRONT_ENDS: [&str; 2] = ["hermes-cli", "hermes-bench"];
 
 /// The modules of this crate that hold cases.
-const CASE_MODULES: [&str; 24] = [
+const CASE_MODULES: [&str; 25] = [
     "sessions",
     "states",
     "titles",
