@@ -77,11 +77,6 @@ impl Context {
         })
     }
 
-    /// Prints what a store has noticed since it was opened, when there were `before` notices.
-    pub(crate) fn tell_notices(&self, store: &dyn hermes_session::Store, before: usize) {
-        store.notices().iter().skip(before).for_each(|notice| self.ui.note(notice));
-    }
-
     /// What the command line says about where the store is, to be said again.
     pub(crate) fn place(&self) -> String {
         let home = self.flags.home.as_ref().map(|home| format!(" --home {}", shell_word(&home.display().to_string())));

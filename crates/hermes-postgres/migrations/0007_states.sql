@@ -4,12 +4,13 @@
 -- replayed and found by search; 0, 0 one that was taken back, neither replayed nor found (it has no row in hx_search).
 -- extra is a JSON object by column name, NULL if there is nothing to keep.
 
+-- Sessions first: calls lock a session before its messages, and the other order could deadlock with them.
+ALTER TABLE sessions
+    ADD COLUMN archived SMALLINT NOT NULL DEFAULT 0,
+    ADD COLUMN extra TEXT;
 ALTER TABLE messages
     ADD COLUMN active SMALLINT NOT NULL DEFAULT 1,
     ADD COLUMN compacted SMALLINT NOT NULL DEFAULT 0,
-    ADD COLUMN extra TEXT;
-ALTER TABLE sessions
-    ADD COLUMN archived SMALLINT NOT NULL DEFAULT 0,
     ADD COLUMN extra TEXT;
 ALTER TABLE hx_trash_message
     ADD COLUMN active SMALLINT NOT NULL DEFAULT 1,

@@ -15,11 +15,12 @@ pub struct Adoption {
     pub objects: Vec<String>,
 }
 
-/// Returns what the file holds of ours. It is only read.
+/// Returns what the file holds of ours, for a command that writes it later. It is only read, but for a rollback journal that a killed writer left.
 ///
 /// # Errors
 /// If it can't be read or is not an agent's file.
 pub fn adoption(path: &Path) -> Result<Adoption, StoreError> {
+    let path = &place::resolve(path)?;
     place::check(path, false)?;
     look(path).map_err(|failure| {
         let location = path.display().to_string();
@@ -28,7 +29,7 @@ pub fn adoption(path: &Path) -> Result<Adoption, StoreError> {
 }
 
 fn look(path: &Path) -> Result<Adoption, Failure> {
-    let database = connection::open_read_only(path)?;
+    let database = connection::open_to_write_later(path)?;
     // FTS5 keeps an index in tables named after it.
     let mut named = database.prepare(
         "SELECT name FROM main.sqlite_schema o WHERE name GLOB 'hx_*' AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema t \

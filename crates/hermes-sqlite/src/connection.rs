@@ -133,7 +133,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Database, Failure> {
 
 /// Opens a file that may be written later. A rollback journal that a killed writer left is rolled back first, as any program that may write does:
 /// without that nothing can be read.
-fn open_to_write_later(path: &Path) -> Result<Database, Failure> {
+pub(crate) fn open_to_write_later(path: &Path) -> Result<Database, Failure> {
     if place::may_have_hot_journal(path) {
         open_beside(path)?.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     }
@@ -148,8 +148,18 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
     };
     let opened = connect(path, flags).and_then(readable).or_else(|error| {
         let wal = place::beside(path, "-wal").metadata().map_or(0, |wal| wal.len());
-        // The folder can't take a -shm. Without a WAL nothing is missing from the file, and we can't write it.
-        if wal == 0 && !is_hot_journal(&error) {
+        // The folder can't take a -shm. Without a WAL nothing is missing from the file, and we can't write it. A file that is locked is being
+        // written: to read it past the lock would be to read half a transaction.
+        let is_elsewhere = matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::DatabaseCorrupt
+                    | ErrorCode::NotADatabase
+            )
+        );
+        if wal == 0 && !is_elsewhere && !is_hot_journal(&error) {
             connect(&unchanging(path), flags).and_then(readable)
         } else {
             Err(error)
@@ -199,8 +209,12 @@ fn unchanging(path: &Path) -> PathBuf {
     address.into()
 }
 
-/// Opens a file to look at what is in it: it is neither brought into use nor changed.
+/// Opens a file to look at what is in it, for a command that writes it later: it is not brought into use. A rollback journal that a killed
+/// writer left is rolled back.
 pub(crate) fn open_plain_read_only(path: &Path) -> Result<Connection, rusqlite::Error> {
+    if place::may_have_hot_journal(path) {
+        open_beside(path)?.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    }
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 

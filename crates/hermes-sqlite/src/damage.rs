@@ -6,6 +6,7 @@
 use crate::database::Database;
 use crate::error::Failure;
 use crate::place::{self, beside};
+use crate::verify;
 use hermes_session::{Report, Severity, StoreError, Timestamp};
 use rusqlite::config::DbConfig;
 use std::io::Write as _;
@@ -87,19 +88,29 @@ pub(crate) fn refuse_marked(path: &Path) -> Result<(), StoreError> {
 
 /// Returns the findings of a report that are about the file or the agent's tables.
 fn findings(report: &Report) -> Vec<String> {
+    let has_bad_index = report.check("file").is_some_and(|check| {
+        check.findings.iter().any(|finding| finding.severity == Severity::Problem && is_derived(&finding.object))
+    });
     let problems =
         report.checks.iter().flat_map(|check| check.findings.iter().map(move |finding| (check.name, finding)));
     problems
         .filter(|(_, finding)| finding.severity == Severity::Problem)
         // Other checks report that they could not read on as a problem of the file.
         .filter(|(check, finding)| (*check == "file" || finding.object == "file") && !is_derived(&finding.object))
+        // A damaged index orphans its pages, and checks that read through it can't go on.
+        .filter(|(check, finding)| {
+            !(has_bad_index && finding.object == "file" && (*check != "file" || finding.what.ends_with("never used")))
+        })
         .map(|(_, finding)| format!("{}: {}", finding.object, finding.what))
         .collect()
 }
 
 /// Returns whether an object is derived from the agent's tables.
 fn is_derived(object: &str) -> bool {
-    object.split([' ', '.']).any(|name| name.starts_with("hx_") || name.starts_with("messages_fts"))
+    object
+        .split([' ', '.'])
+        .map(|name| name.trim_start_matches("sqlite_autoindex_"))
+        .any(|name| name.starts_with("hx_") || name.starts_with("messages_fts"))
 }
 
 /// The damage that this process has met, shared by the threads of a store.
@@ -140,19 +151,25 @@ pub(crate) fn stop_checkpoints(database: &Database) {
     _ = database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
 }
 
-/// Checks the agent's tables. Returns what is wrong with the first that is not sound.
-fn in_agents_tables(database: &Database) -> Option<String> {
+/// Checks the agent's tables and their own indexes. Returns what is wrong with the first that is not sound. An index of ours on one of these
+/// tables does not count.
+pub(crate) fn in_agents_tables(database: &Database) -> Option<String> {
     for table in TABLES {
         let is_there = database
             .query_row("SELECT count(*) FROM main.sqlite_schema WHERE name = ?", [table], |row| row.get::<_, i64>(0));
         if is_there.as_ref().is_ok_and(|count| *count == 0) {
             continue;
         }
-        let check = format!("PRAGMA main.quick_check({table})");
-        match is_there.and_then(|_| database.query_row(&check, [], |row| row.get::<_, String>(0))) {
-            Ok(answer) if answer == "ok" => {}
-            Ok(answer) => return Some(format!("table {table}: {answer}")),
-            Err(error) => return Some(format!("table {table}: {error}")),
+        match is_there.and_then(|_| verify::about_table(database, table)) {
+            Ok(problems) => {
+                let foremost = problems.into_iter().find(|(object, _)| !is_derived(object));
+                if let Some((_, what)) = foremost {
+                    return Some(format!("table {table}: {what}"));
+                }
+            }
+            Err(error) if crate::error::is_damage(&error) => return Some(format!("table {table}: {error}")),
+            // The check itself could not be made: that says nothing about the file.
+            Err(_) => {}
         }
     }
     None

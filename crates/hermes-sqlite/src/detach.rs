@@ -16,12 +16,12 @@ use crate::database::Database;
 use crate::error::{Circumstances, Failure};
 use crate::indexes::Progress;
 use crate::presence::{self, Presence};
-use crate::{SqliteOptions, SqliteStore, connection, erase, indexes, optimize, place, schema};
+use crate::{SqliteOptions, SqliteStore, connection, damage, erase, indexes, optimize, place, queue, schema};
 use hermes_session::StoreError;
 use relations::Relations;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const OP: &str = "detach the store";
 
@@ -86,7 +86,9 @@ pub struct Detached {
 /// # Errors
 /// If the file can't be opened or read, or is another program's.
 pub fn holdings(path: &Path) -> Result<Option<Holdings>, StoreError> {
+    let path = &place::resolve(path)?;
     place::check(path, false)?;
+    connection::set_deadline(SqliteOptions::default().wait);
     at(path, || {
         let connection = connection::open_plain_read_only(path)?;
         let is_ours = schema::is_in_use(&connection, path)? || objects(&connection)? > 0;
@@ -106,18 +108,19 @@ pub async fn detach(
     keep: Option<&Path>,
     watch: &mut (dyn FnMut(DetachPhase) -> bool + Send),
 ) -> Result<Detaching, StoreError> {
+    let path = &place::resolve(path)?;
     let is_ours = holdings(path)?.is_some();
     let Some(alone) = Presence::exclusive(path) else { return Err(in_use(path)) };
     if !is_ours {
-        clear_beside(path);
+        clear_beside(path, &alone);
         return Ok(Detaching::NothingOfOurs);
     }
     let options = SqliteOptions { background: false, create: false, read_only: false, ..options.clone() };
     let store = SqliteStore::open_alone(path, &options)?;
-    let outcome = run(path, &store, keep, watch).await;
+    let outcome = run(path, &store, options.wait, keep, watch).await;
     drop(store);
     if matches!(outcome, Ok(Detaching::Done(_))) {
-        clear_beside(path);
+        clear_beside(path, &alone);
     }
     drop(alone);
     outcome
@@ -126,6 +129,7 @@ pub async fn detach(
 async fn run(
     path: &Path,
     store: &SqliteStore,
+    wait: Duration,
     keep: Option<&Path>,
     watch: &mut (dyn FnMut(DetachPhase) -> bool + Send),
 ) -> Result<Detaching, StoreError> {
@@ -144,6 +148,7 @@ async fn run(
             let holdings = store.workers.read(OP, |database| Ok(holdings::count(database)?)).await?;
             kept = keep.filter(|_| !holdings.is_empty()).map(free_name);
             if let Some(target) = &kept {
+                connection::set_deadline(wait);
                 let mut told = |done| _ = watch(DetachPhase::Keeping { done, total: holdings.trashed });
                 at(path, || keep::write(&Database::fresh(connection::open_beside(path)?)?, target, &mut told))?;
             }
@@ -192,12 +197,8 @@ fn index_step(database: &Database) -> Result<(Progress, u64, u64), Failure> {
 
 /// Sees that nothing keeps the store from being detached.
 fn refuse(database: &Database, path: &Path) -> Result<(), Failure> {
-    for table in ["schema_version", "sessions", "messages", "state_meta"] {
-        let verdict: String =
-            database.query_row(&format!("PRAGMA main.quick_check('{table}')"), [], |row| row.get(0))?;
-        if verdict != "ok" {
-            return Err(Failure::Damaged(format!("table {table}: {verdict}")));
-        }
+    if let Some(what) = damage::in_agents_tables(database) {
+        return Err(Failure::Damaged(what));
     }
     let refused = |why: String, hint: &'static str| {
         Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() }.into())
@@ -238,9 +239,12 @@ fn objects(connection: &Connection) -> Result<u64, rusqlite::Error> {
 }
 
 /// Removes the files beside a store that hold nothing. Only for whoever has it alone.
-fn clear_beside(path: &Path) {
-    _ = std::fs::remove_file(place::beside(path, ".queue"));
-    presence::remove(path);
+fn clear_beside(path: &Path, alone: &Presence) {
+    queue::remove(path);
+    // Without the lock the file is not ours.
+    if alone.is_held() {
+        presence::remove(path);
+    }
 }
 
 /// The copies of a store that were kept beside it.

@@ -69,6 +69,11 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) location: &'a str,
 }
 
+/// Returns whether SQLite found the file damaged, or no database at all.
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
 impl Failure {
     /// Whether somebody else is in the way, so that trying again may help.
     pub(crate) fn is_passing(&self) -> bool {
@@ -81,11 +86,10 @@ impl Failure {
 
     /// Returns whether SQLite found the file damaged, or no database at all.
     pub(crate) fn is_damage(&self) -> bool {
-        let code = match self {
-            Self::Sqlite(error) | Self::Elsewhere(error) | Self::Leftover { error, .. } => error.sqlite_error_code(),
-            _ => None,
-        };
-        matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+        match self {
+            Self::Sqlite(error) | Self::Elsewhere(error) | Self::Leftover { error, .. } => is_damage(error),
+            _ => false,
+        }
     }
 
     /// The domain's error.

@@ -257,6 +257,17 @@ impl Drop for Queue {
     }
 }
 
+/// Removes the file of a store's queue. A file that can't be ours is left alone.
+pub(crate) fn remove(store: &Path) {
+    let place = Queue::of(store).path.clone();
+    let is_ours = |found: &Metadata| {
+        found.is_file() && found.nlink() == 1 && (found.len() == 0 || state::LENGTHS.contains(&found.len()))
+    };
+    if std::fs::symlink_metadata(&place).is_ok_and(|found| is_ours(&found)) {
+        _ = std::fs::remove_file(place);
+    }
+}
+
 /// Who holds the queue.
 fn holder(state: &State) -> Option<String> {
     let Holder { process, since, stage, op } = state.holder.as_ref()?;

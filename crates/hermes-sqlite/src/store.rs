@@ -14,8 +14,8 @@ use crate::presence::Presence;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, connection, deletion, fresh, indexes, lineage, listing, messages, meta, optimize, place, row,
-    search, sessions, titles, usage,
+    SqliteOptions, connection, damage, deletion, fresh, indexes, lineage, listing, messages, meta, optimize, place,
+    row, search, sessions, titles, usage,
 };
 use async_trait::async_trait;
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
@@ -75,6 +75,7 @@ impl Notices {
 fn open_later(path: &Path, options: &SqliteOptions, notices: &Notices, presence: &Slot) -> OpenLater {
     let (path, options, notices, slot) = (path.to_owned(), options.clone(), notices.clone(), Arc::clone(presence));
     Box::new(move |wait| {
+        damage::refuse_marked(&path)?;
         keep(&slot, Presence::shared(&path, true, wait)?);
         let options = SqliteOptions { wait, create: false, adopt: Adopt::AtOpen, ..options.clone() };
         let opened = connection::open_writer(&path, &options)?;

@@ -10,6 +10,8 @@ mod side;
 mod terms;
 mod text;
 
+pub(crate) use file::about_table;
+
 use crate::database::Database;
 use crate::error::Failure;
 use crate::maintenance;

@@ -335,6 +335,9 @@ impl Writer {
             // Once more, with new indexes. They stay only if that helps, so no other write may begin with them.
             outcome = self.attempt(deadline, work);
         }
+        if let Err(failure) = &outcome {
+            self.damage.take_in(&self.database, failure);
+        }
         match &outcome {
             Err(failure) if failure.is_passing() => self.chores.put_off(Instant::now()),
             _ => self.chores.stepped(work, outcome.as_ref().copied().map_err(drop), Instant::now()),

@@ -38,8 +38,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
     // Every file is looked at before anything is imported.
     let mut input = Input::open(&args.files, &stop)?;
     let settings = context.settings()?;
-    let opened = open(context, &settings, args.dry_run).await?;
-    let noticed = opened.store.notices().len();
+    let mut opened = open(context, &settings, args.dry_run).await?;
     let (bar, size) = (context.ui.progress(), input.size());
     let mut progress = |done: Progress| bar.show("importing", done.bytes, size);
     let options = ImportOptions { is_rehearsal: args.dry_run, ..ImportOptions::default() };
@@ -57,7 +56,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
         context.ui.json(&json::changes::imported(&imported))?;
     } else {
         tell(context, &imported);
-        context.tell_notices(&*opened.store, noticed);
+        opened.store.report();
         context.ui.print(changes::imported(&imported))?;
     }
     if let Some(signal) = stop.asked() {

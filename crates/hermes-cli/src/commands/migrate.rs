@@ -63,8 +63,7 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Result<(), CliE
     let start = Instant::now();
     let ends = Ends::read(context, &args.from, &args.to)?;
     let stop = Stop::watch();
-    let (from, to) = (ends.open_source(context).await?, ends.open_target(context, args.dry_run).await?);
-    let noticed = to.store.notices().len();
+    let (from, mut to) = (ends.open_source(context).await?, ends.open_target(context, args.dry_run).await?);
     let options = TransferOptions {
         batch: args.batch,
         is_rehearsal: args.dry_run,
@@ -83,7 +82,7 @@ pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Result<(), CliE
         Some(prove_all(context, &ends, &*to.store, options, &mut report, &mut bars).await?)
     };
     bars.bar = None;
-    context.tell_notices(&*to.store, noticed);
+    to.store.report();
     let migrated = Migrated {
         from: ends.from.to_string(),
         to: ends.to.to_string(),

@@ -3,7 +3,7 @@
 use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::ui::{checks, json};
-use hermes_session::{Maintenance, Report, SessionFilter};
+use hermes_session::{Maintenance, Report, SessionFilter, StoreError};
 use std::path::Path;
 
 /// From this many messages on it takes long enough for a person to wonder.
@@ -22,19 +22,22 @@ pub(crate) async fn run(context: &Context, args: VerifyArgs) -> Result<(), CliEr
     announce(context, &*store).await;
     let report = store.verify().await?;
     drop(store);
-    if let Some(path) = url.file() {
-        note_damage(context, path, &report)?;
-    }
     if args.json {
         context.ui.json(&json::report(&report))?;
     } else {
         context.ui.print(checks::report(&report, context.ui.width()))?;
     }
+    // After the report: a folder that takes no marker must not hide it.
+    if let Some(path) = url.file()
+        && let Err(error) = note_damage(context, path, &report)
+    {
+        context.ui.warn(&error.to_string(), "the report above holds all the same");
+    }
     if report.is_sound() { Ok(()) } else { Err(unsound(&report)) }
 }
 
 /// Notes damage of a file beside it, so that no command writes to the file, or removes that note if the file is sound.
-fn note_damage(context: &Context, path: &Path, report: &Report) -> Result<(), CliError> {
+fn note_damage(context: &Context, path: &Path, report: &Report) -> Result<(), StoreError> {
     match hermes_sqlite::note_damage(path, report, context.now.at)? {
         Some(marker) => context.ui.note(&format!("commands that write refuse while {} is there", marker.display())),
         None => {

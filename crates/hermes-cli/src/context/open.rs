@@ -47,7 +47,8 @@ impl OpenStore {
         Arc::clone(&self.store)
     }
 
-    fn report(&mut self) {
+    /// Prints the notices that were not printed yet.
+    pub(crate) fn report(&mut self) {
         let notices = self.store.notices();
         if let Some(ui) = &self.ui {
             notices.iter().skip(self.printed).for_each(|notice| ui.note(notice));

@@ -159,10 +159,16 @@ fn nothing_of_ours_is_left_and_the_agent_finds_what_it_found() {
             for _ in 0..2 {
                 // The second time everything is there already.
                 let seen = home.see(&["sessions", "import", &file]);
-                assert!(seen.ends_with("--- exit 0"), "{seen}");
+                assert!(seen.ends_with("--- exit 0") && !seen.contains("not imported"), "{seen}");
+                assert!(seen.matches("the file was adopted").count() <= 1, "{seen}");
                 assert_eq!(held(&home), ours);
             }
             assert!(home.see(&["sessions", "restore", "s4"]).ends_with("--- exit 0"));
+            assert!(home.see(&["sessions", "show", "s4"]).contains("word4 text29"));
+            // A conversation that was restored since stays where it is.
+            let seen = home.see(&["sessions", "import", &file]);
+            assert!(seen.contains("it is here already, so that it was not moved to the trash"), "{seen}");
+            assert!(seen.ends_with("--- exit 1"), "{seen}");
             assert!(home.see(&["sessions", "show", "s4"]).contains("word4 text29"));
         }
     }

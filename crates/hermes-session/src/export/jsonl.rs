@@ -119,7 +119,8 @@ pub fn message_object(message: &Message) -> String {
 }
 
 /// Keys of a session's line that are no columns of the agent's, beside those that stand for columns.
-pub(crate) const SESSION_KEYS: [&str; 7] = ["format", "relation", "pinned_at", "tags", "columns", "faults", "messages"];
+pub(crate) const SESSION_KEYS: [&str; 8] =
+    ["format", "relation", "pinned_at", "tags", "trash", "columns", "faults", "messages"];
 
 /// The same of a message.
 pub(crate) const MESSAGE_KEYS: [&str; 4] = ["content_encoding", "state", "columns", "faults"];

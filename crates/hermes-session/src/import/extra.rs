@@ -68,7 +68,12 @@ pub(super) fn state(fields: &Fields<'_>) -> Result<MessageState, Invalid> {
         Some(name) => MessageState::from_name(&name).ok_or_else(|| strange("state", &name)),
         None => {
             let compacted = fields.raw("compacted").map(|value| i64::from(!matches!(value, "0" | "false")));
-            Ok(MessageState::from_columns(fields.integer("active")?, compacted))
+            let active = match fields.raw("active") {
+                Some("false") => Some(0),
+                Some("true") => Some(1),
+                _ => fields.integer("active")?,
+            };
+            Ok(MessageState::from_columns(active, compacted))
         }
     }
 }

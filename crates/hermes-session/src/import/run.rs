@@ -177,7 +177,7 @@ impl Run<'_> {
             None => compare(self.store, &parsed).await?,
         };
         match comparison {
-            Comparison::New => {}
+            Comparison::New => self.binning.brings(),
             Comparison::Same => {
                 self.report.skipped += 1;
                 return self.keep_marks(id.clone(), parsed.marks).await;

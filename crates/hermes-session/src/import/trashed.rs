@@ -48,6 +48,8 @@ struct Entry {
     line: u64,
     members: BTreeSet<SessionId>,
     is_whole: bool,
+    /// Whether any of its sessions was not there before.
+    has_new: bool,
 }
 
 impl Binning {
@@ -77,9 +79,17 @@ impl Binning {
             line,
             members: BTreeSet::new(),
             is_whole: true,
+            has_new: false,
         });
         entry.members.insert(session.clone());
         Ok(true)
+    }
+
+    /// Notes that a line of the conversation brings a session that was not there.
+    pub(super) fn brings(&mut self) {
+        if let Some(entry) = &mut self.entry {
+            entry.has_new = true;
+        }
     }
 
     /// Notes that a line of the conversation could not be imported.
@@ -96,11 +106,17 @@ impl Binning {
         waiting: &mut Vec<Waiting>,
         report: &mut ImportReport,
     ) -> Result<(), StoreError> {
-        let Some(Entry { trash, line, members, is_whole }) = self.entry.take() else { return Ok(()) };
+        let Some(Entry { trash, line, members, is_whole, has_new }) = self.entry.take() else { return Ok(()) };
         let (own, others) = std::mem::take(waiting).into_iter().partition(|wait| members.contains(&wait.child));
         *waiting = others;
         link_all(store, own, report).await?;
         let id = &trash.conversation;
+        if is_whole && !has_new {
+            // Somebody restored it since, or an import ended before it was moved.
+            let what = "it is here already, so that it was not moved to the trash".to_owned();
+            report.find(line, Some(id), FindingKind::Conflict, what);
+            return Ok(());
+        }
         let chain = match store.lineage(id).await {
             Ok(lineage) => lineage.chain(id),
             Err(StoreError::NotFound(_)) => Vec::new(),

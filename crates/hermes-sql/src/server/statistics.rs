@@ -12,7 +12,7 @@ const FACTS: usize = 14;
 pub async fn statistics<T: Sql>(transaction: &T) -> Result<Statistics, T::Failure> {
     let sql = format!(
         "SELECT {}, s.source, s.model, s.started_at, s.ended_at IS NOT NULL, h.last_active, \
-         h.root = h.session_id AND (SELECT t.archived = 0 FROM sessions t WHERE t.id = h.tip), \
+         h.root = h.session_id AND coalesce((SELECT t.archived = 0 FROM sessions t WHERE t.id = h.tip), true), \
          (SELECT count(*) FROM messages m WHERE m.session_id = s.id) \
          FROM hx_session h JOIN sessions s ON s.id = h.session_id ORDER BY h.session_id",
         columns::USAGE

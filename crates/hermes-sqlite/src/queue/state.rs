@@ -5,6 +5,7 @@
 
 use super::pace;
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ const LENGTH: usize = 128;
 const CAME: u64 = LENGTH as u64;
 /// The longest that the file gets.
 pub(super) const FILE_LENGTH: u64 = CAME + 8;
+/// The lengths that a file in use may have.
+pub(super) const LENGTHS: RangeInclusive<u64> = CAME..=FILE_LENGTH;
 const OP: std::ops::Range<usize> = 64..120;
 
 /// A time of the clock that all processes share.

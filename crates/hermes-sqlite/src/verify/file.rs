@@ -53,6 +53,18 @@ fn trees(database: &Database) -> Result<BTreeMap<i64, String>, rusqlite::Error> 
     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
+/// Returns what SQLite's quick check says of one table and its indexes: the object and the sentence of each problem.
+pub(crate) fn about_table(database: &Database, table: &str) -> Result<Vec<(String, String)>, rusqlite::Error> {
+    let trees = trees(database)?;
+    let mut statement = database.prepare(&format!("PRAGMA main.quick_check('{table}')"))?;
+    let answers: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let lines = answers.iter().flat_map(|answer| answer.lines());
+    Ok(lines
+        .filter(|line| !line.starts_with("*** ") && *line != "ok")
+        .map(|line| (object(line, &trees), line.to_owned()))
+        .collect())
+}
+
 /// What a line of SQLite's check is about.
 fn object(line: &str, trees: &BTreeMap<i64, String>) -> String {
     let tree = line.strip_prefix("Tree ").and_then(|rest| rest.split(' ').next()?.parse().ok());

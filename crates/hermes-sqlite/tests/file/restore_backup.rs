@@ -31,7 +31,7 @@ async fn shown_at(path: &Path) -> String {
 fn names(file: &File) -> Vec<String> {
     let entries = std::fs::read_dir(file.path().parent().unwrap()).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|name| !name.ends_with(".queue"));
+    names.retain(|name| !name.ends_with(".queue") && !name.ends_with(".open"));
     names.sort();
     names
 }
