@@ -47,6 +47,28 @@ fn what_was_said_is_found_after_a_pause() {
 }
 
 #[test]
+fn the_preview_has_messages_of_every_state() {
+    let home = show::with_states();
+    let mut sitting = Sitting::down_at(home.hermes(&["sessions", "browse"]), (200, 70));
+    let states = |sitting: &Sitting| {
+        let text = sitting.screen.text();
+        let lines = |end: &str| text.lines().filter(|line| line.trim_end().ends_with(end)).count();
+        (lines("  [compacted]"), lines("  [undone]"))
+    };
+    // The preview has the last 16 of 19 messages.
+    sitting.see("1 conversation").see("mistake 19");
+    assert_eq!(states(&sitting), (9, 2), "{}", sitting.screen.text());
+    // A search never leads to an undone message.
+    sitting.press("mistake").see("No sessions match the filter.");
+    // The preview of a hit has 4 messages before it, and those after it.
+    sitting.press(" OR \"pebble 12\"").see("0 of 1 + 1 in text").see("mistake 19");
+    assert_eq!(states(&sitting), (5, 2), "{}", sitting.screen.text());
+    sitting.press("\u{3}");
+    let (sent, code) = sitting.end();
+    assert!(!sent.contains("--resume") && code == 0, "{sent:?}");
+}
+
+#[test]
 fn what_is_changed_there_is_changed_in_the_store() {
     let home = several();
     std::fs::write(home.path().join("there.jsonl"), "mine").unwrap();

@@ -70,6 +70,32 @@ fn a_client_is_served_until_it_leaves() {
 }
 
 #[test]
+fn read_conversation_gives_the_state_of_each_message() {
+    let home = show::with_states();
+    let read = |more: Value| {
+        let mut arguments = json!({"session_id": "s"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "read_conversation", "arguments": arguments}});
+        let [first, second] = hello();
+        let (told, code) = talk(home.hermes(&["mcp", "--all"]), &[first, second, call]);
+        assert_eq!((told[1]["result"]["isError"].as_bool(), code), (Some(false), Some(0)), "{told:?}");
+        let answer: Value = serde_json::from_str(told[1]["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+        let message = |message: &Value| {
+            let state = message.get("state").map_or("none", |state| state.as_str().unwrap());
+            format!("{} {state}", message["content"].as_str().unwrap())
+        };
+        answer["messages"].as_array().unwrap().iter().map(message).collect::<Vec<String>>()
+    };
+    let compacted = (1..=12).map(|number| format!("pebble {number} compacted"));
+    // An active message has no key "state".
+    let said: Vec<String> = compacted.chain((13..=17).map(|number| format!("stone {number} none"))).collect();
+    assert_eq!(read(json!({})), said);
+    assert_eq!(read(json!({"include_undone": false})), said);
+    let every = [said, vec!["mistake 18 undone".to_owned(), "mistake 19 undone".to_owned()]].concat();
+    assert_eq!(read(json!({"include_undone": true})), every);
+}
+
+#[test]
 fn what_is_served_to_whom_has_to_be_said() {
     let home = home();
     let code = |arguments: &[&str]| {

@@ -384,7 +384,7 @@ fn the_last_list_is_its_owners_alone_and_follows_no_link() {
 }
 
 /// A file of a newer agent with 5 active, 12 compacted and 2 undone messages in one session.
-fn with_states() -> Home {
+pub(super) fn with_states() -> Home {
     let home = Home::with_store();
     home.damage(
         "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;

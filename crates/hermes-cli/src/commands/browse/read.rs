@@ -122,15 +122,15 @@ pub(super) async fn tip(store: &dyn Store, id: &SessionId) -> Result<SessionId, 
     Ok(store.lineage(id).await?.tip(id))
 }
 
-/// The end of a conversation, or what was said around a place in it.
+/// Returns the last messages of a conversation, or the messages around a search hit, of every state.
 pub(super) async fn preview(store: &dyn Store, wanted: &Wanted, text: &str) -> Result<Vec<Message>, StoreError> {
     let messages = match &wanted.place {
-        None => store.messages(&wanted.id, &MessageRequest::last(SHOWN)).await?,
+        None => store.messages(&wanted.id, &MessageRequest::last(SHOWN).every()).await?,
         Some((session, message)) => {
-            let request = MessageRequest::new(Window::Before(Some(*message)), BEFORE).as_said();
+            let request = MessageRequest::new(Window::Before(Some(*message)), BEFORE).every();
             let mut messages = store.messages(session, &request).await?;
             let last = messages.last().map(|message| message.id);
-            let request = MessageRequest::new(Window::After(last), SHOWN).as_said();
+            let request = MessageRequest::new(Window::After(last), SHOWN).every();
             messages.extend(store.messages(session, &request).await?);
             messages
         }
