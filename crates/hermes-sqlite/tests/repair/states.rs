@@ -166,3 +166,29 @@ async fn a_damaged_file_of_a_newer_agent_keeps_states_and_columns() {
         }
     }
 }
+
+/// The page with the statements that created the tables is lost: how rows are kept is recognized from the rows.
+#[tokio::test]
+async fn a_newer_agents_file_that_lost_its_list_of_tables_keeps_states_and_columns() {
+    let release = match release("0.19.0") {
+        Err(Absent::Unwanted) => return,
+        release => release.unwrap(),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    agents_file(&release, folder.path());
+    let (truth, target) = (folder.path().join("state.db"), folder.path().join("new.db"));
+    let pages: Vec<usize> = leaves(&truth, "sqlite_schema").iter().map(|(page, _)| *page).collect();
+    let outcome = repaired(&spoilt(&truth, &pages, "damaged.db"), &target).await;
+    assert!(outcome.proof.holds() && outcome.salvage.has_guessed, "{outcome:?}");
+    assert_eq!(states(&target), [61, 60, 1]);
+    let connection = Connection::open(&target).unwrap();
+    connection.execute("ATTACH ? AS truth", [truth.to_str().unwrap()]).unwrap();
+    let messages = "id, session_id, role, content, timestamp, platform_message_id, active, compacted";
+    let sessions = "id, source, started_at, cwd, rewind_count, archived";
+    for (table, columns) in [("messages", messages), ("sessions", sessions)] {
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT {columns} FROM truth.{table} EXCEPT SELECT {columns} FROM main.{table})"
+        );
+        assert_eq!(number(&connection, &sql), 0, "{table}");
+    }
+}
