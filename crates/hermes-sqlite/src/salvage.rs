@@ -6,6 +6,7 @@
 mod catalog;
 mod fill;
 mod finish;
+mod layout;
 mod log;
 mod marks;
 mod page;

@@ -12,6 +12,7 @@ mod tables;
 
 pub(crate) use kept::{Kept, kept, show_kept};
 use restore::{Restoring, abandon, finish, prepare};
+pub(crate) use tables::kept_with_sessions;
 
 use crate::budget::Budget;
 use crate::database::Database;

@@ -41,6 +41,10 @@ pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliEr
     let held = holdings(&path).map_err(refused)?;
     let kept = kept_name(&path, &context.now.stamp());
     if let Some(held) = &held {
+        if !held.not_kept.is_empty() {
+            let text = format!("rows of other tables that are in the trash would be lost: {}", shown::not_kept(held));
+            context.ui.warn(&text, "to keep them, run `hermes sessions restore` for these conversations first");
+        }
         let about = shown::question(&path, held, Some(kept.as_path()).filter(|_| !args.discard));
         context.ui.consent(args.yes, about, "Remove everything of hermes from this store?")?;
     }

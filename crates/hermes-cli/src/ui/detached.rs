@@ -40,10 +40,20 @@ pub(crate) fn detached(path: &Path, detached: Option<&Detached>) -> Vec<Line> {
         None if !detached.holdings.is_empty() => facts.push(("discarded", holdings(&detached.holdings))),
         None => {}
     }
+    if !detached.holdings.not_kept.is_empty() {
+        facts.push(("not kept", format!("{} that went to the trash", not_kept(&detached.holdings))));
+    }
     for backup in &detached.backups {
         facts.push(("left", format!("{}, a copy from before; remove it if you do not need it", backup.display())));
     }
     facts.into_iter().map(fact).collect()
+}
+
+/// Returns how many rows of the agent's other tables are not kept, by table.
+pub(crate) fn not_kept(held: &Holdings) -> String {
+    let parts: Vec<String> =
+        held.not_kept.iter().map(|(table, rows)| format!("{} of {table}", plural(*rows, "rows"))).collect();
+    parts.join(", ")
 }
 
 fn holdings(held: &Holdings) -> String {

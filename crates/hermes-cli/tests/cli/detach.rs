@@ -302,6 +302,41 @@ fn what_is_discarded_is_not_kept() {
     assert!(kept(&home).is_empty());
 }
 
+/// Rows of other tables that went to the trash with a session are not in the file that is kept. Everybody is told before anything is removed.
+#[test]
+fn rows_of_other_tables_in_the_trash_are_told() {
+    let home = several();
+    home.damage(
+        "CREATE TABLE session_model_usage (session_id TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE, model TEXT NOT NULL);
+         CREATE TABLE \"odd one\" (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE);
+         INSERT INTO session_model_usage SELECT 'tool_1', value FROM json_each('[\"m\", \"n\"]');
+         INSERT INTO session_model_usage SELECT id, 'm' FROM sessions WHERE id <> 'tool_1';
+         INSERT INTO \"odd one\" VALUES ('tool_1')",
+    );
+    let warning = "warning: rows of other tables that are in the trash would be lost:";
+    assert!(home_ran(&home, &["sessions", "delete", "tool_1", "--yes"]));
+    let objects_before = objects(&home);
+    let seen = home.see(&["sessiondb", "detach"]);
+    let lost = "1 row of odd one, 2 rows of session_model_usage";
+    assert!(seen.contains(&format!("{warning} {lost}")) && seen.ends_with("--- exit 1"), "{seen}");
+    assert_eq!(objects(&home), objects_before);
+    let seen = home.see(&["sessiondb", "detach", "--yes", "--json"]);
+    assert!(seen.contains(&format!("{warning} {lost}")), "{seen}");
+    let answer: Value = serde_json::from_str(seen.lines().next().unwrap()).unwrap();
+    let rows = json!([{"table": "odd one", "rows": 1}, {"table": "session_model_usage", "rows": 2}]);
+    assert_eq!((&answer["not_kept"], &answer["trashed"]), (&rows, &json!(1)));
+
+    // The report says it again; where nothing is lost, nothing is said.
+    assert!(home_ran(&home, &["sessions", "import", &kept(&home)[0]]));
+    let seen = home.see(&["sessiondb", "detach", "--yes"]);
+    assert!(!seen.contains(warning) && !seen.contains("not kept"), "{seen}");
+    let left = "SELECT min(session_id) FROM session_model_usage";
+    let id: String = home.foreign().query_row(left, [], |row| row.get(0)).unwrap();
+    assert!(home_ran(&home, &["sessions", "delete", &id, "--yes"]));
+    let seen = home.see(&["sessiondb", "detach", "--yes"]);
+    assert!(seen.contains("not kept    1 row of session_model_usage that went to the trash"), "{seen}");
+}
+
 #[test]
 fn a_damaged_store_is_refused() {
     let home = several();

@@ -2,12 +2,13 @@
 
 use crate::database::Database;
 use crate::error::Failure;
+use crate::foreign::quoted;
 use crate::trash;
 use hermes_session::{Marks, SessionId};
 use rusqlite::Connection;
 
 /// What would be lost with our tables. A table of ours whose rows are nowhere else is counted here and written by [`super::keep`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Holdings {
     /// Conversations in the trash.
     pub trashed: u64,
@@ -15,6 +16,8 @@ pub struct Holdings {
     pub pins: u64,
     /// Tags of conversations.
     pub tags: u64,
+    /// Rows of the agent's other tables that went to the trash with a session, by the agent's table. [`super::keep`] does not write them.
+    pub not_kept: Vec<(String, u64)>,
 }
 
 impl Holdings {
@@ -37,7 +40,20 @@ pub(super) fn count(connection: &Connection) -> Result<Holdings, rusqlite::Error
         trashed: rows(connection, "hx_trash", "WHERE gone = 0")?,
         pins: rows(connection, "hx_pin", "")?,
         tags: rows(connection, "hx_tag", "")?,
+        not_kept: not_kept(connection)?,
     })
+}
+
+/// Counts the rows that went to the trash with a session, by the agent's table; tables without such rows are left out.
+fn not_kept(connection: &Connection) -> Result<Vec<(String, u64)>, rusqlite::Error> {
+    let mut counted = Vec::new();
+    for (table, kept) in trash::kept_with_sessions(connection)? {
+        let count = rows(connection, &kept, "WHERE hx_number IN (SELECT number FROM main.hx_trash WHERE gone = 0)")?;
+        if count > 0 {
+            counted.push((table, count));
+        }
+    }
+    Ok(counted)
 }
 
 /// Returns what keeps a store from being detached, if anything does.
@@ -56,7 +72,7 @@ fn rows(connection: &Connection, table: &str, condition: &str) -> Result<u64, ru
     if !connection.prepare(is_there)?.exists([table])? {
         return Ok(0);
     }
-    let sql = format!("SELECT count(*) FROM main.{table} {condition}");
+    let sql = format!("SELECT count(*) FROM main.{} {condition}", quoted(table));
     connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
 }
 

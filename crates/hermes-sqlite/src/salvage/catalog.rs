@@ -1,5 +1,6 @@
 //! What tables and indexes a file has, as far as its own list of them can be read, and what their columns are.
 
+use super::layout::Votes;
 use super::record::Value;
 use super::source::Source;
 use super::walk::{Row, Walker};
@@ -25,6 +26,8 @@ pub(super) struct Object {
 pub(super) struct Catalog {
     pub(super) objects: BTreeMap<String, Object>,
     pub(super) damaged: u64,
+    /// What rows tell of tables that are not in the list.
+    pub(super) votes: Votes,
 }
 
 impl Catalog {
@@ -39,7 +42,10 @@ impl Catalog {
         if catalog.damaged > 0 || WANTED.iter().any(|name| !catalog.objects.contains_key(*name)) {
             for number in 2..=source.last {
                 if !walker.is_seen(number) {
-                    walker.leaf(number).into_iter().for_each(|row| catalog.add(Some(row)));
+                    for row in walker.leaf(number) {
+                        catalog.votes.take(&row);
+                        catalog.add(Some(row));
+                    }
                 }
             }
         }

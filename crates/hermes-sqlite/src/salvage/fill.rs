@@ -58,6 +58,9 @@ impl Scratch {
         for name in catalog.wanted() {
             let told = catalog.objects.get(name).and_then(|object| object.sql.as_deref());
             let is_told = told.is_some_and(|sql| scratch.create(name, sql));
+            if let Some(sql) = catalog.votes.statement(name).filter(|_| !is_told) {
+                scratch.create(name, sql);
+            }
             if !is_told && !WANTED.contains(&name) {
                 scratch.unread.push(name.to_owned());
                 continue;

@@ -6,6 +6,7 @@
 use crate::database::Database;
 use crate::error::Failure;
 use crate::topics;
+use rusqlite::Connection;
 
 /// What is in the trash. `gone` says that only its messages are left, to be taken away.
 const ENTRIES: &str = "
@@ -106,9 +107,16 @@ pub(super) fn linked(database: &Database) -> Result<Vec<Linked>, rusqlite::Error
 
 /// The tables that keep rows which referred to a session, whether or not the agent still has its own. The names are quoted.
 pub(super) fn with_sessions(database: &Database) -> Result<Vec<String>, rusqlite::Error> {
-    let mut statement = database
-        .prepare_cached(&format!("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB '{WITH}*'"))?;
-    statement.query_map([], |row| Ok(quoted(&row.get::<_, String>(0)?)))?.collect()
+    Ok(kept_with_sessions(database)?.iter().map(|(_, kept)| quoted(kept)).collect())
+}
+
+/// Returns the agent's tables whose rows went to the trash with a session, each with the table that keeps them.
+pub(crate) fn kept_with_sessions(connection: &Connection) -> Result<Vec<(String, String)>, rusqlite::Error> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB '{WITH}*' ORDER BY name"
+    ))?;
+    let names = statement.query_map([], |row| row.get::<_, String>(0))?;
+    names.map(|name| name.map(|name| (name.trim_start_matches(WITH).to_owned(), name))).collect()
 }
 
 /// A column of a table.

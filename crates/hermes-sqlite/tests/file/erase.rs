@@ -3,11 +3,13 @@
 use crate::adoption::agents_file;
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
+use hermes_session::extra::Table;
+use hermes_session::import::{ImportPiece, Imported};
 use hermes_session::needles::Needles;
 use hermes_session::versions::versions;
 use hermes_session::{
-    Deleted, Json, Maintenance as _, MessageBody, NewChild, NewMessage, NewSession, Role, SessionStore as _,
-    StoreError, Timestamp, Title, TrashStore as _,
+    Deleted, Json, Maintenance as _, Message, MessageBody, MessageId, MessageState, NewChild, NewMessage, NewSession,
+    Role, Scalar, Session, SessionStore as _, StoreError, Timestamp, Title, TrashStore as _,
 };
 use hermes_sqlite::{
     ErasePhase, Erased, Rewritten, SqliteOptions, SqliteStore, erase, erasing, finish_erasing, look_through,
@@ -344,4 +346,46 @@ async fn an_interrupted_one_can_be_finished() {
     assert!(finish(&file).await.is_clean());
     assert_eq!((is_in(&file.path()), erasing(&file.path()).unwrap()), (false, None));
     is_whole(&file).await;
+}
+
+/// Texts and columns of messages that an agent compacted or undid go too, from the store and from the trash.
+#[tokio::test]
+async fn compacted_and_undone_messages_go_too() {
+    for is_trashed in [false, true] {
+        let file = File::new();
+        let store = file.open();
+        store.create(&new("stays"), &at(3.0)).await.unwrap();
+        let others: Vec<NewMessage> = (0..200).map(|n| user(&format!("everyday message {n} of the project"))).collect();
+        store.append(&id("stays"), &others, &at(3.0)).await.unwrap();
+        let model = store.session(&id("stays")).await.unwrap().unwrap();
+        let said = |number: i64, state: MessageState, text: &str, platform: &str| {
+            let time = Timestamp::from_seconds(1.0).unwrap();
+            let message = Message::new(MessageId(number), id("doomed"), time, MessageBody::new(Role::User, text));
+            let mut message = Message { state, ..message };
+            message.extra.set(Table::Messages, "platform_message_id", Scalar::Text(platform.into()));
+            message
+        };
+        let messages = vec![
+            said(1_001, MessageState::Compacted, SECRET, "obey the Wolpertinger protocol"),
+            said(1_002, MessageState::Undone, CJK, "Operation Eyjafjallajökull"),
+            said(1_003, MessageState::Active, "a plain summary", "p"),
+        ];
+        let session = Session { id: id("doomed"), message_count: 1, ..model };
+        let piece = ImportPiece { session, start: 0, messages, is_last: true };
+        let outcome = store.import(&[piece]).await.unwrap().remove(0);
+        assert!(matches!(outcome, Imported::Whole { .. }), "{outcome:?}");
+        while store.upkeep().await.unwrap() {}
+        if is_trashed {
+            let later = Timestamp::from_seconds(1e6).unwrap();
+            store.trash_chain(&id("doomed"), later, &at(4.0)).await.unwrap();
+            while store.upkeep().await.unwrap() {}
+        }
+        drop(store);
+        assert!(is_in(&file.path()));
+        let erased = run(&file, "doomed").await.unwrap();
+        assert!(erased.is_clean(), "{:?} {:?} {}", erased.left, erased.tables_left, erased.words_left);
+        assert_eq!(erased.deleted, Deleted { sessions: 1, messages: 3 });
+        assert!(!is_in(&file.path()), "trashed: {is_trashed}");
+        is_whole(&file).await;
+    }
 }

@@ -9,3 +9,4 @@ mod damage;
 mod fixture;
 mod marks;
 mod newer;
+mod states;

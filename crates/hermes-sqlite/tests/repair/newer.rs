@@ -43,12 +43,12 @@ fn file(release: &Path, home: &Path) {
     agent.say(&json!({"do": "close"}));
 }
 
-fn number(connection: &Connection, sql: &str) -> i64 {
+pub(crate) fn number(connection: &Connection, sql: &str) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
 /// The pages of a table, and how many rows each has.
-fn leaves(path: &Path, table: &str) -> Vec<(usize, i64)> {
+pub(crate) fn leaves(path: &Path, table: &str) -> Vec<(usize, i64)> {
     let connection = Connection::open(path).unwrap();
     let mut pages = connection
         .prepare("SELECT pageno, ncell FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno")
@@ -58,7 +58,7 @@ fn leaves(path: &Path, table: &str) -> Vec<(usize, i64)> {
 }
 
 /// A copy of a file with pages of zeros.
-fn spoilt(truth: &Path, pages: &[usize], name: &str) -> PathBuf {
+pub(crate) fn spoilt(truth: &Path, pages: &[usize], name: &str) -> PathBuf {
     let mut bytes = std::fs::read(truth).unwrap();
     for page in pages {
         bytes[(page - 1) * 4096..page * 4096].fill(0);

@@ -21,9 +21,17 @@ pub(crate) fn detached(path: &Path, detached: Option<&Detached>) -> String {
         .raw("trashed", &found.holdings.trashed.to_string())
         .raw("pins", &found.holdings.pins.to_string())
         .raw("tags", &found.holdings.tags.to_string())
+        .raw("not_kept", &array(found.holdings.not_kept.iter().map(|(table, rows)| lost(table, *rows))))
         .text("kept", kept.as_deref())
         .raw("relations", &found.relations.to_string())
         .raw("relations_left", &array(found.relations_left.iter().map(|id| text(id))))
         .raw("backups", &array(found.backups.iter().map(|path| text(&path.display().to_string()))));
+    object.finish()
+}
+
+/// A table of the agent's, and how many of its rows in the trash are not kept.
+fn lost(table: &str, rows: u64) -> String {
+    let mut object = ObjectWriter::new();
+    object.text("table", Some(table)).raw("rows", &rows.to_string());
     object.finish()
 }
