@@ -1,8 +1,8 @@
 //! The tables of newer agents, for files that no longer say what their columns are.
 //!
-//! Rows of schema 11 are recognized without this. A file that a newer agent created has wider rows; which release created it is seen from how
-//! many values a row has and where its time is. Files that were upgraded column by column are not recognized: the order of their columns
-//! differs.
+//! Rows of schema 11 are recognized without this. A file that a newer agent created has wider rows; that is seen from how many
+//! values a row has and where its numbers are. Files of the releases between, and files that were upgraded column by column, are not
+//! recognized: the order of their columns differs.
 
 use super::record::Value;
 use super::walk::Row;
@@ -13,14 +13,16 @@ struct Layout {
     sql: &'static str,
     /// How many columns it has.
     width: usize,
-    /// The column with the time of a row.
-    time: usize,
+    /// Columns that always hold a number.
+    numbers: &'static [usize],
+    /// Columns that never hold one, though they do in a file that was upgraded to as many columns.
+    others: &'static [usize],
 }
 
 /// The tables of release 0.19 (schema 22).
 const LAYOUTS: [Layout; 2] = [
-    Layout { table: "messages", sql: MESSAGES, width: 21, time: 8 },
-    Layout { table: "sessions", sql: SESSIONS, width: 46, time: 14 },
+    Layout { table: "messages", sql: MESSAGES, width: 21, numbers: &[8, 18, 19], others: &[7, 16, 20] },
+    Layout { table: "sessions", sql: SESSIONS, width: 46, numbers: &[14, 42, 44, 45], others: &[13, 43] },
 ];
 
 const MESSAGES: &str = "CREATE TABLE messages (
@@ -125,7 +127,35 @@ impl Layout {
             "messages" => row.values.first() == Some(&Value::Null) && is_text(1) && is_text(2),
             _ => is_text(0) && is_text(1),
         };
-        // In an upgraded file the time comes earlier, and a number may follow it.
-        row.values.len() == self.width && starts_like_it && is_number(self.time) && !is_number(self.time - 1)
+        row.values.len() == self.width
+            && starts_like_it
+            && self.numbers.iter().all(|place| is_number(*place))
+            && !self.others.iter().any(|place| is_number(*place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of a session in which these columns hold numbers.
+    fn session(numbers: &[usize]) -> Row {
+        let value = |place: usize| match place {
+            0 | 1 => Value::Text(b"x".to_vec()),
+            place if numbers.contains(&place) => Value::Integer(1),
+            _ => Value::Null,
+        };
+        Row { rowid: 1, values: (0..46).map(value).collect(), is_cut: false }
+    }
+
+    #[test]
+    fn a_row_of_an_upgraded_file_is_not_taken_for_one_of_a_new_file() {
+        let mut votes = Votes::default();
+        // 0.18.2 has 44 columns, the last of them rewind_count and archived; 0.19.0 adds two behind them.
+        votes.take(&session(&[14, 42, 43, 44]));
+        assert_eq!(votes.statement("sessions"), None);
+        votes.take(&session(&[14, 42, 44, 45]));
+        assert!(votes.statement("sessions").is_some_and(|sql| sql.contains("profile_name")));
+        assert_eq!(votes.statement("messages"), None);
     }
 }
