@@ -85,10 +85,11 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
         let reason = if options.read_only { ReadOnlyReason::Requested } else { ReadOnlyReason::NotWritable };
         return to_read(open_read_only(path).map_err(failed)?, Access::ReadOnly(reason));
     }
-    if options.adopt == Adopt::OnFirstWrite && place::has_content(path) {
+    if options.adopt != Adopt::AtOpen && place::has_content(path) {
         let is_damaged = damage::is_marked(path);
         let reader = if is_damaged { open_read_only(path) } else { open_to_write_later(path) }.map_err(failed)?;
-        if is_damaged || reader.memory().is_some() {
+        let is_due = options.adopt == Adopt::OldAtOpen && schema::is_old(&reader, path).map_err(failed)?;
+        if is_damaged || (reader.memory().is_some() && !is_due) {
             return to_read(reader, Access::WriteLater);
         }
     }

@@ -34,6 +34,9 @@ pub enum Adopt {
     /// [`notices`](hermes_session::Maintenance::notices) afterwards. A file that is adopted already, or is to be created, is opened for writing
     /// at once.
     OnFirstWrite,
+    /// When it is opened if its schema is older than 11, because the agent's own store would upgrade it then; otherwise as
+    /// [`Adopt::OnFirstWrite`].
+    OldAtOpen,
 }
 
 /// How surely a write is on disk when it is answered.

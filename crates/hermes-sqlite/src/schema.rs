@@ -127,6 +127,11 @@ pub(crate) fn is_in_use(connection: &rusqlite::Connection, path: &Path) -> Resul
     Ok(matches!(look(connection, path)?, State::Current))
 }
 
+/// Returns whether a file has a schema that the agent upgrades when it opens the file.
+pub(crate) fn is_old(connection: &rusqlite::Connection, path: &Path) -> Result<bool, Failure> {
+    Ok(matches!(look(connection, path)?, State::Adopted { version } if version < VERSION))
+}
+
 /// Prepares a connection that only reads. Where the file is not adopted, the connection gets temporary side tables, which [`refresh_memory`] fills.
 pub(crate) fn prepare_read_only(mut database: Database, path: &Path) -> Result<Database, Failure> {
     // One transaction: what is looked at here and what is remembered of the schema are of one state.

@@ -84,7 +84,7 @@ class Process:
         try:
             # In a session of its own, or an interrupt typed at the agent's terminal would end it as well.
             self._child = subprocess.Popen(
-                [str(binary), "sessiondb", "rpc", target.argument],
+                [str(binary), "sessiondb", "rpc", "--upgrade", target.argument],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

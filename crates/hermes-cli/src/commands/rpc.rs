@@ -6,6 +6,7 @@ use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
 use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
 use hermes_session::StoreError;
+use hermes_store::Adopt;
 use std::io::{self, Read as _};
 use std::os::unix::process::parent_id;
 use std::path::Path;
@@ -30,6 +31,9 @@ pub(crate) struct RpcArgs {
     /// The store: a path, a URL, `env:NAME` for what a variable holds, or `config` for the configured one
     #[arg(value_name = "STORE", default_value = "config")]
     store: String,
+    /// Upgrade a file of schema 1 to 10 when it is opened, as the Python agent does, and not with the first write
+    #[arg(long)]
+    upgrade: bool,
 }
 
 pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError> {
@@ -60,7 +64,10 @@ async fn open(context: &Context, args: &RpcArgs) -> Result<OpenStore, CliError> 
     let url = read_end(context, &settings, "STORE", &args.store)?;
     // With --read-only it serves what can be read; whatever would write is answered with an error.
     let access = if context.is_read_only(&settings, &url) { Access::Read } else { Access::Create };
-    context.open(&settings, &url, access).await
+    let adopt = if args.upgrade { Adopt::OldAtOpen } else { Adopt::OnFirstWrite };
+    let mut store = context.open_adopting(&settings, &url, access, adopt).await?.reporting_when_closed(&context.ui);
+    store.report();
+    Ok(store)
 }
 
 async fn write_line(line: &str) -> io::Result<()> {

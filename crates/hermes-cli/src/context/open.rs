@@ -127,10 +127,24 @@ impl Context {
         url: &StoreUrl,
         access: Access,
     ) -> Result<OpenStore, CliError> {
+        self.open_adopting(settings, url, access, Adopt::OnFirstWrite).await
+    }
+
+    /// Opens a store as the settings say, adopts a file when `adopt` says, and prints no notices.
+    ///
+    /// # Errors
+    /// As [`Context::open_with`].
+    pub(crate) async fn open_adopting(
+        &self,
+        settings: &Settings,
+        url: &StoreUrl,
+        access: Access,
+        adopt: Adopt,
+    ) -> Result<OpenStore, CliError> {
         if access != Access::Read {
             self.check_writable(settings, url)?;
         }
-        let options = OpenOptions { adopt: Adopt::OnFirstWrite, ..self.open_options(settings)? };
+        let options = OpenOptions { adopt, ..self.open_options(settings)? };
         Ok(OpenStore::quiet(self.open_with(url, access, options).await?))
     }
 
