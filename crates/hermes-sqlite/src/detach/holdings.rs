@@ -7,7 +7,7 @@ use crate::trash;
 use hermes_session::{Marks, SessionId};
 use rusqlite::Connection;
 
-/// What would be lost with our tables. A table of ours whose rows are nowhere else is counted here and written by [`super::keep`].
+/// What would be lost with our tables. A table of ours whose rows are nowhere else is counted here and written to the file of `detach`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Holdings {
     /// Conversations in the trash.
@@ -16,7 +16,7 @@ pub struct Holdings {
     pub pins: u64,
     /// Tags of conversations.
     pub tags: u64,
-    /// Rows of the agent's other tables that went to the trash with a session, by the agent's table. [`super::keep`] does not write them.
+    /// Rows of the agent's other tables that went to the trash with a session, by the agent's table. They are not in the file of `detach`.
     pub not_kept: Vec<(String, u64)>,
 }
 
