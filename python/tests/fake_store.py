@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-folder = Path(sys.argv[3])
+folder = Path(sys.argv[-1])
 plan = json.loads((folder / "plan").read_text()) if (folder / "plan").exists() else {}
 log = folder / "log"
 with open(folder / "starts", "a") as starts:
