@@ -125,7 +125,8 @@ fn optimizing_ends_between_two_steps() {
     holder.execute_batch("COMMIT").unwrap();
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.starts_with("error: stopped before new indexes were built\n"), "{errors}");
+    // A note about the copy comes first if the signal came after it was made.
+    assert!(errors.lines().any(|line| line == "error: stopped before new indexes were built"), "{errors}");
     assert_eq!(output.status.code(), Some(130));
     sound(&home);
 }
