@@ -6,10 +6,10 @@ pub(crate) use open::{Access, OpenStore, Opened, must_be_there};
 
 use crate::error::{CliError, Kind};
 use crate::ui::Ui;
-use crate::ui::shell::shell_word;
-use crate::ui::time::Now;
 use hermes_config::{ConfigFile, Environment, Flags, Origin, Secret, Settings, StoreLocation, env};
 use hermes_store::{MysqlSettings, OpenOptions, PostgresSettings, StoreUrl, Synchronous};
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::time::Now;
 use std::time::Duration;
 
 /// What every command gets.

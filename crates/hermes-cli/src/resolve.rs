@@ -5,11 +5,11 @@ pub(crate) mod last_list;
 use crate::commands::list::default_filter;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::ui::layout::{cut, fit, width};
-use crate::ui::{Line, Visible};
 use anstyle::Style;
 use hermes_session::resume::{FindError, Selector, find};
 use hermes_session::{SessionId, SessionStore};
+use hermes_terminal::layout::{cut, fit, width};
+use hermes_terminal::{Line, Visible};
 use last_list::LastList;
 
 /// What can be typed for a session, for help and hints.

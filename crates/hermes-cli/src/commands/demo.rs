@@ -5,13 +5,14 @@ mod samples;
 use super::{list::default_filter, search, show};
 use crate::context::{Access, Context};
 use crate::error::{CliError, Kind};
-use crate::ui::shell::shell_word;
-use crate::ui::transcript::Detail;
-use crate::ui::{Line, Visible, sessions};
+use crate::ui::sessions;
 use anstyle::{AnsiColor, Style};
 use hermes_config::Origin;
 use hermes_session::{ListRequest, SessionId, Store};
 use hermes_store::{OpenOptions, StoreUrl};
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::transcript::Detail;
+use hermes_terminal::{Line, Visible};
 use samples::Stored;
 use std::path::{Path, PathBuf};
 

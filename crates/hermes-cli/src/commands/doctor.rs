@@ -6,10 +6,10 @@ mod store;
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::ui::shell::shell_word;
 use crate::ui::{checks, doctor, json};
 use hermes_config::{ConfigFile, Looked, Settings};
 use hermes_store::StoreUrl;
+use hermes_terminal::shell::shell_word;
 use std::path::PathBuf;
 
 /// Tells what is wrong with the home folder, the settings and the store, and what mends it

@@ -6,12 +6,12 @@ use crate::context::{Context, OpenStore, Opened};
 use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
-use crate::ui::shell::shell_word;
 use crate::ui::{erase as shown, json};
 use hermes_session::versions::{Versions, versions};
 use hermes_session::{Deleted, Maintenance, Request, SessionId, StoreError};
 use hermes_sqlite::{ErasePhase, Erased, Rewritten, SqliteOptions, erasing, finish_erasing, look_through};
 use hermes_store::StoreUrl;
+use hermes_terminal::shell::shell_word;
 use std::path::{Path, PathBuf};
 
 /// Deletes a conversation so that nothing of it is left in the store's files, and proves it by looking for it

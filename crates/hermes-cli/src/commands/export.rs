@@ -9,10 +9,11 @@ use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::stop::Stop;
 use crate::ui::changes::Written;
-use crate::ui::{Progress, changes, json};
+use crate::ui::{changes, json};
 use book::Book;
 use hermes_session::export::Exporter;
 use hermes_session::{Invalid, SessionFilter, SessionId, Source, StateCounts, Store, StoreError, Unreadable};
+use hermes_terminal::Progress;
 use std::path::{Path, PathBuf};
 use target::{Draft, Target};
 

@@ -4,15 +4,16 @@ use super::tag;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::last_list::LastList;
+use crate::ui::json;
 use crate::ui::sessions::{self, Look};
-use crate::ui::shell::shell_word;
-use crate::ui::time::Now;
-use crate::ui::{Line, json};
 use crate::when;
 use hermes_session::{
     Invalid, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionStore, SessionSummary, Source,
     Unreadable, View,
 };
+use hermes_terminal::Line;
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::time::Now;
 
 /// The source of sessions that tools make for themselves.
 const TOOL: &str = "tool";

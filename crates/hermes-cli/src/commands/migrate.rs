@@ -5,12 +5,13 @@ pub(super) mod place;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
-use crate::ui::{Progress as Bar, checks, json, store};
+use crate::ui::{checks, json, store};
 use hermes_session::transfer::{
     BATCH, FindingKind, MAX_FINDINGS, Phase, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport,
     copy, prove,
 };
 use hermes_session::{IndexHealth, SessionFilter, Store};
+use hermes_terminal::Progress as Bar;
 use place::Ends;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};

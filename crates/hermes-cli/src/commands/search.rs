@@ -5,15 +5,15 @@ use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::resolve::last_list::LastList;
 use crate::resolve::{self, resolve};
-use crate::ui::checks::number;
 use crate::ui::hits::{self, Look};
 use crate::ui::json;
-use crate::ui::marked::Marks;
-use crate::ui::shell::shell_word;
-use crate::ui::time::Now;
 use crate::when;
 use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
 use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
+use hermes_terminal::figures::number;
+use hermes_terminal::highlight::Delimiters;
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::time::Now;
 use std::time::Duration;
 
 /// From this many messages on it takes time to look through what no index knows.
@@ -205,7 +205,7 @@ pub(crate) async fn search(
     args: &SearchArgs,
     mut request: SearchRequest,
 ) -> Result<SearchAnswer, CliError> {
-    let (columns, marks) = (context.ui.width(), Marks::new());
+    let (columns, marks) = (context.ui.width(), Delimiters::random());
     let length = if args.json { LENGTH_FOR_PROGRAMS } else { hits::snippet_length(columns) };
     request.snippet = marks.style(length);
     let answer = store.search(&request).await?;

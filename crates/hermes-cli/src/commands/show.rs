@@ -3,14 +3,15 @@
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
-use crate::ui::output::{JsonOutput, Output};
-use crate::ui::transcript::{Detail, Segments, Transcript};
-use crate::ui::{Line, json, recap, transcript};
+use crate::ui::json;
 use hermes_session::recap::{RecapLimits, recap as recap_of};
 use hermes_session::{
     Extent, Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StateCounts, StoreError, export,
     replay,
 };
+use hermes_terminal::output::{JsonOutput, Output};
+use hermes_terminal::transcript::{Detail, Segments, Transcript};
+use hermes_terminal::{Line, recap, transcript};
 
 /// How many messages are in memory at once. A page costs a look at all ids of the session, so that small ones cost more than they save.
 const PAGE: u32 = 1_000;
@@ -60,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: ShowArgs) -> Result<(), CliErro
         }
         write(context, &*store, id, detail, args.all, &mut output).await?;
     }
-    output.finish()
+    Ok(output.finish()?)
 }
 
 /// What a person reads long texts with.
@@ -75,7 +76,7 @@ pub(crate) async fn show(
 ) -> Result<(), CliError> {
     let mut output = Output::plain(&context.ui);
     write(context, store, id, detail, false, &mut output).await?;
-    output.finish()
+    Ok(output.finish()?)
 }
 
 /// Prints the panel that tells where a session stopped.
@@ -98,11 +99,11 @@ async fn write(
     let mut transcript = Transcript::new(detail, context.ui.is_styled(), context.ui.width());
     let extent = if is_every { Extent::Every } else { Extent::Transcript };
     pages(store, id, extent, |messages| {
-        messages.iter().try_for_each(|message| output.lines(transcript.message(message, &context.now)))
+        Ok(messages.iter().try_for_each(|message| output.lines(transcript.message(message, &context.now)))?)
     })
     .await?;
     match transcript::not_shown(states).filter(|_| !is_every) {
-        Some(line) => output.lines(vec![Line::default(), line]),
+        Some(line) => Ok(output.lines(vec![Line::default(), line])?),
         None => Ok(()),
     }
 }
@@ -130,11 +131,11 @@ async fn write_json(context: &Context, store: &dyn Maintenance, id: &SessionId) 
             text.push_str(if std::mem::take(&mut is_first) { "" } else { ", " });
             text.push_str(&export::message_object(message));
         }
-        output.piece(&text)
+        Ok(output.piece(&text)?)
     })
     .await?;
     output.piece(behind)?;
-    output.finish()
+    Ok(output.finish()?)
 }
 
 /// Goes through the messages of a session, a few at a time.

@@ -3,8 +3,9 @@
 use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::transcripts::{Removed, Transcripts};
-use crate::ui::{Line, json, trash};
+use crate::ui::{json, trash};
 use hermes_session::{Emptying, Maintenance, SessionId, StoreError, Title, Trashed};
+use hermes_terminal::Line;
 use std::collections::BTreeSet;
 
 /// How much of the trash is read at once.

@@ -4,8 +4,8 @@
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::ui::time::Now;
 use hermes_session::{SessionId, Timestamp};
+use hermes_terminal::time::Now;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -8,8 +8,8 @@ use crate::commands::export::target::Target;
 use crate::commands::{delete, export, rename};
 use crate::error::CliError;
 use crate::ui::changes;
-use crate::ui::checks::{number, plural};
 use hermes_session::{SessionId, StoreError, Title};
+use hermes_terminal::figures::{number, plural};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -213,7 +213,7 @@ async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>)
     let (gone, removed) = delete::carry_out(&**store, id, &doomed, days, transcripts, now.at).await?;
     let lines = changes::deleted(&doomed, &gone, &now, &desk.context.place());
     let left = removed.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
-    Ok((lines.iter().map(crate::ui::Line::plain).collect::<Vec<_>>().join(" "), left))
+    Ok((lines.iter().map(hermes_terminal::Line::plain).collect::<Vec<_>>().join(" "), left))
 }
 
 async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwriting: bool) -> Event {

@@ -3,11 +3,11 @@
 use super::{Degree, Item, Mend, place};
 use crate::context::{Access, Context, must_be_there};
 use crate::error::CliError;
-use crate::ui::checks::plural;
-use crate::ui::shell::shell_word;
 use hermes_config::Settings;
 use hermes_session::{Check, IndexHealth, Report, Severity, Store, StoreError, StoreStatus};
 use hermes_store::StoreUrl;
+use hermes_terminal::figures::plural;
+use hermes_terminal::shell::shell_word;
 use std::path::Path;
 use std::time::Duration;
 
