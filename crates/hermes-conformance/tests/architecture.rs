@@ -13,8 +13,8 @@ const MAX_LINES: usize = 600;
 
 /// How many packages we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety,
 /// that of MySQL sixty, twenty of them for names of hosts in any script; the MCP server and HTTP for it thirty; drawing on a whole
-/// screen and reading its keys seventeen.
-const MAX_PACKAGES: usize = 353;
+/// screen and reading its keys seventeen. Our own crates count too.
+const MAX_PACKAGES: usize = 354;
 
 const LICENCES: [&str; 12] = [
     "MIT",
@@ -96,6 +96,7 @@ fn arrows_point_one_way() {
         ("hermes-session", vec![]),
         ("hermes-sql", vec!["hermes-session"]),
         ("hermes-sqlite", vec!["hermes-session", "hermes-sql"]),
+        ("hermes-rescue", vec!["hermes-session", "hermes-sqlite"]),
         ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
         ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),

@@ -4,8 +4,8 @@ use super::layout::{fit, width, wrap};
 use super::{Line, Visible};
 use crate::commands::optimize::Optimized;
 use anstyle::{AnsiColor, Style};
+use hermes_rescue::BackupRestored;
 use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity, StateCounts};
-use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
 
 /// How many findings of a check are shown to a person.

@@ -13,6 +13,7 @@ pub(crate) mod trash;
 use super::marked::Marks;
 use super::transcript::Segments;
 use crate::commands::optimize::Optimized;
+use hermes_rescue::BackupRestored;
 use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchAnswer, Way};
@@ -20,7 +21,6 @@ use hermes_session::{
     BackupReport, Check, Json, Listing, Report, Room, Session, SessionId, SessionSummary, SourceStatistics,
     StateCounts, Statistics, StoreStatus, Timestamp, Usage,
 };
-use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
 
 /// A list that is to be filled, and what is behind its start.

@@ -4,7 +4,7 @@ use super::Line;
 use super::checks::{fact, number, plural};
 use super::shell::shell_word;
 use crate::commands::repair::Outcome;
-use hermes_sqlite::SalvagedTable;
+use hermes_rescue::SalvagedTable;
 
 /// What it came to, for a person.
 pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
@@ -13,7 +13,7 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
     let mut lines = vec![Line::plain_text(format!("Saved {saved} in {:.1}s", outcome.took.as_secs_f64()))];
     let mut read = vec![plural(salvage.pages, "pages")];
     let mut more = |count: u64, text: &str| read.extend((count > 0).then(|| format!("{} {text}", number(count))));
-    more(salvage.log_frames, "from the log");
+    more(salvage.wal_frames, "from the log");
     more(salvage.damaged_frames, "of the log damaged");
     let lost = salvage.tables.iter().filter(|table| is_shown(table)).map(|table| table.lost).sum();
     read.push(damage(salvage.damaged, lost));
