@@ -96,6 +96,7 @@ fn arrows_point_one_way() {
         ("hermes-session", vec![]),
         ("hermes-sql", vec!["hermes-session"]),
         ("hermes-sqlite", vec!["hermes-session", "hermes-sql"]),
+        ("hermes-rescue", vec!["hermes-session", "hermes-sqlite"]),
         ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
         ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),

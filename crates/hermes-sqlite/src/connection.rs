@@ -219,8 +219,11 @@ pub(crate) fn open_plain_read_only(path: &Path) -> Result<Connection, rusqlite::
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Opens a file that nobody else has open, and keeps everybody out.
-pub(crate) fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
+/// Opens a file that nobody else has open, and locks all others out until the connection is closed.
+///
+/// # Errors
+/// What SQLite reports.
+pub fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     // In this mode a lock that is taken stays.
@@ -228,13 +231,19 @@ pub(crate) fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
     Ok(connection)
 }
 
-/// Opens a file as any program might, beside others.
-pub(crate) fn open_beside(path: &Path) -> Result<Connection, rusqlite::Error> {
+/// Opens an existing file for reading and writing beside other programs. It is not brought into use.
+///
+/// # Errors
+/// What SQLite reports.
+pub fn open_beside(path: &Path) -> Result<Connection, rusqlite::Error> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Makes a new file, for a copy.
-pub(crate) fn open_new(path: &Path) -> Result<Connection, rusqlite::Error> {
+/// Opens a file, and creates it if it is missing.
+///
+/// # Errors
+/// What SQLite reports.
+pub fn open_new(path: &Path) -> Result<Connection, rusqlite::Error> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 

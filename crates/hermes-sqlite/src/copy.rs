@@ -11,21 +11,30 @@ use std::path::{Path, PathBuf};
 
 /// What a copy holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Copied {
-    pub(crate) sessions: u64,
-    pub(crate) messages: u64,
-    pub(crate) bytes: u64,
+pub struct Copied {
+    /// The number of sessions.
+    pub sessions: u64,
+    /// The number of messages.
+    pub messages: u64,
+    /// The size of the copy.
+    pub bytes: u64,
 }
 
 /// Copies one state of a file to `target`, which must not be there, and proves the copy: it is sound and has as many rows.
 ///
 /// Writers go on meanwhile. The copy is its owner's alone, on disk when this returns, and never seen half-made.
-pub(crate) fn verified(source: &Connection, target: &Path) -> Result<Copied, Failure> {
+///
+/// # Errors
+/// `Refused` if `target` exists or can't be written; damage that the copy shows.
+pub fn verified(source: &Connection, target: &Path) -> Result<Copied, Failure> {
     placed(target, |part| copy_to(source, part))
 }
 
 /// Copies a file as it is, sound or not, in the same way.
-pub(crate) fn plain(source: &Connection, target: &Path) -> Result<(), Failure> {
+///
+/// # Errors
+/// `Refused` if `target` exists or can't be written.
+pub fn plain(source: &Connection, target: &Path) -> Result<(), Failure> {
     placed(target, |part| {
         let mut copy = connection::open_new(part)?;
         Backup::new(source, &mut copy)?.step(-1)?;
@@ -55,8 +64,11 @@ fn placed<T>(target: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> R
     outcome
 }
 
-/// Brings a file that is closed to disk and gives it its name, unless something has that name.
-pub(crate) fn place_new(made: &Path, target: &Path) -> Result<(), std::io::Error> {
+/// Syncs a closed file to disk and renames it to `target`, unless `target` exists.
+///
+/// # Errors
+/// What the file system reports.
+pub fn place_new(made: &Path, target: &Path) -> Result<(), std::io::Error> {
     std::fs::File::open(made)?.sync_all()?;
     put_into_place(made, target)?;
     sync_folder(target);
@@ -122,8 +134,11 @@ fn contents(connection: &Connection) -> Result<(u64, u64), rusqlite::Error> {
     Ok((count("SELECT count(*) FROM sessions")?, count("SELECT count(*) FROM messages")?))
 }
 
-/// Whether there is room beside a file for another one of its size, and a little more.
-pub(crate) fn has_room(source: &Connection, beside: &Path) -> Result<bool, rusqlite::Error> {
+/// Returns whether the disk has room in the folder of `beside` for a copy of `source`, and an eighth more.
+///
+/// # Errors
+/// What SQLite reports.
+pub fn has_room(source: &Connection, beside: &Path) -> Result<bool, rusqlite::Error> {
     let pragma = |name: &str| source.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let needed = u64::try_from(pragma("page_count")? * pragma("page_size")?).unwrap_or(u64::MAX);
     let folder = beside.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));

@@ -57,6 +57,11 @@ impl Database {
         }
     }
 
+    /// Returns the connection alone.
+    pub(crate) fn into_connection(self) -> Connection {
+        self.connection
+    }
+
     /// Notes that the side tables are temporary tables of this connection.
     pub(crate) fn keep_side_in_memory(&mut self) {
         self.memory = Some(Memory::default());

@@ -16,7 +16,7 @@ use crate::database::Database;
 use crate::error::{Circumstances, Failure};
 use crate::indexes::Progress;
 use crate::presence::{self, Presence};
-use crate::{SqliteOptions, SqliteStore, connection, damage, erase, indexes, optimize, place, queue, schema};
+use crate::{SqliteOptions, SqliteStore, connection, damage, indexes, optimize, place, queue, schema};
 use hermes_session::StoreError;
 use relations::Relations;
 use rusqlite::Connection;
@@ -203,7 +203,7 @@ fn refuse(database: &Database, path: &Path) -> Result<(), Failure> {
     let refused = |why: String, hint: &'static str| {
         Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() }.into())
     };
-    if erase::is_noted(database)? {
+    if schema::is_erasing(database)? {
         return refused(
             "has something in it that is being erased".into(),
             "run `hermes sessions erase --finish` first",

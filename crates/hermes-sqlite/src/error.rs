@@ -4,22 +4,28 @@ use hermes_session::{Conflict, Invalid, StoreError, Unreadable};
 use rusqlite::ErrorCode;
 use std::time::Duration;
 
-/// Why a job failed: for a reason of the domain, or of SQLite's.
+/// Why work on a file failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+#[non_exhaustive]
+pub enum Failure {
+    /// For a reason of the domain.
     Store(StoreError),
+    /// SQLite reported an error.
     Sqlite(rusqlite::Error),
-    /// The same, where no index in use can be to blame.
+    /// SQLite reported an error that no index in use can have caused.
     Elsewhere(rusqlite::Error),
-    /// The same, in a table that was put aside to be cleared away.
+    /// SQLite reported an error in a table that was put aside to be cleared away.
     Leftover {
+        /// The table.
         table: String,
+        /// The error.
         error: rusqlite::Error,
     },
     /// Something stored can't be read as what it should be.
     Damaged(String),
-    /// The deadline passed before it was our turn; who held the store, as far as that can be told.
+    /// The deadline passed while another writer held the store.
     Late {
+        /// The holder, if it is known.
         holder: Option<String>,
     },
     /// It was committed, but could not be brought to disk.

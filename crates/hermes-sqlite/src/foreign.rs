@@ -4,6 +4,7 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::topics;
 use hermes_session::Foreign;
+use rusqlite::Connection;
 
 /// Tables whose every column is read.
 const READ: [&str; 4] = ["schema_version", "state_meta", "sessions", "messages"];
@@ -43,9 +44,12 @@ pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
     Ok(foreign)
 }
 
-/// The tables that are neither ours, nor SQLite's, nor part of a search index.
-pub(crate) fn tables(database: &Database) -> Result<Vec<String>, rusqlite::Error> {
-    let mut statement = database.prepare(
+/// Lists the tables that are neither ours, nor SQLite's, nor part of a search index: those of the agent and of other programs.
+///
+/// # Errors
+/// What SQLite reports.
+pub fn tables(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
+    let mut statement = connection.prepare(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' \
          AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'hx_*' ORDER BY name",
     )?;

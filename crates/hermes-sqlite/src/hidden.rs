@@ -6,7 +6,7 @@
 use crate::database::Database;
 use crate::error::Failure;
 use hermes_session::SessionId;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 /// The condition on a session `s` for being seen.
 macro_rules! seen {
@@ -60,6 +60,19 @@ pub(crate) fn hide(database: &Database, id: &SessionId, why: Hidden) -> Result<(
     database
         .prepare_cached("INSERT OR REPLACE INTO hx_hidden (session_id, state) VALUES (?, ?)")?
         .execute(params![id.as_str(), why.as_str()])?;
+    Ok(())
+}
+
+/// Dooms a session that is being restored from the trash. Leaves any other session as it is.
+///
+/// # Errors
+/// What SQLite reports.
+pub fn abandon_restore(connection: &Connection, id: &SessionId) -> Result<(), Failure> {
+    connection
+        .prepare_cached(
+            "UPDATE hx_hidden SET state = ?, messages = 0, last_message = 0 WHERE session_id = ? AND state = ?",
+        )?
+        .execute(params![Hidden::Doomed.as_str(), id.as_str(), Hidden::Restoring.as_str()])?;
     Ok(())
 }
 

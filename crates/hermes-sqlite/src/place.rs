@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// `Refused` if the link leads nowhere or in a circle.
-pub(crate) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+pub fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         return Ok(path.to_owned());
     }
@@ -28,8 +28,11 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     })
 }
 
-/// Refuses what can't be a store.
-pub(crate) fn check(path: &Path, create: bool) -> Result<(), StoreError> {
+/// Checks that a path can be a store. A missing file passes only with `create`.
+///
+/// # Errors
+/// `Refused`, with the reason.
+pub fn check(path: &Path, create: bool) -> Result<(), StoreError> {
     let refused =
         |why: String, hint: &'static str| Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() });
     let found = match std::fs::symlink_metadata(path) {
@@ -58,8 +61,11 @@ pub(crate) fn check(path: &Path, create: bool) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses what can't be looked through for what is left of a store. A link is followed: nothing is written.
-pub(crate) fn check_readable(path: &Path) -> Result<(), StoreError> {
+/// Checks that a path is a file that can be read. Follows a link.
+///
+/// # Errors
+/// `Refused`, with the reason.
+pub fn check_readable(path: &Path) -> Result<(), StoreError> {
     let refused =
         |why: String, hint: &'static str| Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() });
     match std::fs::metadata(path) {
@@ -108,8 +114,8 @@ pub(crate) fn may_have_hot_journal(path: &Path) -> bool {
     has_content(&beside(path, "-journal"))
 }
 
-/// The file of this name with something behind it.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// Returns a path with a suffix appended to its file name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -8,9 +8,10 @@ mod look;
 mod memory;
 mod side;
 
-pub(crate) use agent::TABLES as AGENT_TABLES;
+pub use agent::{AgentLayout, AgentTable, agent_tables};
 pub(crate) use look::version;
 pub(crate) use memory::refresh as refresh_memory;
+pub use side::ERASING;
 pub(crate) use side::{add_card, copy_sessions_to_memory, lacks_card};
 
 use crate::copy;
@@ -120,6 +121,13 @@ fn leave_one_version_row(database: &Database) -> Result<Option<Notice>, Failure>
         Some(version) if look::has_surplus_version_rows(database)? => adopt::keep_one_version_row(database, version),
         _ => Ok(None),
     }
+}
+
+/// Returns whether a conversation is being erased, or was when the process was interrupted.
+pub(crate) fn is_erasing(connection: &rusqlite::Connection) -> Result<bool, rusqlite::Error> {
+    let has_state =
+        connection.prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'hx_state'")?.exists([])?;
+    Ok(has_state && connection.prepare("SELECT 1 FROM main.hx_state WHERE key = ?")?.exists([ERASING])?)
 }
 
 /// Whether a file is in use by us.

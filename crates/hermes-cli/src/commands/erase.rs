@@ -7,9 +7,10 @@ use crate::error::{CliError, Kind};
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{erase as shown, json};
+use hermes_rescue::{ErasePhase, Erased, Rewritten, erasing, finish_erasing, look_through};
 use hermes_session::versions::{Versions, versions};
 use hermes_session::{Deleted, Maintenance, Request, SessionId, StoreError};
-use hermes_sqlite::{ErasePhase, Erased, Rewritten, SqliteOptions, erasing, finish_erasing, look_through};
+use hermes_sqlite::SqliteOptions;
 use hermes_store::StoreUrl;
 use hermes_terminal::shell::shell_word;
 use std::path::{Path, PathBuf};
@@ -149,7 +150,7 @@ async fn on_file(
             without_rows();
         }
     };
-    Ok(hermes_sqlite::erase(path, versions, context.now.at, &options, &mut tell).await?)
+    Ok(hermes_rescue::erase(path, versions, context.now.at, &options, &mut tell).await?)
 }
 
 fn options(context: &Context) -> Result<SqliteOptions, CliError> {

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::ui::{checks, json};
+use hermes_rescue::restore_backup;
 use hermes_session::StoreError;
-use hermes_sqlite::restore_backup;
 use hermes_store::StoreUrl;
 use hermes_terminal::Line;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use crate::commands::optimize::Optimized;
 use anstyle::{AnsiColor, Style};
+use hermes_rescue::BackupRestored;
 use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity, StateCounts};
-use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
 use hermes_terminal::figures::size;
 pub(crate) use hermes_terminal::figures::{number, plural};

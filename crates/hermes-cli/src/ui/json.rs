@@ -11,6 +11,7 @@ pub(crate) mod store;
 pub(crate) mod trash;
 
 use crate::commands::optimize::Optimized;
+use hermes_rescue::BackupRestored;
 use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchAnswer, Way};
@@ -18,7 +19,6 @@ use hermes_session::{
     BackupReport, Check, Json, Listing, Report, Room, Session, SessionId, SessionSummary, SourceStatistics,
     StateCounts, Statistics, StoreStatus, Timestamp, Usage,
 };
-use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
 use hermes_terminal::highlight::Delimiters;
 use hermes_terminal::transcript::Segments;

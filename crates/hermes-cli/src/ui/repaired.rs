@@ -2,7 +2,7 @@
 
 use super::checks::fact;
 use crate::commands::repair::Outcome;
-use hermes_sqlite::SalvagedTable;
+use hermes_rescue::SalvagedTable;
 use hermes_terminal::Line;
 use hermes_terminal::figures::{number, plural};
 use hermes_terminal::shell::shell_word;
@@ -14,7 +14,7 @@ pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
     let mut lines = vec![Line::plain_text(format!("Saved {saved} in {:.1}s", outcome.took.as_secs_f64()))];
     let mut read = vec![plural(salvage.pages, "pages")];
     let mut more = |count: u64, text: &str| read.extend((count > 0).then(|| format!("{} {text}", number(count))));
-    more(salvage.log_frames, "from the log");
+    more(salvage.wal_frames, "from the log");
     more(salvage.damaged_frames, "of the log damaged");
     let lost = salvage.tables.iter().filter(|table| is_shown(table)).map(|table| table.lost).sum();
     read.push(damage(salvage.damaged, lost));

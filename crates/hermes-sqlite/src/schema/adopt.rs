@@ -12,7 +12,7 @@ use rusqlite::types::Value;
 
 /// Makes the schema in an empty file.
 pub(super) fn create(database: &Database) -> Result<(), Failure> {
-    database.execute_batch(agent::TABLES)?;
+    database.execute_batch(&agent::create_tables())?;
     database.execute_batch(agent::INDEXES)?;
     database.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])?;
     indexes::create(database)?;
@@ -48,7 +48,7 @@ pub(super) fn adopt(database: &Database, version: i64) -> Result<Vec<Notice>, Fa
             column.table, column.name, column.declaration
         ))?;
     }
-    database.execute_batch(agent::TABLES)?;
+    database.execute_batch(&agent::create_tables())?;
     let mut notices = part_titles(database)?;
     database.execute_batch(agent::INDEXES)?;
     notices.extend(keep_one_version_row(database, VERSION)?);

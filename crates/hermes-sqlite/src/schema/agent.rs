@@ -1,69 +1,132 @@
-//! The agent's tables, as schema 11 has them.
+//! The agent's tables, column by column.
 
 use rusqlite::Connection;
 
-/// The tables, in the agent's own words.
-pub(crate) const TABLES: &str = "
-CREATE TABLE IF NOT EXISTS schema_version (
-    version INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS sessions (
-    id TEXT PRIMARY KEY,
-    source TEXT NOT NULL,
-    user_id TEXT,
-    model TEXT,
-    model_config TEXT,
-    system_prompt TEXT,
-    parent_session_id TEXT,
-    started_at REAL NOT NULL,
-    ended_at REAL,
-    end_reason TEXT,
-    message_count INTEGER DEFAULT 0,
-    tool_call_count INTEGER DEFAULT 0,
-    input_tokens INTEGER DEFAULT 0,
-    output_tokens INTEGER DEFAULT 0,
-    cache_read_tokens INTEGER DEFAULT 0,
-    cache_write_tokens INTEGER DEFAULT 0,
-    reasoning_tokens INTEGER DEFAULT 0,
-    billing_provider TEXT,
-    billing_base_url TEXT,
-    billing_mode TEXT,
-    estimated_cost_usd REAL,
-    actual_cost_usd REAL,
-    cost_status TEXT,
-    cost_source TEXT,
-    pricing_version TEXT,
-    title TEXT,
-    api_call_count INTEGER DEFAULT 0,
-    handoff_state TEXT,
-    handoff_platform TEXT,
-    handoff_error TEXT,
-    FOREIGN KEY (parent_session_id) REFERENCES sessions(id)
-);
-CREATE TABLE IF NOT EXISTS messages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    session_id TEXT NOT NULL REFERENCES sessions(id),
-    role TEXT NOT NULL,
-    content TEXT,
-    tool_call_id TEXT,
-    tool_calls TEXT,
-    tool_name TEXT,
-    timestamp REAL NOT NULL,
-    token_count INTEGER,
-    finish_reason TEXT,
-    reasoning TEXT,
-    reasoning_content TEXT,
-    reasoning_details TEXT,
-    codex_reasoning_items TEXT,
-    codex_message_items TEXT
-);
-CREATE TABLE IF NOT EXISTS state_meta (
-    key TEXT PRIMARY KEY,
-    value TEXT
-);
-";
+/// A layout of the agent's tables that is known column by column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AgentLayout {
+    /// Schema 11, which we make.
+    Schema11,
+    /// Schema 22, as release 0.19 creates it.
+    Schema22,
+}
 
-/// Their indexes. The last one fails if two sessions share a title.
+use AgentLayout::{Schema11, Schema22};
+
+/// A table of the agent's.
+#[derive(Debug, Clone)]
+pub struct AgentTable {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns in order, each as `name TYPE constraints`.
+    pub columns: Vec<&'static str>,
+    constraints: Vec<&'static str>,
+}
+
+impl AgentTable {
+    /// Returns the statement that creates the table unless it is there, in the agent's own words: SQLite stores the text.
+    pub fn statement(&self) -> String {
+        let lines: Vec<&str> = self.columns.iter().chain(&self.constraints).copied().collect();
+        format!("CREATE TABLE IF NOT EXISTS {} (\n    {}\n);\n", self.name, lines.join(",\n    "))
+    }
+}
+
+/// Returns the agent's tables in a layout. Schema 22 has further tables, which are not listed.
+pub fn agent_tables(layout: AgentLayout) -> Vec<AgentTable> {
+    let table = |(name, lines): (&'static str, &[(AgentLayout, &'static str)])| {
+        let lines = lines.iter().filter(|(since, _)| *since <= layout).map(|(_, line)| *line);
+        let (constraints, columns) = lines.partition(|line| line.starts_with("FOREIGN KEY"));
+        AgentTable { name, columns, constraints }
+    };
+    let tables = [("schema_version", VERSIONS), ("sessions", SESSIONS), ("messages", MESSAGES), ("state_meta", VALUES)];
+    tables.into_iter().map(table).collect()
+}
+
+/// Returns the statements that create the tables of schema 11, each unless it is there.
+pub(crate) fn create_tables() -> String {
+    agent_tables(Schema11).iter().map(AgentTable::statement).collect()
+}
+
+/// The lines of each table's definition, with the first layout that has the line.
+const VERSIONS: &[(AgentLayout, &str)] = &[(Schema11, "version INTEGER NOT NULL")];
+
+const VALUES: &[(AgentLayout, &str)] = &[(Schema11, "key TEXT PRIMARY KEY"), (Schema11, "value TEXT")];
+
+const SESSIONS: &[(AgentLayout, &str)] = &[
+    (Schema11, "id TEXT PRIMARY KEY"),
+    (Schema11, "source TEXT NOT NULL"),
+    (Schema11, "user_id TEXT"),
+    (Schema22, "session_key TEXT"),
+    (Schema22, "chat_id TEXT"),
+    (Schema22, "chat_type TEXT"),
+    (Schema22, "thread_id TEXT"),
+    (Schema22, "display_name TEXT"),
+    (Schema22, "origin_json TEXT"),
+    (Schema22, "expiry_finalized INTEGER DEFAULT 0"),
+    (Schema11, "model TEXT"),
+    (Schema11, "model_config TEXT"),
+    (Schema11, "system_prompt TEXT"),
+    (Schema11, "parent_session_id TEXT"),
+    (Schema11, "started_at REAL NOT NULL"),
+    (Schema11, "ended_at REAL"),
+    (Schema11, "end_reason TEXT"),
+    (Schema11, "message_count INTEGER DEFAULT 0"),
+    (Schema11, "tool_call_count INTEGER DEFAULT 0"),
+    (Schema11, "input_tokens INTEGER DEFAULT 0"),
+    (Schema11, "output_tokens INTEGER DEFAULT 0"),
+    (Schema11, "cache_read_tokens INTEGER DEFAULT 0"),
+    (Schema11, "cache_write_tokens INTEGER DEFAULT 0"),
+    (Schema11, "reasoning_tokens INTEGER DEFAULT 0"),
+    (Schema22, "cwd TEXT"),
+    (Schema22, "git_branch TEXT"),
+    (Schema22, "git_repo_root TEXT"),
+    (Schema11, "billing_provider TEXT"),
+    (Schema11, "billing_base_url TEXT"),
+    (Schema11, "billing_mode TEXT"),
+    (Schema11, "estimated_cost_usd REAL"),
+    (Schema11, "actual_cost_usd REAL"),
+    (Schema11, "cost_status TEXT"),
+    (Schema11, "cost_source TEXT"),
+    (Schema11, "pricing_version TEXT"),
+    (Schema11, "title TEXT"),
+    (Schema11, "api_call_count INTEGER DEFAULT 0"),
+    (Schema11, "handoff_state TEXT"),
+    (Schema11, "handoff_platform TEXT"),
+    (Schema11, "handoff_error TEXT"),
+    (Schema22, "compression_failure_cooldown_until REAL"),
+    (Schema22, "compression_failure_error TEXT"),
+    (Schema22, "compression_fallback_streak INTEGER NOT NULL DEFAULT 0"),
+    (Schema22, "profile_name TEXT"),
+    (Schema22, "rewind_count INTEGER NOT NULL DEFAULT 0"),
+    (Schema22, "archived INTEGER NOT NULL DEFAULT 0"),
+    (Schema11, "FOREIGN KEY (parent_session_id) REFERENCES sessions(id)"),
+];
+
+const MESSAGES: &[(AgentLayout, &str)] = &[
+    (Schema11, "id INTEGER PRIMARY KEY AUTOINCREMENT"),
+    (Schema11, "session_id TEXT NOT NULL REFERENCES sessions(id)"),
+    (Schema11, "role TEXT NOT NULL"),
+    (Schema11, "content TEXT"),
+    (Schema11, "tool_call_id TEXT"),
+    (Schema11, "tool_calls TEXT"),
+    (Schema11, "tool_name TEXT"),
+    (Schema22, "effect_disposition TEXT"),
+    (Schema11, "timestamp REAL NOT NULL"),
+    (Schema11, "token_count INTEGER"),
+    (Schema11, "finish_reason TEXT"),
+    (Schema11, "reasoning TEXT"),
+    (Schema11, "reasoning_content TEXT"),
+    (Schema11, "reasoning_details TEXT"),
+    (Schema11, "codex_reasoning_items TEXT"),
+    (Schema11, "codex_message_items TEXT"),
+    (Schema22, "platform_message_id TEXT"),
+    (Schema22, "observed INTEGER DEFAULT 0"),
+    (Schema22, "active INTEGER NOT NULL DEFAULT 1"),
+    (Schema22, "compacted INTEGER NOT NULL DEFAULT 0"),
+    (Schema22, "api_content TEXT"),
+];
+
+/// The indexes of these tables. The last one fails if two sessions share a title.
 pub(super) const INDEXES: &str = "
 CREATE INDEX IF NOT EXISTS idx_sessions_source ON sessions(source);
 CREATE INDEX IF NOT EXISTS idx_sessions_parent ON sessions(parent_session_id);
@@ -83,7 +146,7 @@ pub(super) struct Column {
 /// there is one list.
 pub(super) fn missing_columns(connection: &Connection) -> Result<Vec<Column>, rusqlite::Error> {
     let expected = Connection::open_in_memory()?;
-    expected.execute_batch(TABLES)?;
+    expected.execute_batch(&create_tables())?;
     let mut missing = Vec::new();
     for table in ["sessions", "messages"] {
         let mut columns =

@@ -7,6 +7,9 @@ use super::REVISION;
 use crate::database::Database;
 use crate::error::Failure;
 
+/// The key in `hx_state` under which the ids of sessions stand that are being erased.
+pub const ERASING: &str = "erasing";
+
 /// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a row
 /// `tip` is the end of its chain and `active` the newest activity of the conversation; elsewhere they mean nothing.
 /// `origin` is the parent at birth, which stays when the agent cuts the link.

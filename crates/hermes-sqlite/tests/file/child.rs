@@ -35,13 +35,6 @@ pub(crate) fn told<'a>(output: &'a [u8], word: &str) -> Vec<&'a str> {
 async fn a_process_of_its_own() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let [verb, argument, path] = role.splitn(3, '|').collect::<Vec<_>>().try_into().unwrap();
-    if verb == "restore_backup" {
-        let path = Path::new(path);
-        println!("\nready");
-        let kept = path.with_file_name("state.db.before-restore-1");
-        hermes_sqlite::restore_backup(path, argument.as_ref(), &kept).await.unwrap();
-        return;
-    }
     let opened =
         SqliteStore::open(path.as_ref(), &SqliteOptions { create: verb != "read", ..SqliteOptions::default() });
     let store = match opened {

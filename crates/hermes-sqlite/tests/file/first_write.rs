@@ -1,7 +1,7 @@
 //! Files that are adopted by the first write, and only read until then.
 
-use crate::adoption::agents_file;
 use crate::fixture::{File, at, id, new, shown, user};
+use crate::inline::agents_file;
 use hermes_session::{Maintenance as _, SearchStore as _, SessionStore as _};
 use hermes_sqlite::{Adopt, SqliteOptions, SqliteStore};
 

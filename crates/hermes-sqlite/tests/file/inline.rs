@@ -1,4 +1,6 @@
-//! The indexes of the agent's schema 11.
+//! Files in the agent's layout of schema 11.
+
+use crate::fixture::File;
 
 /// The indexes of schema 11: each keeps a copy of every text.
 pub(crate) fn inline_indexes() -> String {
@@ -16,4 +18,31 @@ pub(crate) fn inline_indexes() -> String {
         )
     };
     index("messages_fts", "") + &index("messages_fts_trigram", ", tokenize='trigram'")
+}
+
+/// Makes a file as the agent leaves it: ours without our side tables, and with its own indexes.
+pub(crate) fn agents_file(rows: &str) -> File {
+    let file = File::new();
+    drop(file.open());
+    let foreign = file.foreign();
+    for table in ["messages_fts", "messages_fts_trigram"] {
+        for event in ["insert", "delete", "update"] {
+            foreign.execute_batch(&format!("DROP TRIGGER {table}_{event}")).unwrap();
+        }
+        foreign.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    let ours: Vec<(String, String)> = foreign
+        .prepare("SELECT type, name FROM sqlite_schema WHERE name LIKE 'hx\\_%' ESCAPE '\\' ORDER BY type = 'table', rootpage = 0 DESC")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    for (kind, name) in ours {
+        foreign.execute_batch(&format!("DROP {kind} IF EXISTS {name}")).unwrap();
+    }
+    foreign.execute_batch("PRAGMA user_version = 0").unwrap();
+    foreign.execute_batch(&inline_indexes()).unwrap();
+    foreign.execute_batch(rows).unwrap();
+    file
 }

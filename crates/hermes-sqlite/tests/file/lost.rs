@@ -1,7 +1,7 @@
 //! Rows that are deleted from the index of words alone: every search still finds the messages, and the index gets them back where it is ours.
 
-use crate::adoption::agents_file;
 use crate::fixture::{File, at, id, new, user};
+use crate::inline::agents_file;
 use hermes_session::search::{Query, SearchAnswer, SearchRequest, SearchStore as _};
 use hermes_session::*;
 use hermes_sqlite::{SqliteOptions, SqliteStore};

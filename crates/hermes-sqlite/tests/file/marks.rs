@@ -119,7 +119,7 @@ async fn a_file_that_is_only_read_tells_its_marks() {
         "{error}"
     );
     // One that was never ours has none.
-    let theirs = crate::adoption::agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
+    let theirs = crate::inline::agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
     let store = SqliteStore::open(&theirs.path(), &read_only).unwrap();
     assert_eq!(marks::of(&store, &id("a")).await.unwrap(), Marks::default());
     assert_eq!(store.tags().await.unwrap(), []);

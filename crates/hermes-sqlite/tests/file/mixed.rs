@@ -5,8 +5,8 @@ mod foreign;
 mod oracle;
 mod step;
 
-use crate::adoption::agents_file;
 use crate::fixture::{File, at, id, new};
+use crate::inline::agents_file;
 use hermes_session::retention::{RetentionPolicy, prune};
 use hermes_session::*;
 use hermes_sqlite::SqliteStore;

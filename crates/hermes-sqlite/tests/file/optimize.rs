@@ -1,8 +1,8 @@
 //! From the agent's indexes to compact ones, with others writing and with deaths on the way.
 
-use crate::adoption::agents_file;
 use crate::child::child;
 use crate::fixture::{File, at, id, new, user};
+use crate::inline::agents_file;
 use crate::processes::{acknowledged, rounds};
 use crate::verify::told;
 use hermes_session::*;

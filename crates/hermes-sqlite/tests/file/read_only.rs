@@ -69,7 +69,7 @@ async fn a_file_in_a_folder_that_cannot_be_written_is_read() {
 
 #[test]
 fn a_file_of_the_agents_is_read_without_our_tables() {
-    let file = crate::adoption::agents_file(
+    let file = crate::inline::agents_file(
         "INSERT INTO sessions (id, source, parent_session_id, started_at, ended_at, end_reason) VALUES
              ('a', 'cli', NULL, 1.0, 2.0, 'compression'), ('b', 'cli', 'a', 2.0, NULL, NULL);
          INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'the start', 1.0)",

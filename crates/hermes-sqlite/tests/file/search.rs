@@ -1,8 +1,8 @@
 //! Search on files that others wrote, damaged, or do not let us write: the answer is the same, and says how it came about.
 
-use crate::adoption::agents_file;
 use crate::child::told;
 use crate::fixture::{File, at, id, new, user};
+use crate::inline::agents_file;
 use crate::old_schema::{ROWS, schema};
 use hermes_conformance::oracle;
 use hermes_conformance::property::search::{Scene, scene};

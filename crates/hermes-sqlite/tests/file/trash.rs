@@ -1,8 +1,8 @@
 //! The trash of a file: what agents of other releases keep comes back, and who dies on the way loses nothing.
 
-use crate::adoption::agents_file;
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
+use crate::inline::agents_file;
 use hermes_session::{
     Deleted, Emptying, Maintenance as _, NewMessage, RequestKey, SessionStore as _, Timestamp, TrashStore as _,
 };

@@ -36,7 +36,7 @@ async fn damaged(damage: &str, expect: &[&str]) {
 
 /// The same in a file with the agent's indexes.
 async fn damaged_inline(damage: &str, expect: &[&str]) {
-    damaged_in(crate::adoption::agents_file(""), damage, expect).await;
+    damaged_in(crate::inline::agents_file(""), damage, expect).await;
 }
 
 async fn damaged_in(file: File, damage: &str, expect: &[&str]) {
@@ -184,7 +184,7 @@ async fn our_indexes_are_compared_message_by_message() {
 
 #[tokio::test]
 async fn a_backlog_is_a_note_and_what_is_behind_it_is_not() {
-    let file = crate::adoption::agents_file("");
+    let file = crate::inline::agents_file("");
     let store = family(&file).await;
     file.foreign().execute_batch("DELETE FROM messages_fts_trigram; INSERT INTO hx_pending VALUES (2, 9)").unwrap();
     let report = store.verify().await.unwrap();

@@ -116,7 +116,7 @@ async fn surplus_version_rows_are_removed_when_a_file_is_opened_for_writing() {
         rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     };
     for newest in [11, 22] {
-        let file = crate::adoption::agents_file(ROWS);
+        let file = crate::inline::agents_file(ROWS);
         // The stale row comes first, where the agent looks.
         let doubled = format!("UPDATE schema_version SET version = 5; INSERT INTO schema_version VALUES ({newest})");
         file.foreign().execute_batch(&doubled).unwrap();
@@ -145,7 +145,7 @@ async fn what_is_missing_of_the_indexes_of_schema_11_is_made_and_filled() {
         ("DROP INDEX idx_sessions_parent", false),
         ("DELETE FROM schema_version", false),
     ] {
-        let file = crate::adoption::agents_file(ROWS);
+        let file = crate::inline::agents_file(ROWS);
         file.foreign().execute_batch(damage).unwrap();
         file.foreign()
             .execute_batch("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('new', 'user', '全文检索 later', 30.0)")

@@ -2,9 +2,9 @@
 
 use super::{SCHEMA, array, boolean};
 use crate::commands::erase::Outcome;
+use hermes_rescue::{Erased, Rewritten};
 use hermes_session::Json;
 use hermes_session::json::ObjectWriter;
-use hermes_sqlite::{Erased, Rewritten};
 use std::path::Path;
 
 const fn told(rewritten: Rewritten) -> &'static str {

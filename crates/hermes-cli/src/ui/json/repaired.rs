@@ -26,7 +26,7 @@ pub(crate) fn repaired(outcome: &Outcome) -> String {
         .raw("messages", &report.messages.to_string())
         .raw("pages", &salvage.pages.to_string())
         .raw("damaged", &salvage.damaged.to_string())
-        .raw("log_frames", &salvage.log_frames.to_string())
+        .raw("log_frames", &salvage.wal_frames.to_string())
         .raw("damaged_frames", &salvage.damaged_frames.to_string())
         .raw("tables", &array(tables))
         .raw("found", &report.found.to_string())

@@ -1,8 +1,9 @@
 //! What is erased is nowhere in the file, and looking for it would find it.
 
-use crate::adoption::agents_file;
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
+use crate::inline::agents_file;
+use hermes_rescue::{ErasePhase, Erased, Rewritten, erase, erasing, finish_erasing, look_through};
 use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported};
 use hermes_session::needles::Needles;
@@ -11,9 +12,7 @@ use hermes_session::{
     Deleted, Json, Maintenance as _, Message, MessageBody, MessageId, MessageState, NewChild, NewMessage, NewSession,
     Role, Scalar, Session, SessionStore as _, StoreError, Timestamp, Title, TrashStore as _,
 };
-use hermes_sqlite::{
-    ErasePhase, Erased, Rewritten, SqliteOptions, SqliteStore, erase, erasing, finish_erasing, look_through,
-};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;

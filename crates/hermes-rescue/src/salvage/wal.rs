@@ -1,7 +1,7 @@
-//! The write-ahead log beside a file: which of its pages belong to the file.
+//! The WAL beside a file: which of its pages belong to the file.
 //!
-//! SQLite stops at the first frame that is not whole. Here the frames behind one count as well: each frame's sum goes on from the sum that
-//! the frame before it *says*, so that one damaged frame does not take the later ones, which were acknowledged, with it.
+//! SQLite stops at the first damaged frame. Here the frames after it count as well: each checksum continues from the checksum that the
+//! frame before it *states*, so one damaged frame does not take later frames, which were acknowledged, with it.
 
 use super::page::long;
 use std::collections::HashMap;
@@ -11,20 +11,20 @@ use std::os::unix::fs::FileExt as _;
 const HEAD: u64 = 32;
 const FRAME: u64 = 24;
 
-/// The pages that a log holds.
+/// The pages that a WAL holds.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct Wal {
     file: File,
     pub(super) page_size: usize,
     /// Where the newest content of each page begins.
     pages: HashMap<u32, u64>,
     pub(super) frames: u64,
-    /// Frames of this log that are not what was written.
+    /// Frames of this WAL that are not what was written.
     pub(super) damaged: u64,
 }
 
-impl Log {
-    /// Reads which pages a log holds; nothing if its head is none.
+impl Wal {
+    /// Reads which pages a WAL holds. Returns `None` if its header is not valid.
     pub(super) fn read(file: File) -> Option<Self> {
         let length = file.metadata().ok()?.len();
         let mut head = [0; HEAD as usize];
@@ -35,48 +35,48 @@ impl Log {
             _ => return None,
         };
         let page_size = super::source::page_size(long(&head, 8)?)?;
-        let mut log = Self { file, page_size, pages: HashMap::new(), frames: 0, damaged: 0 };
+        let mut wal = Self { file, page_size, pages: HashMap::new(), frames: 0, damaged: 0 };
         let mut before = (long(&head, 24)?, long(&head, 28)?);
-        // The pages of a transaction that has not been committed yet in what was read so far.
+        // The pages of a transaction whose commit frame has not been read yet.
         let mut waiting: Vec<(u32, u64)> = Vec::new();
         let mut frame = vec![0; FRAME as usize + page_size];
         let mut at = HEAD;
         let mut damaged = 0;
         while at.checked_add(frame.len() as u64).is_some_and(|end| end <= length) {
-            log.file.read_exact_at(&mut frame, at).ok()?;
+            wal.file.read_exact_at(&mut frame, at).ok()?;
             let said = (long(&frame, 16)?, long(&frame, 20)?);
-            // What is left of an earlier use of the log has other salt.
+            // Frames of an earlier use of the WAL have another salt.
             if frame.get(8..16) == head.get(16..24) {
                 let sum = checksum(checksum(before, frame.get(..8)?, is_big), frame.get(FRAME as usize..)?, is_big);
                 let (number, size) = (long(&frame, 0)?, long(&frame, 4)?);
                 if sum == said && number > 0 {
                     waiting.push((number, at + FRAME));
                     if size > 0 {
-                        log.frames += waiting.len() as u64;
-                        log.damaged += std::mem::take(&mut damaged);
-                        log.pages.extend(waiting.drain(..));
+                        wal.frames += waiting.len() as u64;
+                        wal.damaged += std::mem::take(&mut damaged);
+                        wal.pages.extend(waiting.drain(..));
                     }
                 } else {
                     damaged += 1;
                 }
             } else {
-                // A frame whose head is gone, if others of this log follow it.
+                // A frame whose header is damaged, if frames of this WAL follow it.
                 damaged += 1;
             }
             before = said;
             at += frame.len() as u64;
         }
-        Some(log)
+        Some(wal)
     }
 
-    /// The content of a page, if the log has it.
+    /// Returns the newest content of a page; `None` if the WAL does not hold it.
     pub(super) fn page(&self, number: u32) -> Option<Vec<u8>> {
         let mut page = vec![0; self.page_size];
         self.file.read_exact_at(&mut page, *self.pages.get(&number)?).ok()?;
         Some(page)
     }
 
-    /// The last page that it holds.
+    /// Returns the highest page number in the WAL; 0 if it is empty.
     pub(super) fn last(&self) -> u32 {
         self.pages.keys().copied().max().unwrap_or(0)
     }

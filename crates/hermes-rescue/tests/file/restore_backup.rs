@@ -2,8 +2,9 @@
 
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
+use hermes_rescue::restore_backup;
 use hermes_session::{Maintenance as _, SessionStore as _, StoreError};
-use hermes_sqlite::{SqliteOptions, SqliteStore, restore_backup};
+use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 

@@ -1,29 +1,26 @@
-//! Reads what can be read of a damaged file, row by row past SQLite, into a new one.
+//! Salvages the rows of a damaged file into a new one, without SQLite.
 //!
-//! SQLite gives up a table at the first page that is not what it should be. Here every page is looked at by itself: trees are followed as far
-//! as they go, and leaves that no tree leads to any more are told by the shape of their rows. The damaged file is only read.
+//! SQLite gives up a table at its first damaged page. Here every page is read by itself: trees are followed as far as possible, and leaves that no
+//! tree leads to are recognized by the shape of their rows. The damaged file is only read.
 
 mod catalog;
 mod fill;
 mod finish;
-mod layout;
-mod log;
-mod marks;
 mod page;
+mod pins_and_tags;
+mod recognize;
 mod record;
 mod source;
+mod wal;
 mod walk;
 
-use crate::connection;
-use crate::database::Database;
-use crate::error::{Circumstances, Failure};
-use crate::{mend, place, recount, schema};
 use catalog::Catalog;
 use fill::Scratch;
-use finish::{Reading, Stamp};
-use hermes_session::{SessionId, StoreError};
+use finish::Reading;
+use hermes_session::StoreError;
+use hermes_sqlite::file::{self, Failure, Salvaged, StoredRelation, beside};
+use pins_and_tags::PinsAndTags;
 use record::Value;
-use rusqlite::params;
 use source::Source;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -35,33 +32,33 @@ use walk::{Free, Row, Walker};
 pub struct Salvage {
     /// The tables that were read, `messages` first.
     pub tables: Vec<SalvagedTable>,
-    /// How many pages the file and its log have.
+    /// How many pages the file and its WAL have.
     pub pages: u64,
-    /// Pages and cells that were led to and are not what they should be.
+    /// Damaged pages and cells that a tree leads to.
     pub damaged: u64,
-    /// Pages that were taken from the log (`-wal`).
-    pub log_frames: u64,
-    /// Pages of the log that are not what was written.
+    /// Pages that were taken from the WAL.
+    pub wal_frames: u64,
+    /// Frames of the WAL whose checksum is wrong.
     pub damaged_frames: u64,
     /// Rows on pages that no tree leads to any more.
     pub stray_rows: u64,
-    /// Whether messages that had been deleted may be among those: the list of free pages could not be read.
+    /// Whether deleted messages may be among those, because the list of free pages could not be read.
     pub may_revive: bool,
-    /// Whether the file no longer tells what columns its tables have, so that those of this version were taken.
+    /// Whether the definitions of tables were lost, so that known ones were used.
     pub has_guessed: bool,
-    /// Sessions whose row was made again from what the indexes tell of it.
+    /// Sessions whose row was rebuilt from the indexes.
     pub rebuilt_sessions: u64,
-    /// Sessions whose row was made again from their messages alone.
+    /// Sessions whose row was rebuilt from their messages alone.
     pub recovered_sessions: u64,
-    /// Sessions that were on the way out, or in, when the file was damaged. Nobody saw them; they are left out.
+    /// Sessions that were being deleted or imported. They were hidden, and are left out.
     pub hidden_sessions: u64,
-    /// Whether the file changed while it was read: then something is still using it.
+    /// Whether the file changed while it was read, because another program is using it.
     pub has_changed: bool,
-    /// Whether a rollback journal lies beside the file. What was changed last may not be whole.
+    /// Whether a rollback journal lies beside the file: the last transaction may be half-written.
     pub has_journal: bool,
     /// Conversations in the trash. They are left out.
     pub trashed: u64,
-    /// Tables that were not read, because the file does not tell how their rows are kept.
+    /// Tables that were not read, because their definition is lost or their rows are stored in another form.
     pub unread: Vec<String>,
 }
 
@@ -70,19 +67,18 @@ pub struct Salvage {
 pub struct SalvagedTable {
     /// Its name.
     pub name: String,
-    /// Rows that are saved.
+    /// Rows that were saved.
     pub saved: u64,
-    /// Those of them whose end is missing.
+    /// Saved rows whose end is missing.
     pub cut: u64,
-    /// Rows that were there and could not be read.
+    /// Rows that are known to be lost.
     pub lost: u64,
-    /// Whether no more than these can be lost.
+    /// Whether no further rows can be lost.
     pub is_certain: bool,
 }
 
 impl Salvage {
-    /// Tells how many rows of each table the new store keeps: a row that was garbled may be one that none can. A table that it does not have
-    /// at all is no longer among these.
+    /// Corrects the counts by the rows that the new store has: it may refuse a garbled row. Removes tables that the store does not have.
     pub(crate) fn settle(&mut self, kept: impl Fn(&str) -> Result<Option<u64>, Failure>) -> Result<(), Failure> {
         let mut settled = Vec::new();
         for mut table in std::mem::take(&mut self.tables) {
@@ -96,34 +92,30 @@ impl Salvage {
         Ok(())
     }
 
-    /// What was read of a table.
+    /// Returns the counts of a table; `None` if it was not read.
     pub fn table(&self, name: &str) -> Option<&SalvagedTable> {
         self.tables.iter().find(|table| table.name == name)
     }
 }
 
-/// How far it is: pages that were looked at, and about how many there are to look at.
+/// How long to wait for a lock on the scratch file, which no other program knows.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Is called with the pages read so far and their approximate total.
 pub(crate) type SalvageWatch<'a> = &'a mut (dyn FnMut(u64, u64) -> ControlFlow<()> + Send);
 
-/// Reads a damaged file into a new one that is as the agent's tables are.
+/// Salvages a damaged file into the new file `scratch`, which gets the agent's tables.
 ///
-/// Nothing is written to the file, its log or their folder. Nobody in this process may have the file open, and it can be read.
+/// Writes nothing to the file, its WAL or their folder. This process must not have the file open. Returns `None` if `watch` stopped it.
 ///
 /// # Errors
-/// `Refused` if there is nothing of a store in it, or something is where the new file should go. Damage is no error.
+/// `Refused` if the file holds nothing of a store, or `scratch` exists. Damage is no error.
 pub(crate) fn salvage(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Option<Salvage>, StoreError> {
-    let failed = |failure: Failure| {
-        failure.into_store_error(Circumstances {
-            op: "salvage the store",
-            waited: Duration::ZERO,
-            location: &scratch.display().to_string(),
-        })
-    };
-    match read(path, scratch, watch) {
+    file::run(scratch, "salvage the store", WAIT, || match read(path, scratch, watch) {
         Err(Stopped::Asked) => Ok(None),
-        Err(Stopped::Failed(failure)) => Err(failed(failure)),
+        Err(Stopped::Failed(failure)) => Err(failure),
         Ok(salvage) => Ok(Some(salvage)),
-    }
+    })
 }
 
 enum Stopped {
@@ -146,18 +138,18 @@ fn read(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Salvage,
     })?;
     let mut walker = Walker::new(&source);
     let catalog = Catalog::read(&source, &mut walker);
-    let connection = connection::open_new(scratch)?;
+    let connection = file::open_new(scratch)?;
     let mut job = Job { source: &source, walker, catalog, scratch: None, found: Salvage::default(), watch, looked: 0 };
     job.scratch = Some(Scratch::make(connection, &job.catalog)?);
     let mut salvage = job.run(scratch)?;
     salvage.pages = u64::from(source.last);
-    salvage.log_frames = source.log.as_ref().map_or(0, |log| log.frames);
-    salvage.damaged_frames = source.log.as_ref().map_or(0, |log| log.damaged);
+    salvage.wal_frames = source.wal.as_ref().map_or(0, |wal| wal.frames);
+    salvage.damaged_frames = source.wal.as_ref().map_or(0, |wal| wal.damaged);
     if salvage.damaged_frames > 0 {
-        // Indexes and tables are as old as each other where a page of the log is missing.
+        // Where a frame of the WAL is missing, an index is as old as its table and proves nothing.
         salvage.tables.iter_mut().for_each(|table| table.is_certain = false);
     }
-    salvage.has_journal = place::beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0);
+    salvage.has_journal = beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0);
     salvage.has_changed = before != state(path);
     if salvage.tables.iter().all(|table| table.saved == 0 && table.lost == 0) && !source.has_head {
         return Err(Failure::Store(StoreError::Refused {
@@ -170,10 +162,10 @@ fn read(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Salvage,
     Ok(salvage)
 }
 
-/// What tells whether somebody writes to a file: its size and time, and those of its log.
+/// Returns the size and time of a file and of its WAL, to detect whether another program writes to them.
 fn state(path: &Path) -> [Option<(u64, SystemTime)>; 2] {
     ["", "-wal"].map(|suffix| {
-        let found = place::beside(path, suffix).metadata().ok()?;
+        let found = beside(path, suffix).metadata().ok()?;
         Some((found.len(), found.modified().ok()?))
     })
 }
@@ -199,14 +191,14 @@ impl Job<'_, '_> {
         }
         let is_whole = readings.iter().take(3).all(|reading| reading.is_whole);
         self.found.trashed = self.trashed()?;
-        let (hidden, stamps, marks) = (self.hidden()?, self.stamps()?, self.marks()?);
+        let (hidden, relations, found) = (self.hidden()?, self.relations()?, self.pins_and_tags()?);
         for (place, reading) in readings.iter_mut().enumerate() {
             reading.has_index = self.indexes(&scratch, place)?;
         }
         if !is_whole {
             self.strays(&mut scratch)?;
         }
-        // Before anything is counted, or told from what is there.
+        // Before rows are counted or derived from others.
         self.found.hidden_sessions = finish::leave_out(&scratch, &hidden)?;
         finish::times(&scratch)?;
         let sessions = scratch.tables.iter().find(|table| table.name == "sessions");
@@ -220,7 +212,9 @@ impl Job<'_, '_> {
             self.found.tables.push(finish::count(&scratch, table, *reading)?);
         }
         finish::version(&scratch)?;
-        bring_into_use(scratch, path, Beside { stamps, marks, indexes: self.catalog.index_statements() })?;
+        scratch.connection.execute_batch("COMMIT")?;
+        let (pins_and_tags, indexes) = (found.into_list(), self.catalog.index_statements());
+        file::bring_into_use(scratch.connection, path, &Salvaged { relations, pins_and_tags, indexes })?;
         Ok(self.found)
     }
 
@@ -236,7 +230,7 @@ impl Job<'_, '_> {
         let walked = self.walk(root, true, &mut |row| {
             match scratch.can_be(place, row) {
                 true => _ = scratch.put(place, row)?,
-                // The tree leads to a page of another one.
+                // The tree leads to a page of another tree.
                 false => strange += 1,
             }
             Ok(())
@@ -254,7 +248,7 @@ impl Job<'_, '_> {
         Ok(Reading { is_whole: walked == 0, has_index: false })
     }
 
-    /// Notes what the indexes of a table tell; whether one of them that has every row was read to its end.
+    /// Records the rows that the indexes of a table list. Returns whether an index that covers every row was read completely.
     fn indexes(&mut self, scratch: &Scratch, place: usize) -> Result<bool, Stopped> {
         let Some(table) = scratch.tables.get(place) else { return Ok(false) };
         let mut has_every_row = false;
@@ -271,13 +265,13 @@ impl Job<'_, '_> {
         Ok(has_every_row)
     }
 
-    /// Looks for rows on pages that no tree leads to.
+    /// Salvages rows on pages that no tree leads to.
     fn strays(&mut self, scratch: &mut Scratch) -> Result<(), Stopped> {
-        // What belongs to others is no stray.
+        // Mark the pages of all other trees as seen.
         let others: Vec<(u32, bool)> =
             self.catalog.objects.values().map(|other| (other.root, other.is_table)).collect();
         for (root, is_table) in others {
-            // A table without row numbers is kept as an index is.
+            // A WITHOUT ROWID table is stored as an index.
             let is_table = is_table && self.walker.is_table_root(root);
             if !self.walker.is_seen(root) {
                 self.walk(root, is_table, &mut |_| Ok(()))?;
@@ -299,7 +293,7 @@ impl Job<'_, '_> {
         Ok(())
     }
 
-    /// The sessions that are on their way out or in.
+    /// Returns the sessions that are being deleted or imported.
     fn hidden(&mut self) -> Result<Vec<String>, Stopped> {
         let mut hidden = Vec::new();
         let Some(root) = self.catalog.objects.get("hx_hidden").map(|object| object.root) else { return Ok(hidden) };
@@ -310,34 +304,34 @@ impl Job<'_, '_> {
         Ok(hidden)
     }
 
-    /// How many conversations are in the trash.
+    /// Returns the number of conversations in the trash.
     fn trashed(&mut self) -> Result<u64, Stopped> {
         let Some(root) = self.catalog.objects.get("hx_trash").map(|object| object.root) else { return Ok(0) };
         let mut trashed = 0;
         self.walk(root, true, &mut |row| {
-            // The last column tells whether somebody is taking it out.
+            // The last column is not 0 while the entry is being taken out.
             trashed += u64::from(row.values.last() == Some(&Value::Integer(0)));
             Ok(())
         })?;
         Ok(trashed)
     }
 
-    /// What sessions were to their parents at their birth.
-    fn stamps(&mut self) -> Result<Vec<Stamp>, Stopped> {
-        let mut stamps = Vec::new();
-        let Some(root) = self.catalog.objects.get("hx_session").map(|object| object.root) else { return Ok(stamps) };
+    /// Returns the relations of sessions to their parents.
+    fn relations(&mut self) -> Result<Vec<StoredRelation>, Stopped> {
+        let mut relations = Vec::new();
+        let Some(root) = self.catalog.objects.get("hx_session").map(|object| object.root) else { return Ok(relations) };
         self.walk(root, false, &mut |row| {
             if let (Some(session), Some(relation)) = (text(row, 0), text(row, 1)) {
-                stamps.push(Stamp { session, relation, origin: text(row, 2) });
+                relations.push(StoredRelation { session, relation, origin: text(row, 2) });
             }
             Ok(())
         })?;
-        Ok(stamps)
+        Ok(relations)
     }
 
-    /// The pins and tags.
-    fn marks(&mut self) -> Result<marks::Found, Stopped> {
-        let mut found = marks::Found::default();
+    /// Returns the pins and tags.
+    fn pins_and_tags(&mut self) -> Result<PinsAndTags, Stopped> {
+        let mut found = PinsAndTags::default();
         for table in ["hx_pin", "hx_tag"] {
             let Some(root) = self.catalog.objects.get(table).map(|object| object.root) else { continue };
             self.walk(root, false, &mut |row| {
@@ -380,47 +374,4 @@ fn text(row: &Row, place: usize) -> Option<String> {
         Some(Value::Text(text)) => String::from_utf8(text.clone()).ok(),
         _ => None,
     }
-}
-
-/// What comes to the rows once they are a store's.
-struct Beside {
-    stamps: Vec<Stamp>,
-    marks: marks::Found,
-    indexes: Vec<String>,
-}
-
-/// Makes the new file one that a store reads: columns, titles of their own, places in lineages, counters.
-fn bring_into_use(scratch: Scratch, path: &Path, beside: Beside) -> Result<(), Failure> {
-    let connection = scratch.connection;
-    connection.execute_batch("COMMIT")?;
-    let database = Database::new(connection);
-    schema::bring_copy_into_use(&database, path)?;
-    database.execute_batch("BEGIN")?;
-    for stamp in beside.stamps {
-        database
-            .prepare_cached(
-                "UPDATE hx_session SET relation = ?, origin = ?, dirty = 3 WHERE session_id = ?
-                 AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id AND s.parent_session_id IS NOT NULL) AND relation <> ?1",
-            )?
-            .execute(params![stamp.relation, stamp.origin, stamp.session])?;
-    }
-    for sql in beside.indexes {
-        // One that is there already, or that rows contradict, is not needed to read them.
-        _ = database.execute_batch(&sql);
-    }
-    mend::places(&database)?;
-    beside.marks.put(&database)?;
-    recount_all(&database)?;
-    database.execute_batch("COMMIT")?;
-    Ok(())
-}
-
-/// Counts messages as they are there now.
-fn recount_all(database: &Database) -> Result<(), Failure> {
-    let mut statement = database.prepare("SELECT id FROM sessions WHERE typeof(id) = 'text'")?;
-    let sessions: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for session in sessions {
-        recount::recount(database, &SessionId::from_stored(session))?;
-    }
-    Ok(())
 }

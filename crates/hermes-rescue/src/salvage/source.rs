@@ -1,12 +1,11 @@
-//! The damaged file, page by page, as it is together with its log. It is only read, and never through SQLite: so nothing is recovered,
-//! folded or locked in it.
+//! The damaged file and its WAL, page by page. Both are only read, and never through SQLite, which would recover, checkpoint or lock them.
 //!
-//! The invariant that only SQLite has a descriptor on a store is about processes that use it: closing one drops their locks. Whoever
-//! salvages a file must not have it open in the same process.
+//! Closing a descriptor of the file drops all locks of the process on it, so the file must not be open as a store in the same process.
 
-use super::log::Log;
 use super::page::{Cell, Node, long};
 use super::record::{Encoding, Payload};
+use super::wal::Wal;
+use hermes_sqlite::file::beside;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -22,7 +21,7 @@ const LONGEST: u64 = 1_000_000_000;
 pub(super) struct Source {
     file: File,
     length: u64,
-    pub(super) log: Option<Log>,
+    pub(super) wal: Option<Wal>,
     pub(super) page_size: usize,
     /// What of a page is in use.
     pub(super) usable: usize,
@@ -43,18 +42,18 @@ impl Source {
     pub(super) fn open(path: &Path) -> Result<Self, io::Error> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
-        let log = File::open(crate::place::beside(path, "-wal")).ok().and_then(Log::read);
+        let wal = File::open(beside(path, "-wal")).ok().and_then(Wal::read);
         let mut head = vec![0; 100.min(usize::try_from(length).unwrap_or(100))];
         file.read_exact_at(&mut head, 0)?;
-        // The log may hold a newer head, or the only one that is left.
-        let newer = log.as_ref().and_then(|log| log.page(1)).filter(|page| page.starts_with(MAGIC));
+        // The WAL may hold a newer header, or the only one that is left.
+        let newer = wal.as_ref().and_then(|wal| wal.page(1)).filter(|page| page.starts_with(MAGIC));
         if let Some(page) = newer {
             head = page.into_iter().take(100).collect();
         }
         let has_head = head.starts_with(MAGIC);
         let said = super::page::short(&head, 16).and_then(|size| page_size(u32::from(size))).filter(|_| has_head);
-        let page_size = told_page_size(&file, length, said.or_else(|| log.as_ref().map(|log| log.page_size)));
-        let log = log.filter(|log| log.page_size == page_size);
+        let page_size = told_page_size(&file, length, said.or_else(|| wal.as_ref().map(|wal| wal.page_size)));
+        let wal = wal.filter(|wal| wal.page_size == page_size);
         let reserved = head.get(20).copied().filter(|reserved| has_head && *reserved <= 64).unwrap_or(0);
         let encoding = match long(&head, 56).filter(|_| has_head) {
             Some(2) => Encoding::Utf16Little,
@@ -62,8 +61,8 @@ impl Source {
             _ => Encoding::Utf8,
         };
         let last = u32::try_from(length.div_ceil(page_size as u64)).unwrap_or(u32::MAX);
-        let last = last.max(log.as_ref().map_or(0, Log::last));
-        Ok(Self { file, length, log, page_size, usable: page_size - usize::from(reserved), last, encoding, has_head })
+        let last = last.max(wal.as_ref().map_or(0, Wal::last));
+        Ok(Self { file, length, wal, page_size, usable: page_size - usize::from(reserved), last, encoding, has_head })
     }
 
     /// The bytes of a page. The last one of a file that was cut is shorter.
@@ -71,7 +70,7 @@ impl Source {
         if number == 0 || number > self.last {
             return None;
         }
-        if let Some(page) = self.log.as_ref().and_then(|log| log.page(number)) {
+        if let Some(page) = self.wal.as_ref().and_then(|wal| wal.page(number)) {
             return Some(page);
         }
         let start = u64::from(number - 1) * self.page_size as u64;

@@ -3,9 +3,10 @@
 use crate::beside::{OTHERS, Others};
 use crate::damage::{Dice, WAYS, Way, damage};
 use crate::fixture::{KEPT, Sound, idle};
+use hermes_rescue::{Repaired, repair};
 use hermes_session::Maintenance as _;
 use hermes_session::transfer::TransferError;
-use hermes_sqlite::{Repaired, SqliteStore, repair};
+use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -165,7 +166,7 @@ async fn a_sound_file_is_saved_whole() {
             (0, 0, 0, 0)
         );
         assert!(salvage.tables.iter().all(|table| table.lost == 0 && table.is_certain), "{salvage:?}");
-        assert_eq!(salvage.log_frames > 0, log);
+        assert_eq!(salvage.wal_frames > 0, log);
         let columns = "SELECT count(*) FROM (SELECT id, source, title, parent_session_id, started_at, system_prompt, message_count FROM";
         let connection = Connection::open(&target).unwrap();
         connection.execute("ATTACH ? AS truth", [sound.truth().to_str().unwrap()]).unwrap();

@@ -1,64 +1,62 @@
-//! A new store from what can be read of a damaged file.
+//! Makes a new store from the salvaged rows of a damaged file, and proves it.
 
 mod alike;
 
-use crate::error::{Circumstances, Failure};
-use crate::options::{SqliteOptions, Synchronous};
 use crate::salvage::{Salvage, salvage};
-use crate::store::SqliteStore;
-use crate::{connection, copy, place};
 use hermes_session::transfer::{
     self, Finding, FindingKind, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport,
 };
 use hermes_session::{Maintenance as _, StoreError};
+use hermes_sqlite::file::{self, Failure, beside};
+use hermes_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// What SQLite keeps beside a file and takes for its own by the name.
+/// The suffixes of files beside a database that SQLite takes for its own by their name.
 const BESIDE: [&str; 3] = ["-wal", "-journal", "-shm"];
-/// How long to wait for a lock on the new file. Nobody else knows of it.
+/// How long to wait for a lock on the new file, which no other program knows.
 const WAIT: Duration = Duration::from_secs(1);
-/// How many words what was read and the new store are searched for. What was read has no indexes: each word is looked for in all of it.
+/// How many words the proof searches for. The salvaged rows have no indexes: each search scans all of them.
 const WORDS: usize = 2;
 
-/// What is being done, in this order.
+/// A phase of a repair, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepairPhase {
     /// Reads the damaged file, in pages.
     Reading,
     /// Fills the new store, in messages.
     Filling,
-    /// Makes its search indexes.
+    /// Builds its search indexes.
     Indexing,
-    /// Compares what was read with what is in the new store.
+    /// Compares the salvaged rows with the new store.
     Proving,
 }
 
-/// What a repair came to.
+/// The outcome of a repair.
 #[derive(Debug, Clone)]
 pub struct Repaired {
-    /// What was read of the damaged file.
+    /// The rows that were salvaged from the damaged file.
     pub salvage: Salvage,
-    /// What became of it on its way into the new store.
+    /// What was copied into the new store, and what was not.
     pub report: TransferReport,
-    /// Whether it is there.
+    /// The comparison of the two.
     pub proof: Proof,
 }
 
-/// Salvages what can be read of a damaged file into a new store at `target`, where nothing may be yet.
+/// Salvages a damaged file into a new store at `target`, which must not exist.
 ///
-/// The damaged file, its log and its folder are only read. The new store is complete, proven and indexed when it appears under its name;
-/// until then it is in a folder beside it, which is removed whatever happens.
+/// The damaged file, its WAL and its folder are only read. The new store is complete, proven and indexed when it appears under its
+/// name; until then it is in a folder beside it, which is always removed.
 ///
 /// # Errors
-/// If there is nothing of a store in the file, or the new one can't be written. Damage is no error.
+/// If the file holds nothing of a store, or the new one can't be written. Damage is no error.
 pub async fn repair(
     path: &Path,
     target: &Path,
     watch: &mut (dyn FnMut(RepairPhase, u64, u64) -> ControlFlow<()> + Send),
 ) -> Result<Repaired, TransferError> {
-    place::check_readable(path)?;
+    file::check_readable(path)?;
     check_free(path, target)?;
     let work = Work::make(target)?;
     let scratch = work.folder.join("rows.db");
@@ -91,14 +89,14 @@ pub async fn repair(
         (report, proof)
     };
     past_the_store(target, || {
-        let new = connection::open_beside(&made)?;
+        let new = file::open_beside(&made)?;
         salvage.settle(|table| alike::count(&new, table))
     })?;
     left_behind(&salvage, &mut report);
     past_the_store(target, || stand_alone(&made))?;
-    // Somebody may have come meanwhile.
+    // Another program may have created it meanwhile.
     check_free(path, target)?;
-    copy::place_new(&made, target).map_err(|error| StoreError::Refused {
+    file::place_new(&made, target).map_err(|error| StoreError::Refused {
         path: target.to_owned(),
         why: format!("can't be put into place: {error}"),
         hint: "choose another place".into(),
@@ -106,7 +104,7 @@ pub async fn repair(
     Ok(Repaired { salvage, report, proof })
 }
 
-/// Tells what was not even read.
+/// Adds what was not salvaged to the report.
 fn left_behind(salvage: &Salvage, report: &mut TransferReport) {
     let unread = salvage
         .unread
@@ -120,7 +118,7 @@ fn left_behind(salvage: &Salvage, report: &mut TransferReport) {
     }
 }
 
-/// Refuses a place where something is, or where SQLite would take a log of that name for the new file's own and play it back into it.
+/// Refuses a path that exists, or beside which SQLite would find a WAL or journal and play it back into the new file.
 fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
     let refused =
         |why: String, hint: String| Err(StoreError::Refused { path: target.to_owned(), why, hint: hint.into() });
@@ -128,18 +126,16 @@ fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
     if is_there(target) {
         return refused("is there already".into(), "choose another name, or remove it first".into());
     }
-    let found: Vec<&str> = BESIDE.into_iter().filter(|suffix| is_there(&place::beside(target, suffix))).collect();
+    let found: Vec<&str> = BESIDE.into_iter().filter(|suffix| is_there(&beside(target, suffix))).collect();
     let Some(first) = found.first() else { return Ok(()) };
     let why = format!("would be read with the {first} file of another database, which is beside it");
-    // A damaged file that was given another name is to be read with what was written last.
-    if found.iter().any(|suffix| is_there(&place::beside(path, suffix))) {
+    // A damaged file that was renamed has to be read with its own WAL.
+    if found.iter().any(|suffix| is_there(&beside(path, suffix))) {
         return refused(why, "choose another name, or move that file away first".into());
     }
     let moves: Vec<String> = found
         .iter()
-        .map(|suffix| {
-            format!("`mv {} {}`", place::beside(target, suffix).display(), place::beside(path, suffix).display())
-        })
+        .map(|suffix| format!("`mv {} {}`", beside(target, suffix).display(), beside(path, suffix).display()))
         .collect();
     refused(
         why,
@@ -150,16 +146,17 @@ fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
     )
 }
 
-/// Folds the log of a file that everybody has closed. Closing does that too, but says nothing if it can't: then the end is in the log alone.
+/// Checkpoints the WAL of a file that is open nowhere. Closing does that too, but does not report a failure, which would leave the newest rows in
+/// the WAL alone.
 fn stand_alone(made: &Path) -> Result<(), Failure> {
-    let connection = connection::open_beside(made)?;
+    let connection = file::open_beside(made)?;
     let mode = |mode: &str| -> Result<String, rusqlite::Error> {
         connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get(0))
     };
     let before: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     let after = mode("DELETE")?;
-    if after != "delete" || place::beside(made, "-wal").exists() {
-        return Err(Failure::Damaged("the log of the new file could not be folded into it".into()));
+    if after != "delete" || beside(made, "-wal").exists() {
+        return Err(Failure::Damaged("the WAL of the new file could not be copied into it".into()));
     }
     if before == "wal" {
         mode("WAL")?;
@@ -168,21 +165,12 @@ fn stand_alone(made: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does something with the new file past the store.
+/// Runs work on the new file past the store.
 fn past_the_store<T>(target: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
-    let start = Instant::now();
-    connection::set_deadline(WAIT);
-    work().map_err(|failure| {
-        let location = target.display().to_string();
-        failure.into_store_error(Circumstances {
-            op: "make the new store",
-            waited: start.elapsed(),
-            location: &location,
-        })
-    })
+    file::run(target, "make the new store", WAIT, work)
 }
 
-/// A folder beside the target, for its owner alone, that goes away.
+/// A folder beside the target, for its owner alone. It is removed on drop.
 struct Work {
     folder: PathBuf,
 }
@@ -190,7 +178,7 @@ struct Work {
 impl Work {
     fn make(target: &Path) -> Result<Self, StoreError> {
         use std::os::unix::fs::DirBuilderExt as _;
-        let folder = place::beside(target, &format!(".part-{}", std::process::id()));
+        let folder = beside(target, &format!(".part-{}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| StoreError::Refused {
             path: target.to_owned(),
             why: format!("can't be made: {error}"),
@@ -211,14 +199,14 @@ mod tests {
     use super::*;
     use rusqlite::Connection;
 
-    /// A file whose log holds a row, as a close leaves it that could not fold it.
-    fn unfolded(folder: &Path) -> PathBuf {
+    /// A file whose WAL holds a row, as a close leaves it that could not checkpoint.
+    fn with_wal(folder: &Path) -> PathBuf {
         let (path, made) = (folder.join("open.db"), folder.join("store.db"));
-        let writer = connection::open_new(&path).unwrap();
+        let writer = file::open_new(&path).unwrap();
         writer.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
         writer.execute_batch("CREATE TABLE t (a); PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES (1)").unwrap();
         for suffix in ["", "-wal"] {
-            let (from, to) = (place::beside(&path, suffix), place::beside(&made, suffix));
+            let (from, to) = (beside(&path, suffix), beside(&made, suffix));
             // Not by this process: closing the file here would drop locks.
             assert!(std::process::Command::new("cp").args([from, to]).status().unwrap().success());
         }
@@ -230,27 +218,27 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_log_holds_is_in_the_file_before_it_gets_its_name() {
+    fn rows_of_the_wal_are_in_the_file_before_it_gets_its_name() {
         let folder = tempfile::tempdir().unwrap();
-        let made = unfolded(folder.path());
+        let made = with_wal(folder.path());
         stand_alone(&made).unwrap();
-        assert!(!place::beside(&made, "-wal").exists());
+        assert!(!beside(&made, "-wal").exists());
         let alone = folder.path().join("alone.db");
         std::fs::rename(&made, &alone).unwrap();
-        let connection = connection::open_beside(&alone).unwrap();
+        let connection = file::open_beside(&alone).unwrap();
         assert_eq!(rows(&connection), 1);
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         assert_eq!(mode, "wal");
     }
 
     #[test]
-    fn a_log_that_can_not_be_folded_is_an_error() {
+    fn a_wal_that_can_not_be_checkpointed_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let made = unfolded(folder.path());
-        let reader = connection::open_beside(&made).unwrap();
+        let made = with_wal(folder.path());
+        let reader = file::open_beside(&made).unwrap();
         reader.execute_batch("BEGIN").unwrap();
         assert_eq!(rows(&reader), 1);
         assert!(stand_alone(&made).is_err());
-        assert!(place::beside(&made, "-wal").exists());
+        assert!(beside(&made, "-wal").exists());
     }
 }

@@ -1,51 +1,48 @@
-//! What is to be erased, read as it is stored; what stays; and the words of the indexes.
+//! The signs of what is to be erased, as it is stored; the text that remains; and the words of the indexes.
 
-use super::note;
 use super::ties::Ties;
-use crate::database::Database;
-use crate::error::Failure;
-use crate::row::text;
-use crate::{foreign, private};
+use crate::quoted;
 use hermes_session::needles::Needles;
 use hermes_session::versions::Versions;
+use hermes_sqlite::file::{ERASING, Failure, foreign_tables, message_text};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ToSql, params};
 use std::collections::BTreeSet;
 
-/// Takes the signs of sessions and all that was said in them, here and in the trash, and of what else belongs to them.
-pub(super) fn take(database: &Database, versions: &Versions) -> Result<Needles, Failure> {
+/// Takes the signs of sessions and their messages, in the store and in the trash, and of rows of other tables that belong to them.
+pub(super) fn take(connection: &Connection, versions: &Versions) -> Result<Needles, Failure> {
     let mut needles = Needles::default();
     for member in &versions.members {
         let id = params![member.as_str()];
-        each(database, "SELECT * FROM sessions WHERE id = ?", id, |value| needles.take(value))?;
-        each(database, "SELECT * FROM messages WHERE session_id = ?", id, |value| needles.take(value))?;
+        each(connection, "SELECT * FROM sessions WHERE id = ?", id, |value| needles.take(value))?;
+        each(connection, "SELECT * FROM messages WHERE session_id = ?", id, |value| needles.take(value))?;
         let said = "SELECT content, tool_name, tool_calls FROM messages WHERE session_id = ?";
-        each_decoded(database, said, id, |text| needles.take(text))?;
+        each_decoded(connection, said, id, |text| needles.take(text))?;
     }
-    let of_trash = kept_in_trash(database)?;
+    let of_trash = kept_in_trash(connection)?;
     for entry in &versions.trashed {
         for table in &of_trash {
             let sql = format!("SELECT * FROM {table} WHERE hx_number = ?");
-            each(database, &sql, params![entry.number], |value| needles.take(value))?;
+            each(connection, &sql, params![entry.number], |value| needles.take(value))?;
         }
         let said = "SELECT content, tool_name, tool_calls FROM hx_trash_message WHERE hx_number = ?";
-        each_decoded(database, said, params![entry.number], |text| needles.take(text))?;
+        each_decoded(connection, said, params![entry.number], |text| needles.take(text))?;
     }
-    Ties::of(database, versions)?.take(database, &mut needles)?;
+    Ties::of(connection, versions)?.take(connection, &mut needles)?;
     Ok(needles)
 }
 
-/// The tables with rows of what is in the trash, quoted.
-fn kept_in_trash(database: &Database) -> Result<Vec<String>, rusqlite::Error> {
+/// Lists the tables with rows of the trash, quoted.
+fn kept_in_trash(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
     let mut statement =
-        database.prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'hx_trash_*'")?;
-    statement.query_map([], |row| Ok(foreign::quoted(&row.get::<_, String>(0)?)))?.collect()
+        connection.prepare("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'hx_trash_*'")?;
+    statement.query_map([], |row| Ok(quoted(&row.get::<_, String>(0)?)))?.collect()
 }
 
-/// Takes those signs away that what stays has too: rows of every table that is not made of others, the settings of indexes, and the schema. The tables
-/// of the agent's that have some of what was said all the same, though nothing ties it to a session, are told.
-pub(super) fn keep(database: &Database, mut needles: Needles) -> Result<(Needles, Vec<String>), Failure> {
-    let mut tables: Vec<String> = database
+/// Removes the signs that remaining content has too: rows of every table that is not derived, the settings of indexes, and the schema. Returns the
+/// signs, and the agent's tables that contain some of the erased text in rows that belong to no session.
+pub(super) fn keep(connection: &Connection, mut needles: Needles) -> Result<(Needles, Vec<String>), Failure> {
+    let mut tables: Vec<String> = connection
         .prepare(
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND (type = 'table' \
              AND (name IN ('sessions', 'messages', 'hx_handoff') OR name GLOB 'hx_trash*') \
@@ -54,32 +51,32 @@ pub(super) fn keep(database: &Database, mut needles: Needles) -> Result<(Needles
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     tables.push("sqlite_schema".into());
-    let all_of = |table: &str| format!("SELECT * FROM main.{}", foreign::quoted(table));
+    let all_of = |table: &str| format!("SELECT * FROM main.{}", quoted(table));
     for table in tables {
-        each(database, &all_of(&table), &[], |value| needles.keep(value))?;
+        each(connection, &all_of(&table), &[], |value| needles.keep(value))?;
     }
-    let state = format!("SELECT key, value FROM hx_state WHERE key <> '{}'", note::KEY);
-    each(database, &state, &[], |value| needles.keep(value))?;
-    // As a person reads it, too: our own indexes have it so.
-    each_decoded(database, "SELECT content, tool_name, tool_calls FROM messages", &[], |text| needles.keep(text))?;
-    // Words of our own that tell what a session is, and the parent it had.
+    let state = format!("SELECT key, value FROM hx_state WHERE key <> '{}'", ERASING);
+    each(connection, &state, &[], |value| needles.keep(value))?;
+    // Decoded too: our own indexes hold the text as a person reads it.
+    each_decoded(connection, "SELECT content, tool_name, tool_calls FROM messages", &[], |text| needles.keep(text))?;
+    // Relations and ids of our side table.
     let ours = "SELECT session_id, relation, origin, root, tip FROM hx_session";
-    each(database, ours, &[], |value| needles.keep(value))?;
-    let (mut others, mut left) = (foreign::tables(database)?, Vec::new());
+    each(connection, ours, &[], |value| needles.keep(value))?;
+    let (mut others, mut left) = (foreign_tables(connection)?, Vec::new());
     others.retain(|table| !["sessions", "messages"].contains(&table.as_str()));
     for table in &others {
         let mut has_some = false;
-        each(database, &all_of(table), &[], |value| has_some |= needles.has_stretch_of(value))?;
+        each(connection, &all_of(table), &[], |value| has_some |= needles.has_stretch_of(value))?;
         left.extend(has_some.then(|| table.clone()));
     }
-    // Single words are in many a row: a state, the name of a platform.
+    // Single words occur in many rows: a state, the name of a platform.
     for table in &others {
-        each(database, &all_of(table), &[], |value| needles.keep(value))?;
+        each(connection, &all_of(table), &[], |value| needles.keep(value))?;
     }
     Ok((needles, left))
 }
 
-/// Hands over messages as a person wrote them; a statement tells content, tool name and tool calls.
+/// Passes messages to `take` as a person wrote them. The statement selects content, tool name and tool calls.
 fn each_decoded(
     connection: &Connection,
     sql: &str,
@@ -89,13 +86,12 @@ fn each_decoded(
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query(values)?;
     while let Some(row) = rows.next()? {
-        let [content, tool_name, tool_calls] = [text(row, 0)?, text(row, 1)?, text(row, 2)?];
-        take(private::decoded(content.as_deref(), tool_name.as_deref(), tool_calls.as_deref()).as_bytes());
+        take(message_text(row)?.as_bytes());
     }
     Ok(())
 }
 
-/// Hands over every text and every blob of a statement's rows.
+/// Passes every text and blob of a statement's rows to `take`.
 pub(super) fn each(
     connection: &Connection,
     sql: &str,
@@ -115,7 +111,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// How many words are in an index that none of what stays has. An index keeps the start of a word only once, so that bytes alone do not tell.
+/// Returns how many erased words are still in an index. An index stores shared prefixes once, so a scan of its bytes would miss words.
 pub(super) fn words_left(connection: &Connection, needles: &Needles) -> Result<u64, Failure> {
     let mut left = BTreeSet::new();
     let mut look = |bytes: &[u8]| {

@@ -1,25 +1,25 @@
-//! Rows of the agent's other tables that belong to a session: its goal, work that it sent out, what is on its way to a chat.
+//! Rows of the agent's other tables that belong to a session: its goal, delegated work, messages to be delivered.
 //!
-//! They are told by the names of columns, whichever release made the table: few of them say by a constraint what they refer to.
+//! They are found by column names, whichever release made the table: few tables declare a foreign key.
 
 use super::signs::each;
-use crate::database::Database;
-use crate::error::Failure;
-use crate::foreign::{quoted, tables};
+use crate::quoted;
 use hermes_session::needles::Needles;
 use hermes_session::versions::Versions;
 use hermes_session::{Json, SessionId, Trashed};
-use rusqlite::{ToSql, params};
+use hermes_sqlite::file::{Failure, foreign_tables};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ToSql, params};
 use std::collections::BTreeSet;
 
 /// Columns with the id of a session.
 const BY_ID: [&str; 3] = ["session_id", "parent_session_id", "origin_ui_session_id"];
-/// Columns with the key of a chat, which several sessions may have had one after the other, or an id.
+/// Columns with the key of a chat, which several sessions may have had in turn, or an id.
 const BY_KEY: [&str; 2] = ["session_key", "origin_session"];
-/// Tables that are gone through by themselves.
+/// Tables that are handled elsewhere.
 const OTHERS: [&str; 3] = ["sessions", "messages", "schema_version"];
 
-/// What ties rows to sessions.
+/// The conditions that tie rows to sessions.
 pub(super) struct Ties {
     /// Each table, quoted, and the condition on its rows.
     tables: Vec<(String, String)>,
@@ -28,19 +28,19 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// Looks up what belongs to sessions, which have to be there still, or in the trash.
-    pub(super) fn of(database: &Database, versions: &Versions) -> Result<Self, Failure> {
+    /// Finds the tables with rows of these sessions, which have to be in the store or the trash still.
+    pub(super) fn of(connection: &Connection, versions: &Versions) -> Result<Self, Failure> {
         let ids = list(versions.members.iter().map(SessionId::as_str));
-        let keys = keys(database, &ids, &versions.trashed)?;
+        let keys = keys(connection, &ids, &versions.trashed)?;
         let mut found = Vec::new();
-        for table in tables(database)? {
+        for table in foreign_tables(connection)? {
             if table == "state_meta" {
-                // What the agent keeps about a session has its id at the end of the key, such as `goal:ID`.
+                // The agent's values about a session end in its id, such as `goal:ID`.
                 let is_its = "substr(state_meta.key, -length(j.value) - 1) = ':' || j.value";
                 let condition = format!("EXISTS (SELECT 1 FROM json_each(?1) j WHERE {is_its})");
                 found.push((table, condition));
             } else if !OTHERS.contains(&table.as_str())
-                && let Some(condition) = condition(database, &table)?
+                && let Some(condition) = condition(connection, &table)?
             {
                 found.push((quoted(&table), condition));
             }
@@ -49,30 +49,29 @@ impl Ties {
     }
 
     /// Takes the signs of these rows.
-    pub(super) fn take(&self, database: &Database, needles: &mut Needles) -> Result<(), Failure> {
+    pub(super) fn take(&self, connection: &Connection, needles: &mut Needles) -> Result<(), Failure> {
         for (table, condition) in &self.tables {
             let sql = format!("SELECT * FROM main.{table} WHERE ({condition}) AND ?1 IS NOT NULL AND ?2 IS NOT NULL");
             let values: [&dyn ToSql; 2] = [&self.ids, &self.keys];
-            each(database, &sql, &values, |value| needles.take(value))?;
+            each(connection, &sql, &values, |value| needles.take(value))?;
         }
         Ok(())
     }
 
     /// Removes these rows.
-    pub(super) fn remove(&self, database: &Database) -> Result<(), Failure> {
+    pub(super) fn remove(&self, connection: &Connection) -> Result<(), Failure> {
         for (table, condition) in &self.tables {
             let sql = format!("DELETE FROM main.{table} WHERE ({condition}) AND ?1 IS NOT NULL AND ?2 IS NOT NULL");
-            database.execute(&sql, params![self.ids, self.keys])?;
+            connection.execute(&sql, params![self.ids, self.keys])?;
         }
         Ok(())
     }
 }
 
-/// The condition on the rows of a table for belonging to a session; nothing if no column tells. `?1` is a list of ids and `?2` one of
-/// keys.
-fn condition(database: &Database, table: &str) -> Result<Option<String>, Failure> {
+/// Returns the condition on rows of a table for belonging to a session; `None` if no column refers to one. `?1` is a list of ids, `?2` of keys.
+fn condition(connection: &Connection, table: &str) -> Result<Option<String>, Failure> {
     let names = |sql: &str| -> Result<Vec<String>, rusqlite::Error> {
-        database.prepare(sql)?.query_map([table], |row| row.get(0))?.collect()
+        connection.prepare(sql)?.query_map([table], |row| row.get(0))?.collect()
     };
     let columns = names("SELECT name FROM pragma_table_info(?, 'main')")?;
     let referring = names("SELECT \"from\" FROM pragma_foreign_key_list(?) WHERE \"table\" = 'sessions'")?;
@@ -86,7 +85,7 @@ fn condition(database: &Database, table: &str) -> Result<Option<String>, Failure
         ties.push(among(column, "?2"));
     }
     if !has_ids && !ties.is_empty() {
-        // A chat's route names in its JSON the session that the chat goes on in.
+        // The JSON of a chat's route names the session that the chat continues in.
         for column in columns.iter().filter(|column| column.ends_with("_json")) {
             let column = quoted(column);
             ties.push(format!("EXISTS (SELECT 1 FROM json_each(?1) j WHERE instr({column}, json_quote(j.value)) > 0)"));
@@ -95,8 +94,8 @@ fn condition(database: &Database, table: &str) -> Result<Option<String>, Failure
     Ok((!ties.is_empty()).then(|| ties.join(" OR ")))
 }
 
-/// The keys of chats that these sessions have had and no other one has.
-fn keys(database: &Database, ids: &str, trashed: &[Trashed]) -> Result<String, Failure> {
+/// Returns the keys of chats that these sessions have and no other session has.
+fn keys(connection: &Connection, ids: &str, trashed: &[Trashed]) -> Result<String, Failure> {
     let mut keys: BTreeSet<String> = BTreeSet::new();
     let mut others: BTreeSet<String> = BTreeSet::new();
     let numbers =
@@ -108,25 +107,27 @@ fn keys(database: &Database, ids: &str, trashed: &[Trashed]) -> Result<String, F
             "id IN (SELECT value FROM json_each(?1)) AND CAST(hx_number AS TEXT) IN (SELECT value FROM json_each(?2))",
         ),
     ] {
-        let has_keys = database
+        let has_keys = connection
             .prepare("SELECT 1 FROM pragma_table_info(?, 'main') WHERE name = 'session_key'")?
             .exists([table])?;
         if !has_keys {
             continue;
         }
-        let mut statement = database.prepare(&format!(
+        let mut statement = connection.prepare(&format!(
             "SELECT session_key, ({its}) FROM main.{table} WHERE typeof(session_key) = 'text' AND session_key <> ''"
         ))?;
         let mut rows = statement.query(params![ids, numbers])?;
         while let Some(row) = rows.next()? {
             let of = if row.get::<_, bool>(1)? { &mut keys } else { &mut others };
-            of.extend(crate::row::text(row, 0)?);
+            if let ValueRef::Text(key) = row.get_ref(0)? {
+                of.insert(String::from_utf8_lossy(key).into_owned());
+            }
         }
     }
     Ok(list(keys.difference(&others).map(String::as_str)))
 }
 
-/// A list as SQL takes it.
+/// Returns a JSON array for `json_each`.
 pub(super) fn list<'a>(values: impl Iterator<Item = &'a str>) -> String {
     let values: Vec<String> = values.map(|value| Json::string(value).to_string()).collect();
     format!("[{}]", values.join(","))

@@ -1,25 +1,22 @@
-//! Pins and tags that a damaged file still tells of.
+//! Pins and tags that are still readable in a damaged file.
 
 use super::record::Value;
 use super::text;
 use super::walk::Row;
-use crate::database::Database;
-use crate::error::Failure;
-use crate::marks;
 use hermes_session::{Marks, SessionId, Tag, Timestamp};
 use std::collections::BTreeMap;
 
-/// What was found, by the session that each is kept with.
+/// Pins and tags by session.
 #[derive(Debug, Default)]
-pub(super) struct Found(BTreeMap<String, Marks>);
+pub(super) struct PinsAndTags(BTreeMap<String, Marks>);
 
-impl Found {
-    /// Takes a row of a table; one that is neither a pin nor a tag says nothing.
+impl PinsAndTags {
+    /// Adds a row of `hx_pin` or `hx_tag`. Ignores a row that is neither a pin nor a tag.
     pub(super) fn take(&mut self, table: &str, row: &Row) {
         let Some(session) = text(row, 0) else { return };
         let number = match row.values.get(1) {
             Some(Value::Real(number)) => Some(*number),
-            // A whole number is kept as one.
+            // SQLite stores a whole number as an integer.
             Some(Value::Integer(number)) => Some(*number as f64),
             _ => None,
         };
@@ -32,10 +29,8 @@ impl Found {
         }
     }
 
-    /// Puts them into a new file, where their sessions were saved as well.
-    pub(super) fn put(self, database: &Database) -> Result<(), Failure> {
-        let all: Vec<(SessionId, Marks)> =
-            self.0.into_iter().map(|(id, marks)| (SessionId::from_stored(id), marks)).collect();
-        marks::import(database, &all).map(drop)
+    /// Returns the pins and tags of each session.
+    pub(super) fn into_list(self) -> Vec<(SessionId, Marks)> {
+        self.0.into_iter().map(|(id, marks)| (SessionId::from_stored(id), marks)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What tables and indexes a file has, as far as its own list of them can be read, and what their columns are.
 
-use super::layout::Votes;
+use super::recognize::Votes;
 use super::record::Value;
 use super::source::Source;
 use super::walk::{Row, Walker};

@@ -1,21 +1,21 @@
-//! Looking through files byte by byte, past SQLite. To be done when nobody in this process has the store open.
+//! Scans files byte by byte, past SQLite. This process must not have the store open.
 
 use super::Left;
-use crate::place::beside;
 use hermes_session::StoreError;
 use hermes_session::needles::Needles;
+use hermes_sqlite::file::beside;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// How much is read at once.
 const PIECE: usize = 1 << 20;
-/// What every SQLite file begins with.
+/// The first bytes of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// The files of a store. The last, the line of writers, tells of processes alone.
+/// The files of a store. The last one, the writers' queue, holds nothing but process ids.
 const OWN: [&str; 5] = ["", "-wal", "-shm", "-journal", ".queue"];
 
-/// What looking through files came to.
+/// The result of scanning files.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     pub(super) bytes: u64,
@@ -23,7 +23,7 @@ pub(super) struct Scanned {
     pub(super) beside: Vec<Left>,
 }
 
-/// Looks through a store's files, and through those beside it that may be copies of it.
+/// Scans a store's files, and files beside it that may be copies of it.
 pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreError> {
     let mut scanned = Scanned::default();
     let own: Vec<PathBuf> = OWN.iter().map(|suffix| beside(store, suffix)).collect();
@@ -33,7 +33,7 @@ pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreErr
         scanned.left.extend(found.map(|at| Left { path: path.clone(), at }));
     }
     for path in copies(store, &own) {
-        // Whose bytes can't be read here is another's matter.
+        // A file that can't be read is not ours to judge.
         let Ok((_, found)) = look_through(&path, needles) else { continue };
         scanned.beside.extend(found.map(|at| Left { path, at }));
     }
@@ -45,7 +45,7 @@ fn unread(path: &Path, error: io::Error) -> StoreError {
     StoreError::Backend { location, op: "look through the store's bytes", source: error.into() }
 }
 
-/// The files beside a store that are named after it, or are databases too.
+/// Lists the files beside a store that are named after it, or are SQLite files.
 fn copies(store: &Path, own: &[PathBuf]) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else { return Vec::new() };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -66,7 +66,7 @@ fn is_database(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == MAGIC
 }
 
-/// Looks through a file: how many bytes it has, and where the first sign stands. A file that is not there has none.
+/// Scans a file. Returns its size in bytes and the offset of the first sign. A missing file has none.
 ///
 /// # Errors
 /// If it can't be read.
@@ -87,7 +87,7 @@ pub fn look_through(path: &Path, needles: &Needles) -> io::Result<(u64, Option<u
         if found.is_none() {
             found = needles.find(&buffer[..filled]).map(|(at, _)| start + at as u64);
         }
-        // What may begin here and end in the next piece is looked at again.
+        // A sign may begin in this piece and end in the next one.
         let rest = filled.min(Needles::OVERLAP);
         buffer.copy_within(filled - rest..filled, 0);
         start += (filled - rest) as u64;

@@ -1,38 +1,32 @@
-//! What is told of salvaged rows once all are there: sessions whose row is gone, times behind a cut, and what is lost.
+//! Completes salvaged rows: rebuilds lost sessions, fills in times of cut rows, and counts losses.
 
 use super::SalvagedTable;
-use super::fill::{Scratch, Table, known, quoted};
-use crate::error::Failure;
-
-/// What of a session stands in a side table of ours.
-pub(super) struct Stamp {
-    pub(super) session: String,
-    pub(super) relation: String,
-    pub(super) origin: Option<String>,
-}
+use super::fill::{Scratch, Table, known};
+use crate::quoted;
+use hermes_sqlite::file::Failure;
 
 /// How a table was read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reading {
     /// Whether its tree could be followed to every end.
     pub(super) is_whole: bool,
-    /// Whether an index that has every row could be.
+    /// Whether an index that covers every row could be.
     pub(super) has_index: bool,
 }
 
-/// Sessions that were made from something else than their rows.
+/// Counts sessions whose row was rebuilt.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Made {
-    /// From what the indexes tell.
+    /// From the indexes.
     pub(super) rebuilt: u64,
     /// From their messages alone.
     pub(super) recovered: u64,
 }
 
-/// The marks of rows that have no time of their own left.
+/// Stands for the time of a row whose own time was cut off.
 const NO_TIME: &str = "-1.0";
 
-/// Times that lay behind a cut: from an index, else from the message before.
+/// Fills in times that were cut off: from an index, else from the message before.
 pub(super) fn times(scratch: &Scratch) -> Result<(), Failure> {
     scratch.connection.execute_batch(&format!(
         "UPDATE messages SET timestamp = coalesce(
@@ -48,7 +42,7 @@ pub(super) fn times(scratch: &Scratch) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes sessions whose row is gone: with all that the indexes tell of them, else from their messages.
+/// Rebuilds sessions whose row is lost: from the indexes, else from their messages.
 pub(super) fn sessions(scratch: &Scratch, table: &Table) -> Result<Made, Failure> {
     let others: Vec<&String> =
         table.columns.names.iter().filter(|name| !["id", "source", "started_at"].contains(&name.as_str())).collect();
@@ -88,7 +82,7 @@ pub(super) fn sessions(scratch: &Scratch, table: &Table) -> Result<Made, Failure
     Ok(made)
 }
 
-/// How many rows of a table are saved, and how many are known to be lost. Before counters are told anew: these tell it too.
+/// Counts the saved and lost rows of a table. Runs before the sessions' counters are recomputed: they are evidence of lost messages.
 pub(super) fn count(scratch: &Scratch, table: &Table, reading: Reading) -> Result<SalvagedTable, Failure> {
     let name = quoted(&table.name);
     let saved = scratch.number(&format!("SELECT count(*) FROM {name}"))?;
@@ -108,7 +102,7 @@ pub(super) fn count(scratch: &Scratch, table: &Table, reading: Reading) -> Resul
     Ok(SalvagedTable { name: table.name.clone(), saved, cut: table.cut, lost, is_certain })
 }
 
-/// The version of a newer agent's file that no longer says it: the least that has what its tables have, from which that agent goes on.
+/// Stores the schema version of a newer agent's file that lost it: the lowest one with these columns, from which that agent upgrades.
 pub(super) fn version(scratch: &Scratch) -> Result<(), Failure> {
     let least = match () {
         () if scratch.has("session_model_usage", "task") => 22,
@@ -123,7 +117,7 @@ pub(super) fn version(scratch: &Scratch) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes out what had been deleted, or had not come whole: nobody saw it.
+/// Removes sessions that were hidden. Returns how many there were.
 pub(super) fn leave_out(scratch: &Scratch, hidden: &[String]) -> Result<u64, Failure> {
     let mut gone = 0;
     for id in hidden {
@@ -139,7 +133,7 @@ pub(super) fn leave_out(scratch: &Scratch, hidden: &[String]) -> Result<u64, Fai
     Ok(gone)
 }
 
-/// Takes out rows beside the sessions and messages that refer to one that is gone for good: none could keep them.
+/// Removes rows of other tables that refer to a session that is lost.
 pub(super) fn widowed(scratch: &mut Scratch) -> Result<(), Failure> {
     let widowed: Vec<(String, i64)> = {
         let mut statement = scratch.connection.prepare(

@@ -1,29 +1,28 @@
 //! The new store of a file that a newer agent made: its own tables and columns, as they were read, so that it goes on with what only it knows.
 
-use crate::database::Database;
-use crate::error::Failure;
-use crate::{connection, copy, schema};
+use crate::quoted;
 use hermes_session::transfer::TransferReport;
+use hermes_sqlite::file::{self, Failure};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Whether what was read is of an agent whose tables are not ours to make.
+/// Returns whether the salvaged rows are of an agent with a newer schema than the one we make.
 pub(super) fn is_newer(rows: &Path) -> Result<bool, Failure> {
-    Ok(schema::version(&connection::open_beside(rows)?)? > Some(schema::VERSION))
+    file::is_newer(&file::open_beside(rows)?)
 }
 
 /// Fills the new store.
 pub(super) fn fill(rows: &Path, made: &Path) -> Result<TransferReport, Failure> {
-    let copied = copy::verified(&connection::open_beside(rows)?, made)?;
-    schema::journal(&Database::new(connection::open_beside(made)?), made)?;
+    let copied = file::copy_verified(&file::open_beside(rows)?, made)?;
+    file::use_wal(&file::open_beside(made)?, made)?;
     Ok(TransferReport { sessions: copied.sessions, messages: copied.messages, ..TransferReport::default() })
 }
 
 /// Sees that each row of each table is in the new store as it was read.
 pub(super) fn compare(rows: &Path, made: &Path) -> Result<(), Failure> {
-    let connection = connection::open_beside(made)?;
+    let connection = file::open_beside(made)?;
     // A path need not be characters.
     let path = ToSqlOutput::Borrowed(ValueRef::Text(rows.as_os_str().as_bytes()));
     connection.execute("ATTACH ? AS was", [path])?;
@@ -59,8 +58,4 @@ pub(super) fn count(connection: &Connection, table: &str) -> Result<Option<u64>,
     }
     let rows: i64 = connection.query_row(&format!("SELECT count(*) FROM {}", quoted(table)), [], |row| row.get(0))?;
     Ok(Some(rows.unsigned_abs()))
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,10 +1,10 @@
-//! The file that salvaged rows go into first: tables like those of the damaged one, and beside them what its indexes tell of rows.
+//! The scratch file for salvaged rows: tables like those of the damaged file, and beside them the values that its indexes list.
 
 use super::catalog::{Catalog, Columns, WANTED, can_be, index_columns, is_like};
 use super::record::Value;
 use super::walk::Row;
-use crate::error::Failure;
-use crate::schema;
+use crate::quoted;
+use hermes_sqlite::file::{AgentLayout, AgentTable, Failure, agent_tables};
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 pub(super) struct Table {
     pub(super) name: String,
     pub(super) columns: Columns,
-    /// Whether its columns are as the file said, and not as this version has them.
+    /// Whether its definition came from the file, and not from a known layout.
     pub(super) is_told: bool,
     /// Rows that were cut.
     pub(super) cut: u64,
-    /// Rows of which something is missing, or that no store could keep.
+    /// Rows that violate a constraint of the table.
     pub(super) refused: u64,
     statements: BTreeMap<usize, String>,
 }
@@ -26,9 +26,9 @@ pub(super) struct Table {
 pub(super) struct Scratch {
     pub(super) connection: Connection,
     pub(super) tables: Vec<Table>,
-    /// Tables whose rows can't be told from what the file says of them.
+    /// Tables whose rows can't be decoded with the definition in the file.
     pub(super) unread: Vec<String>,
-    /// An empty copy, to tell what an index is made of.
+    /// An empty copy, to find the columns of an index.
     empty: Connection,
 }
 
@@ -38,7 +38,7 @@ impl ToSql for Value {
             Self::Null => ValueRef::Null,
             Self::Integer(number) => ValueRef::Integer(*number),
             Self::Real(number) => ValueRef::Real(*number),
-            // SQLite takes text as bytes, whether they are characters or not.
+            // SQLite takes text as bytes, valid UTF-8 or not.
             Self::Text(text) => ValueRef::Text(text),
             Self::Blob(bytes) => ValueRef::Blob(bytes),
         }))
@@ -50,7 +50,7 @@ impl Scratch {
         connection.pragma_update(None, "foreign_keys", false)?;
         connection.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))?;
         connection.pragma_update(None, "synchronous", "OFF")?;
-        // A file of a newer agent's goes on from here.
+        // The new store of a newer agent is a copy of this file.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         let empty = Connection::open_in_memory()?;
         let mut scratch = Self { connection, tables: Vec::new(), unread: Vec::new(), empty };
@@ -59,7 +59,7 @@ impl Scratch {
             let told = catalog.objects.get(name).and_then(|object| object.sql.as_deref());
             let is_told = told.is_some_and(|sql| scratch.create(name, sql));
             if let Some(sql) = catalog.votes.statement(name).filter(|_| !is_told) {
-                scratch.create(name, sql);
+                scratch.create(name, &sql);
             }
             if !is_told && !WANTED.contains(&name) {
                 scratch.unread.push(name.to_owned());
@@ -74,8 +74,9 @@ impl Scratch {
                 statements: BTreeMap::new(),
             });
         }
+        let missing: String = agent_tables(AgentLayout::Schema11).iter().map(AgentTable::statement).collect();
         for connection in [&scratch.connection, &scratch.empty] {
-            connection.execute_batch(schema::AGENT_TABLES)?;
+            connection.execute_batch(&missing)?;
         }
         for table in &mut scratch.tables {
             table.columns = Columns::of(&scratch.connection, &table.name)?;
@@ -89,7 +90,7 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// Makes a table as the file says it is; whether that was its table.
+    /// Creates a table from a definition. Returns `false` if the definition is not that of the table.
     fn create(&self, name: &str, sql: &str) -> bool {
         let is_made = |connection: &Connection| {
             connection.execute(sql, []).is_ok()
@@ -105,7 +106,7 @@ impl Scratch {
         false
     }
 
-    /// Puts a row into a table; whether it was not there yet and could be kept.
+    /// Inserts a row. Returns `false` if the row exists or violates a constraint.
     pub(super) fn put(&mut self, place: usize, row: &Row) -> Result<bool, Failure> {
         let Some(table) = self.tables.get_mut(place) else { return Ok(false) };
         let count = row.values.len().min(table.columns.names.len());
@@ -122,11 +123,11 @@ impl Scratch {
             *number = Value::Integer(row.rowid);
         }
         if table.name != "messages" {
-            // Only what was said may be other bytes than text.
+            // Only messages may contain invalid UTF-8.
             values.iter_mut().for_each(make_text);
         }
         if row.is_cut {
-            // What lies behind the cut is looked up in the indexes afterwards.
+            // Filled in from the indexes afterwards.
             for (name, instead) in [("timestamp", -1.0), ("started_at", -1.0)] {
                 let missing = table.columns.place(name).and_then(|place| values.get_mut(place + 1));
                 if let Some(missing) = missing.filter(|value| **value == Value::Null) {
@@ -135,7 +136,7 @@ impl Scratch {
             }
         }
         let is_put = match self.connection.prepare_cached(sql)?.execute(params_from_iter(values)) {
-            // What is ignored is what a table says of one row; of what a column says it is not.
+            // OR IGNORE does not cover every constraint of a column.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => false,
             outcome => outcome? > 0,
         };
@@ -146,12 +147,12 @@ impl Scratch {
         Ok(is_put)
     }
 
-    /// Whether a row that the tree of a table leads to can be one of it.
+    /// Returns whether a row that a table's own tree leads to can belong to it.
     pub(super) fn can_be(&self, place: usize, row: &Row) -> bool {
         self.tables.get(place).is_some_and(|table| can_be(&table.name, &table.columns, row))
     }
 
-    /// The table that a row of a page without an owner may be of.
+    /// Returns the table that a row of an unowned page looks like.
     pub(super) fn like(&self, row: &Row) -> Option<usize> {
         self.tables.iter().position(|table| is_like(&table.name, &table.columns, row))
     }
@@ -161,7 +162,7 @@ impl Scratch {
         index_columns(&self.empty, index)
     }
 
-    /// The statement that notes what an index with these columns tells of a row of a table.
+    /// Returns the statement that records an entry of an index with these columns.
     pub(super) fn noting(table: &str, columns: &[String]) -> String {
         let names: String = columns.iter().map(|name| format!(", {}", quoted(name))).collect();
         let marks = vec!["?"; columns.len() + 1].join(", ");
@@ -173,7 +174,7 @@ impl Scratch {
         )
     }
 
-    /// Notes a record of an index: the values of so many columns, then the row's number.
+    /// Records an entry of an index: the values of its columns, then the rowid.
     pub(super) fn note(&self, noting: &str, columns: usize, values: &[Value]) -> Result<(), Failure> {
         match values.split_last() {
             Some((rowid @ Value::Integer(_), values)) if values.len() == columns && values.iter().all(is_text) => {
@@ -184,12 +185,12 @@ impl Scratch {
         Ok(())
     }
 
-    /// Whether the file says that a table has a column.
+    /// Returns whether the definition in the file has a column.
     pub(super) fn has(&self, name: &str, column: &str) -> bool {
         self.tables.iter().any(|table| table.name == name && table.is_told && table.columns.place(column).is_some())
     }
 
-    /// A number that a statement answers with.
+    /// Returns the single number that a statement selects.
     pub(super) fn number(&self, sql: &str) -> Result<u64, Failure> {
         let number: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
         Ok(u64::try_from(number).unwrap_or(0))
@@ -201,7 +202,7 @@ fn is_there(connection: &Connection, table: &str, rowid: i64) -> Result<bool, Fa
     Ok(connection.prepare_cached(&sql)?.exists([rowid])?)
 }
 
-/// Whether the rows of a table have numbers, and what is kept of each is its columns, in order.
+/// Returns whether a table has rowids and stores its columns in order, none of them generated.
 fn has_plain_rows(connection: &Connection, table: &str) -> bool {
     let columns = |function: &str| {
         connection.query_row(&format!("SELECT count(*) FROM {function}(?)"), [table], |row| row.get::<_, i64>(0)).ok()
@@ -210,12 +211,12 @@ fn has_plain_rows(connection: &Connection, table: &str) -> bool {
         && columns("pragma_table_info") == columns("pragma_table_xinfo")
 }
 
-/// Whether a value is what it says: text is, if it is UTF-8.
+/// Returns whether a value is not text, or valid UTF-8.
 fn is_text(value: &Value) -> bool {
     !matches!(value, Value::Text(text) if std::str::from_utf8(text).is_err())
 }
 
-/// Text with a sign in the place of what is none.
+/// Replaces invalid UTF-8 by replacement characters.
 fn make_text(value: &mut Value) {
     if !is_text(value)
         && let Value::Text(text) = value
@@ -224,16 +225,12 @@ fn make_text(value: &mut Value) {
     }
 }
 
-/// Where what the indexes tell of a table's rows is noted.
+/// Returns the name of the table for what the indexes list of a table's rows.
 pub(super) fn known(table: &str) -> String {
     format!("known_{table}")
 }
 
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// Whether a table has what it takes.
+/// Returns whether a definition has the columns that a table must have.
 fn is_essential(name: &str, columns: &Columns) -> bool {
     let needed: &[&str] = match name {
         "messages" => &["id", "session_id", "role", "content", "timestamp"],

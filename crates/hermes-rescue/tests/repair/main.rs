@@ -7,6 +7,6 @@ mod beside;
 mod cases;
 mod damage;
 mod fixture;
-mod marks;
 mod newer;
+mod pins_and_tags;
 mod states;

@@ -1,29 +1,28 @@
-//! A backup in the place of a store: checked and copied beside it, then written into the store's file by one transaction, with a copy of what was there.
+//! Replaces a store's content by that of a backup: the backup is copied beside the store and verified, then written into the store's file in one
+//! transaction. A copy of the old content is kept.
 //!
-//! The file stays the same one: whoever opens it meanwhile waits, and sees what it holds then.
+//! The file keeps its inode: a program that opens it meanwhile waits and then sees the new content.
 
-use crate::error::{Circumstances, Failure};
-use crate::options::SqliteOptions;
-use crate::store::SqliteStore;
-use crate::{connection, copy, damage, place, schema};
 use hermes_session::{Maintenance as _, StoreError};
+use hermes_sqlite::file::{self, Copied, Failure, beside};
+use hermes_sqlite::{SqliteOptions, SqliteStore, clear_damage};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const OP: &str = "restore a backup";
-/// How long to wait for others to let go of the file.
+/// How long to wait for other programs to close the file.
 const WAIT: Duration = Duration::from_millis(500);
-/// What to do about a backup that is not sound.
+/// The hint for a backup that is not sound.
 const UNSOUND: &str = "take another backup; `hermes sessions repair FILE` saves what can be read of this one";
-/// What SQLite would play back into the file beside it.
-const LOGS: [&str; 2] = ["-wal", "-journal"];
+/// Files that SQLite would play back into the file beside them.
+const PENDING: [&str; 2] = ["-wal", "-journal"];
 
-/// What a restore came to.
+/// The outcome of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupRestored {
-    /// Where a copy is of what was in its place; nothing if nothing was.
+    /// The copy of the old content; `None` if there was no store.
     pub kept: Option<PathBuf>,
     /// Sessions in the store now.
     pub sessions: u64,
@@ -33,48 +32,43 @@ pub struct BackupRestored {
     pub bytes: u64,
 }
 
-/// Puts what `backup` holds, which has to be a sound store, in the place of what the store at `path` does. A copy of that is kept as `kept`, a name
-/// that nothing has.
+/// Replaces the content of the store at `path` by that of `backup`, which has to be a sound store. Keeps a copy of the old content at `kept`, which must
+/// not exist.
 ///
-/// Interrupted at any point, the store holds the old or the new, whole. The backup is only read.
+/// If it is interrupted, the store holds either the old or the new content. The backup is only read.
 ///
 /// # Errors
-/// `Refused` if the backup is no sound store, if somebody has the store open (the agent too), if the store can't be read well enough to be sure of
-/// that, or if `kept` is there. Nothing is changed then.
+/// `Refused` if the backup is not a sound store, if another program (such as the agent) has the store open, if the store is too damaged to find that
+/// out, or if `kept` exists. Nothing is changed then.
 pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<BackupRestored, StoreError> {
-    let (path, backup) = (&place::resolve(path)?, &place::resolve(backup)?);
-    place::check(backup, false)?;
+    let (path, backup) = (&file::resolve(path)?, &file::resolve(backup)?);
+    file::check(backup, false)?;
     let is_there = std::fs::symlink_metadata(path).is_ok();
     if is_there {
-        place::check(path, false)?;
+        file::check(path, false)?;
         if same(path, backup) {
             return Err(refused(backup, "is the store itself", "give the path of a backup"));
         }
-    } else if let Some(log) = LOGS.iter().map(|end| place::beside(path, end)).find(|log| has_content(log)) {
+    } else if let Some(log) = PENDING.iter().map(|end| beside(path, end)).find(|log| has_content(log)) {
         return Err(refused(&log, "is the log of a store that is not there", "move it away first"));
     }
     if std::fs::symlink_metadata(kept).is_ok() {
         return Err(refused(kept, "is there already", "choose another name, or remove it first"));
     }
-    let stage = Stage { path: place::beside(path, &format!(".restoring-{}", std::process::id())) };
+    let stage = Stage { path: beside(path, &format!(".restoring-{}", std::process::id())) };
     let copied = blocking(backup, || stage.fill(backup)).map_err(|error| match error {
         StoreError::Corrupt { what, .. } => refused(backup, format!("is no sound store: {what}"), UNSOUND),
         other => other,
     })?;
     stage.verify(backup).await?;
     let kept = blocking(path, || if is_there { replace(path, &stage, kept).map(Some) } else { put(path, &stage) })?;
-    // What is there now was verified a moment ago.
-    damage::clear_damage(path)?;
+    // The content was verified before it was written.
+    clear_damage(path)?;
     Ok(BackupRestored { kept, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
 }
 
 fn blocking<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
-    connection::set_deadline(WAIT);
-    let start = Instant::now();
-    let location = path.display().to_string();
-    work().map_err(|failure| {
-        failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
-    })
+    file::run(path, OP, WAIT, work)
 }
 
 fn refused(path: &Path, why: impl Into<String>, hint: &'static str) -> StoreError {
@@ -86,7 +80,7 @@ fn has_content(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.len() > 0)
 }
 
-/// Whether two paths are one file.
+/// Returns whether two paths are one file.
 fn same(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     match (one.metadata(), other.metadata()) {
@@ -95,23 +89,23 @@ fn same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The copy beside the store, which goes away unless it becomes the store.
+/// The copy beside the store. It is removed unless it becomes the store.
 struct Stage {
     path: PathBuf,
 }
 
 impl Stage {
-    fn fill(&self, backup: &Path) -> Result<copy::Copied, Failure> {
-        let source = connection::open_read_only(backup)?;
-        if !copy::has_room(&source, &self.path)? {
+    fn fill(&self, backup: &Path) -> Result<Copied, Failure> {
+        let source = file::open_read_only(backup)?;
+        if !file::has_room(&source, &self.path)? {
             let source = "a backup is copied before it takes the store's place".into();
             let location = self.path.display().to_string();
             return Err(StoreError::NoRoom { location, op: OP, source }.into());
         }
-        copy::verified(&source, &self.path)
+        file::copy_verified(&source, &self.path)
     }
 
-    /// Sees that what was copied is a sound store, by all that verifying looks at.
+    /// Verifies the copy. Fails with `Refused` if it is not sound.
     async fn verify(&self, backup: &Path) -> Result<(), StoreError> {
         let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
         let report = SqliteStore::open(&self.path, &options)?.verify().await?;
@@ -125,36 +119,36 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         for suffix in ["", "-wal", "-shm", "-journal"] {
-            _ = std::fs::remove_file(place::beside(&self.path, suffix));
+            _ = std::fs::remove_file(beside(&self.path, suffix));
         }
     }
 }
 
-/// Puts the copy where no store is.
+/// Renames the copy to the store's path, where no store is.
 fn put(path: &Path, stage: &Stage) -> Result<Option<PathBuf>, Failure> {
-    let new = connection::open_beside(&stage.path)?;
-    // A copy has no log beside it; a store that is made has one where it can.
-    schema::journal(&new, &stage.path)?;
+    let new = file::open_beside(&stage.path)?;
+    // A copy has no WAL; a new store has one where the file system supports it.
+    file::use_wal(&new, &stage.path)?;
     new.close().map_err(|(_, error)| error)?;
-    copy::place_new(&stage.path, path).map_err(|error| {
+    file::place_new(&stage.path, path).map_err(|error| {
         refused(path, format!("can't be put into place: {error}"), "see that its folder can be written")
     })?;
     Ok(None)
 }
 
-/// Writes the copy into the store's file, while nobody else can open that, and keeps a copy of what it held.
+/// Writes the copy into the store's file, under an exclusive lock, and keeps a copy of the old content. Returns the path of that copy.
 fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> {
     let mut old = alone(path)?;
-    let new = connection::open_beside(&stage.path)?;
-    if !copy::has_room(&old, kept)? || !copy::has_room(&new, path)? {
+    let new = file::open_beside(&stage.path)?;
+    if !file::has_room(&old, kept)? || !file::has_room(&new, path)? {
         let source = "the old content is kept, and the new one is in the log before it is in the file".into();
         return Err(StoreError::NoRoom { location: path.display().to_string(), op: OP, source }.into());
     }
-    // As it is: somebody may be restoring a backup because of what is wrong with it.
-    copy::plain(&old, kept)?;
+    // Not verified: the store may be damaged, which may be the reason for the restore.
+    file::copy_plain(&old, kept)?;
     let size = |of: &Connection| of.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0));
     let mode: String = old.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    // A log takes no pages of another size.
+    // A WAL takes no pages of another size.
     let is_folded = size(&old)? != size(&new)?;
     if is_folded {
         old.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))?;
@@ -174,9 +168,9 @@ fn in_use(path: &Path) -> StoreError {
     refused(path, "is in use", "stop every agent and every other program that has it open, and try again")
 }
 
-/// Opens the store with nobody beside, and keeps everybody out.
+/// Opens the store under an exclusive lock.
 fn alone(path: &Path) -> Result<Connection, Failure> {
-    connection::open_alone(path).map_err(|error| match error.sqlite_error_code() {
+    file::open_alone(path).map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => in_use(path).into(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             let hint =

@@ -1,0 +1,68 @@
+//! Makes a store of a file that holds salvaged rows of the agent's tables.
+
+use crate::database::Database;
+use crate::error::Failure;
+use crate::{marks, mend, recount, schema};
+use hermes_session::{Marks, SessionId};
+use rusqlite::{Connection, params};
+use std::path::Path;
+
+/// What was salvaged beside the rows of the agent's tables.
+#[derive(Debug, Default)]
+pub struct Salvaged {
+    /// What sessions were to their parents when they were created.
+    pub relations: Vec<StoredRelation>,
+    /// The pins and tags of sessions.
+    pub pins_and_tags: Vec<(SessionId, Marks)>,
+    /// The statements that created the indexes of the agent's tables.
+    pub indexes: Vec<String>,
+}
+
+/// The stored relation of a session to its parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRelation {
+    /// The session's id.
+    pub session: String,
+    /// The relation, as `hx_session` stores it.
+    pub relation: String,
+    /// The parent that the session was created with.
+    pub origin: Option<String>,
+}
+
+/// Makes the file a store: adds missing columns, our side tables and search indexes, makes titles unique, and recomputes lineages and counters.
+/// The connection has no open transaction.
+///
+/// # Errors
+/// What SQLite reports; the file is then of no use.
+pub fn bring_into_use(connection: Connection, path: &Path, salvaged: &Salvaged) -> Result<(), Failure> {
+    let database = Database::new(connection);
+    schema::bring_copy_into_use(&database, path)?;
+    database.execute_batch("BEGIN")?;
+    for StoredRelation { session, relation, origin } in &salvaged.relations {
+        database
+            .prepare_cached(
+                "UPDATE hx_session SET relation = ?, origin = ?, dirty = 3 WHERE session_id = ?
+                 AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id AND s.parent_session_id IS NOT NULL) AND relation <> ?1",
+            )?
+            .execute(params![relation, origin, session])?;
+    }
+    for sql in &salvaged.indexes {
+        // An index that exists, or that the rows contradict, is not needed to read them.
+        _ = database.execute_batch(sql);
+    }
+    mend::places(&database)?;
+    marks::import(&database, &salvaged.pins_and_tags)?;
+    recount_all(&database)?;
+    database.execute_batch("COMMIT")?;
+    Ok(())
+}
+
+/// Recomputes the counters of all sessions from their messages.
+fn recount_all(database: &Database) -> Result<(), Failure> {
+    let mut statement = database.prepare("SELECT id FROM sessions WHERE typeof(id) = 'text'")?;
+    let sessions: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for session in sessions {
+        recount::recount(database, &SessionId::from_stored(session))?;
+    }
+    Ok(())
+}
