@@ -2,7 +2,7 @@
 
 use super::Line;
 use super::checks::plural;
-use crate::commands::adopt::Adopted;
+use crate::reports::Adopted;
 
 /// Prints what was added, what was kept and how to undo it.
 pub(crate) fn lines(adopted: &Adopted, place: &str) -> Vec<Line> {

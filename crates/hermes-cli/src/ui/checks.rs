@@ -2,7 +2,7 @@
 
 use super::layout::{fit, width, wrap};
 use super::{Line, Visible};
-use crate::commands::optimize::Optimized;
+use crate::reports::Optimized;
 use anstyle::{AnsiColor, Style};
 use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity, StateCounts};
 use hermes_sqlite::BackupRestored;

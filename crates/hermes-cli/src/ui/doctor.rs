@@ -3,7 +3,7 @@
 use super::checks::plural;
 use super::layout::{fit, width, wrap};
 use super::{Line, Visible};
-use crate::commands::doctor::{Degree, Diagnosis, Item};
+use crate::reports::{Degree, Diagnosis, Item};
 use anstyle::{AnsiColor, Style};
 
 /// A line for each thing that was looked at, and what mends it below it.

@@ -12,7 +12,7 @@ pub(crate) mod trash;
 
 use super::marked::Marks;
 use super::transcript::Segments;
-use crate::commands::optimize::Optimized;
+use crate::reports::Optimized;
 use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchAnswer, Way};

@@ -3,11 +3,11 @@
 use super::Line;
 use super::checks::{fact, number, plural};
 use super::shell::shell_word;
-use crate::commands::repair::Outcome;
+use crate::reports::RepairOutcome;
 use hermes_sqlite::SalvagedTable;
 
 /// What it came to, for a person.
-pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
+pub(crate) fn lines(outcome: &RepairOutcome) -> Vec<Line> {
     let (salvage, report) = (&outcome.repaired.salvage, &outcome.repaired.report);
     let saved = format!("{}, {}", plural(report.sessions, "sessions"), plural(report.messages, "messages"));
     let mut lines = vec![Line::plain_text(format!("Saved {saved} in {:.1}s", outcome.took.as_secs_f64()))];

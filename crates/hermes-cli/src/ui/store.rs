@@ -2,7 +2,7 @@
 
 use super::Line;
 use super::checks::{fact, messages, number, plural, size};
-use crate::commands::migrate::Migrated;
+use hermes_app::migrate::Migrated;
 use hermes_session::transfer::Proof;
 use hermes_session::{Counts, IndexHealth, StoreStatus};
 
