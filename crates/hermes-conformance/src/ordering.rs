@@ -4,11 +4,13 @@ use crate::fixture::{at, id, ids, made, request, row_ids, user};
 use crate::listing::{family, sessions, used};
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    ListCursor, ListRequest, Listing, Maintenance, Order, PageRequest, SessionId, StoreError, UsageUpdate, View,
+    ListCursor, ListRequest, Listing, Maintenance, Order, PageRequest, SessionFilter, SessionId, StoreError,
+    UsageUpdate, View,
 };
 
 const VIEWS: [View; 2] = [View::Conversations, View::Sessions];
-pub(crate) const ORDERS: [Order; 5] = [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id];
+pub(crate) const ORDERS: [Order; 6] =
+    [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id, Order::PinnedFirst];
 
 /// Sessions with equal and unequal times, in an order that no column has by chance.
 pub(crate) async fn crowd(store: &dyn Maintenance) -> Result<(), StoreError> {
@@ -74,11 +76,63 @@ pub async fn orders_by_size(setup: Setup) -> CaseResult {
     Ok(())
 }
 
+/// Pinned conversations come first, then the others, each part by activity. Filters hold, and a session goes by its conversation's pin.
+pub async fn pinned_first(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    crowd(&*store).await?;
+    let listed = async |view, filter: SessionFilter, after| {
+        let request = ListRequest { view, filter, order: Order::PinnedFirst, after, ..ListRequest::default() };
+        let listing = store.list(&request).await.unwrap();
+        listing.rows.iter().map(|row| row.id.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let all = SessionFilter::default;
+    for view in VIEWS {
+        assert_eq!(listed(view, all(), None).await, "m a B p _ x c é z", "nothing is pinned: {view:?}");
+    }
+    // When something was pinned does not count.
+    for (name, seconds) in [("z", 60), ("p", 61), ("x", 59), ("a", 62)] {
+        store.set_pinned(&id(name), true, &request(seconds)).await?;
+    }
+    store.set_pinned(&id("a"), false, &request(63)).await?;
+    for view in VIEWS {
+        assert_eq!(listed(view, all(), None).await, "p x z m a B _ c é", "{view:?}");
+        let pinned = |pinned| SessionFilter { pinned: Some(pinned), ..all() };
+        assert_eq!(listed(view, pinned(true), None).await, "p x z", "{view:?}");
+        assert_eq!(listed(view, pinned(false), None).await, "m a B _ c é", "{view:?}");
+        let since = SessionFilter { active_since: Some(at(7)), ..all() };
+        assert_eq!(listed(view, since, None).await, "p x m a B _ c", "{view:?}");
+        // A cursor is a place in either part, whether or not its row is still there.
+        let cursor = |seconds, name, is_pinned| {
+            Some(ListCursor { is_pinned, ..ListCursor::new(at(seconds).seconds(), id(name)) })
+        };
+        assert_eq!(listed(view, all(), cursor(8, "gone", true)).await, "x z m a B _ c é", "{view:?}");
+        assert_eq!(listed(view, all(), cursor(0, "gone", true)).await, "m a B _ c é", "{view:?}");
+        assert_eq!(listed(view, all(), cursor(8, "gone", false)).await, "c é", "{view:?}");
+        // An offset leads from one part into the other.
+        for (limit, offset, expect) in [(2, 0, "p x"), (2, 2, "z m"), (3, 3, "m a B"), (9, 7, "c é"), (1, 9, "")] {
+            let page = PageRequest::new(limit, offset)?;
+            let request = ListRequest { view, order: Order::PinnedFirst, page, ..ListRequest::default() };
+            assert_eq!(row_ids(&store.list(&request).await?).join(" "), expect, "{view:?} {limit} behind {offset}");
+        }
+    }
+    family(&*store).await?;
+    store.set_pinned(&id("d1"), true, &request(64)).await?;
+    assert_eq!(listed(View::Conversations, all(), None).await, "c2 p x z m a B b _ c é");
+    assert_eq!(listed(View::Sessions, all(), None).await, "d1 c2 d2 c1 p x z root m a B b _ c é");
+    let titled = SessionFilter { title: Some("BUILD".into()), ..all() };
+    assert_eq!(listed(View::Conversations, titled.clone(), None).await, "c2 b");
+    assert_eq!(listed(View::Sessions, titled, None).await, "c2 c1 root b");
+    Ok(())
+}
+
 /// Pages by cursor and pages by offset, of any size, give the list, each row once.
 pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     crowd(&*store).await?;
     family(&*store).await?;
+    for name in ["x", "z", "root"] {
+        store.set_pinned(&id(name), true, &request(60)).await?;
+    }
     for (view, order) in VIEWS.into_iter().flat_map(|view| ORDERS.map(|order| (view, order))) {
         let whole = store.list(&ListRequest { view, order, ..ListRequest::default() }).await?.rows;
         assert_eq!(whole.len(), if view == View::Sessions { 15 } else { 11 });
@@ -118,7 +172,7 @@ pub async fn edges_of_pages(setup: Setup) -> CaseResult {
     let by_id = |page, after: Option<&str>| ListRequest {
         order: Order::Id,
         page,
-        after: after.map(|name| ListCursor { key: 1e9, id: id(name) }),
+        after: after.map(|name| ListCursor::new(1e9, id(name))),
         ..ListRequest::default()
     };
     assert_eq!(store.list(&by_id(PageRequest::first(0), None)).await?, Listing::default());
@@ -129,7 +183,7 @@ pub async fn edges_of_pages(setup: Setup) -> CaseResult {
     assert_eq!(row_ids(&store.list(&by_id(PageRequest::first(2), Some("n"))).await?), ["p", "x"]);
     assert_eq!(row_ids(&store.list(&by_id(PageRequest::new(2, 1)?, Some("c"))).await?), ["p", "x"]);
     let active = |seconds: i32, name: &str| ListRequest {
-        after: Some(ListCursor { key: at(seconds).seconds(), id: id(name) }),
+        after: Some(ListCursor::new(at(seconds).seconds(), id(name))),
         ..ListRequest::default()
     };
     assert_eq!(row_ids(&store.list(&active(9, "b")).await?), ["_", "x", "c", "é", "z"]);

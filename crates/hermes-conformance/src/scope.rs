@@ -1,11 +1,12 @@
 //! Nothing crosses a scope: searches, lists, counts.
 
 use crate::fixture::{id, ids, new_session, request, user};
+use crate::ordering::ORDERS;
 use crate::people::{fill, scopes, secret, sessions};
 use crate::search::MOMENTS;
 use crate::{CaseResult, Setup, oracle};
 use hermes_session::search::{Query, SearchFilter, SearchOrder, SearchRequest};
-use hermes_session::{Counts, ListRequest, NewSession, Order, PageRequest, Scope, SessionFilter, View, scope};
+use hermes_session::{Counts, ListRequest, NewSession, PageRequest, Scope, SessionFilter, View, scope};
 use std::collections::BTreeSet;
 
 /// A search finds every message of the conversations within its scope and none of any other, however it is asked and whatever the
@@ -88,7 +89,7 @@ pub async fn lists_and_counts_stay_within(setup: Setup) -> CaseResult {
         // A title is asked for row by row on some stores.
         for title in [None, Some("TALK".to_owned())] {
             let filter = SessionFilter { scope: scope.clone(), title, ..SessionFilter::default() };
-            for order in [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id] {
+            for order in ORDERS {
                 let list = async |view| {
                     let request = ListRequest { view, order, filter: filter.clone(), ..ListRequest::default() };
                     let rows = store.list(&request).await?.rows.into_iter();

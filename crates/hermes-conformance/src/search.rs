@@ -8,7 +8,9 @@ mod order;
 mod paging;
 mod results;
 
-pub use filters::{every_filter_by_itself, filters_together};
+pub use filters::{
+    a_tag_of_many_conversations, every_filter_by_itself, filters_together, tags_admit_whole_conversations,
+};
 pub use found::{as_written, behind_escapes_and_in_parts, gone_is_gone, operators_bind_as_they_should};
 pub use large::{a_session_of_twenty_thousand, ten_megabytes};
 pub use natural::natural_questions;

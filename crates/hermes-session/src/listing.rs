@@ -27,13 +27,16 @@ pub enum Order {
     Cost,
     /// By id, smallest first: the order in which nothing is missed or repeated while others write.
     Id,
+    /// Pinned conversations first, then the others; both by newest activity. In the view of sessions, the pin of a session's
+    /// conversation counts.
+    PinnedFirst,
 }
 
 impl Order {
     /// What a row is placed by: seconds, messages or dollars; nothing in the order by id.
     pub fn key(self, row: &SessionSummary) -> f64 {
         match self {
-            Self::Active => row.last_active.seconds(),
+            Self::Active | Self::PinnedFirst => row.last_active.seconds(),
             Self::Started => row.started_at.seconds(),
             Self::Messages => row.messages as f64,
             Self::Cost => row.usage.cost().filter(|cost| cost.is_finite()).unwrap_or(0.0),
@@ -134,6 +137,11 @@ impl PageRequest {
     pub const fn offset(&self) -> u64 {
         self.offset
     }
+
+    /// Returns the rest of this page after `passed` rows of its offset and `taken` of its rows.
+    pub const fn rest(&self, passed: u64, taken: u32) -> Self {
+        Self { limit: self.limit.saturating_sub(taken), offset: self.offset.saturating_sub(passed) }
+    }
 }
 
 impl Default for PageRequest {
@@ -149,6 +157,15 @@ pub struct ListCursor {
     pub key: f64,
     /// The id of the last row seen (in the view of conversations: [`SessionSummary::conversation`]).
     pub id: SessionId,
+    /// Whether the last row seen is pinned. Counts in [`Order::PinnedFirst`] only, and is `false` in every other order.
+    pub is_pinned: bool,
+}
+
+impl ListCursor {
+    /// Returns the place of a row with this key and this id that is not pinned.
+    pub const fn new(key: f64, id: SessionId) -> Self {
+        Self { key, id, is_pinned: false }
+    }
 }
 
 /// A question for a list of sessions.
@@ -164,6 +181,26 @@ pub struct ListRequest {
     pub page: PageRequest,
     /// Where the page before ended.
     pub after: Option<ListCursor>,
+}
+
+impl ListRequest {
+    /// Splits a list in [`Order::PinnedFirst`] into the pinned rows and the others, each in [`Order::Active`].
+    ///
+    /// A part is `None` if the filter or the cursor leaves it out. Both have the page of the whole list.
+    pub fn pinned_parts(&self) -> [Option<Self>; 2] {
+        [true, false].map(|is_pinned| {
+            let is_behind = self.after.as_ref().is_some_and(|after| !after.is_pinned);
+            if self.filter.pinned == Some(!is_pinned) || (is_pinned && is_behind) {
+                return None;
+            }
+            Some(Self {
+                order: Order::Active,
+                filter: SessionFilter { pinned: Some(is_pinned), ..self.filter.clone() },
+                after: self.after.clone().filter(|after| after.is_pinned == is_pinned),
+                ..self.clone()
+            })
+        })
+    }
 }
 
 /// A row of a list: a session or a conversation, without its system prompt.
@@ -327,10 +364,25 @@ mod tests {
 
     #[test]
     fn each_order_has_its_key() {
-        let keys =
-            [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id].map(|order| order.key(&row()));
-        assert_eq!(keys, [5.0, 2.0, 7.0, 0.5, 0.0]);
+        let orders = [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id, Order::PinnedFirst];
+        assert_eq!(orders.map(|order| order.key(&row())), [5.0, 2.0, 7.0, 0.5, 0.0, 5.0]);
         let odd = Usage { estimated_cost_usd: Some(f64::NAN), ..Usage::default() };
         assert_eq!(Order::Cost.key(&SessionSummary { usage: odd, ..row() }), 0.0);
+    }
+
+    #[test]
+    fn pinned_rows_are_a_part_of_their_own() {
+        let cursor = |is_pinned| Some(ListCursor { is_pinned, ..ListCursor::new(5.0, row().id) });
+        let parts = |pinned, after: Option<ListCursor>| {
+            let filter = SessionFilter { pinned, ..SessionFilter::default() };
+            let request = ListRequest { order: Order::PinnedFirst, filter, after, ..ListRequest::default() };
+            request.pinned_parts().map(|part| part.map(|part| (part.filter.pinned, part.order, part.after)))
+        };
+        let part = |is_pinned, after| Some((Some(is_pinned), Order::Active, after));
+        assert_eq!(parts(None, None), [part(true, None), part(false, None)]);
+        assert_eq!(parts(None, cursor(true)), [part(true, cursor(true)), part(false, None)]);
+        assert_eq!(parts(None, cursor(false)), [None, part(false, cursor(false))]);
+        assert_eq!(parts(Some(true), None), [part(true, None), None]);
+        assert_eq!(parts(Some(false), cursor(true)), [None, part(false, None)]);
     }
 }

@@ -17,7 +17,7 @@ pub use cursor::SearchCursor;
 pub use query::Query;
 
 use crate::{
-    GatewayStore, Maintenance, MessageId, PageRequest, Role, Scope, SessionId, SessionStore, Source, StoreError,
+    GatewayStore, Maintenance, MessageId, PageRequest, Role, Scope, SessionId, SessionStore, Source, StoreError, Tag,
     Timestamp,
 };
 use async_trait::async_trait;
@@ -98,6 +98,8 @@ pub struct SearchFilter {
     pub model: Option<String>,
     /// Only conversations within this scope.
     pub scope: Scope,
+    /// Only conversations that have all of these tags.
+    pub tags: Vec<Tag>,
 }
 
 /// What a filter asks of a session.
@@ -113,8 +115,8 @@ pub struct SessionFacts<'a> {
     pub model: Option<&'a str>,
     /// Its title.
     pub title: Option<&'a str>,
-    /// Whether its conversation is within the filter's scope, as the store has looked it up.
-    pub is_in_scope: bool,
+    /// Whether its conversation is within the filter's scope and has the filter's tags, as the store has looked it up.
+    pub has_admitted_conversation: bool,
 }
 
 impl SearchFilter {
@@ -128,14 +130,19 @@ impl SearchFilter {
         self.sources.is_some()
             || self.user_id.is_some()
             || self.sessions.is_some()
-            || self.scope.is_bounded()
+            || self.asks_of_conversation()
             || self.title.is_some()
             || self.model.is_some()
     }
 
+    /// Returns whether it asks anything of the conversation that a message is in.
+    pub fn asks_of_conversation(&self) -> bool {
+        self.scope.is_bounded() || !self.tags.is_empty()
+    }
+
     /// Whether messages of a session are searched.
     pub fn admits_session(&self, session: SessionFacts<'_>) -> bool {
-        session.is_in_scope
+        session.has_admitted_conversation
             && self.sources.as_ref().is_none_or(|sources| sources.contains(session.source))
             && !self.exclude_sessions.contains(session.id)
             && !self.exclude_sources.contains(session.source)

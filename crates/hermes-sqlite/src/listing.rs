@@ -7,8 +7,8 @@ use crate::row::{Row, time};
 use crate::shape::Shape;
 use crate::{fresh, marks, mend};
 use hermes_session::{
-    Counts, ListCursor, ListRequest, Listing, Order, SessionFilter, SessionId, SessionSummary, Source, Timestamp,
-    Unreadable, View,
+    Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, Source,
+    Timestamp, Unreadable, View,
 };
 use hermes_sql::{columns, decode, scope};
 use rusqlite::types::Value;
@@ -29,33 +29,79 @@ fn rows(database: &Database, request: &ListRequest) -> Result<Listing, Failure> 
         listing.unreadable = nameless(database)?;
     }
     match request.order {
-        Order::Active | Order::Started | Order::Id => in_order(database, request, &mut listing)?,
+        Order::Active | Order::Started | Order::Id => {
+            let taken = in_order(database, request, request.filter.asks_of_tip(), &mut listing)?;
+            listing.next = taken.next(&request.page);
+        }
+        Order::PinnedFirst => pinned_first(database, request, &mut listing)?,
         Order::Messages | Order::Cost => by_size(database, request, &mut listing)?,
     }
     Ok(listing)
 }
 
-/// The page in an order that the side table has.
-fn in_order(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
-    let (limit, mut to_pass) = (request.page.limit() as usize, request.page.offset());
-    let is_sifted = request.filter.asks_of_tip();
+/// The rows that [`in_order`] took of a list.
+#[derive(Default)]
+struct Taken {
+    /// How many rows of the offset were passed over, if they were counted here.
+    passed: u64,
+    /// How many rows were taken, unreadable ones included.
+    count: u32,
+    /// The place of the last one.
+    last: Option<ListCursor>,
+}
+
+impl Taken {
+    /// Returns where the next page starts; `None` if this one is not full.
+    fn next(self, page: &PageRequest) -> Option<ListCursor> {
+        self.last.filter(|_| page.limit() > 0 && self.count == page.limit())
+    }
+}
+
+/// Adds the pinned rows of the page, then the others. Both parts come in the order of an index; of the pinned ones, which are few, all up to
+/// the end of the page are read, so that the offset of the other part is known.
+fn pinned_first(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
+    let [pinned, others] = request.pinned_parts();
+    let mut taken = Taken::default();
+    if let Some(pinned) = pinned.filter(|_| database.shape().marks) {
+        taken = in_order(database, &pinned, true, listing)?;
+        taken.last = taken.last.map(|last| ListCursor { is_pinned: true, ..last });
+    }
+    let page = request.page.rest(taken.passed, taken.count);
+    if let Some(others) = others.filter(|_| page.limit() > 0) {
+        let others = ListRequest { page, ..others };
+        let more = in_order(database, &others, others.filter.asks_of_tip(), listing)?;
+        taken = Taken { passed: 0, count: taken.count + more.count, last: more.last.or(taken.last) };
+    }
+    listing.next = taken.next(&request.page);
+    Ok(())
+}
+
+/// Adds the page in an order that the side table has. If it `is_sifted`, rows are counted here and not by the statement.
+fn in_order(
+    database: &Database,
+    request: &ListRequest,
+    is_sifted: bool,
+    listing: &mut Listing,
+) -> Result<Taken, Failure> {
     let bounds = if is_sifted { Bounds::All } else { Bounds::Page };
-    let (mut found, mut last) = (0, None);
+    let mut taken = Taken::default();
     walk(database, request, bounds, |place, row, dirty| {
-        if is_sifted && (found == limit || to_pass > 0) {
-            to_pass = to_pass.saturating_sub(1);
-            return Ok(if found == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+        if is_sifted && taken.count == request.page.limit() {
+            return Ok(ControlFlow::Break(()));
         }
-        found += 1;
+        if is_sifted && taken.passed < request.page.offset() {
+            taken.passed += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        taken.count += 1;
         match row {
             Ok(summary) => listing.rows.push(whole(database, request.view, summary, &place.id, dirty)?),
             Err(unreadable) => listing.unreadable.push(unreadable),
         }
-        last = Some(place);
+        taken.last = Some(place);
         Ok(ControlFlow::Continue(()))
     })?;
-    listing.next = last.filter(|_| limit > 0 && found == limit);
-    Ok(())
+    Ok(taken)
 }
 
 /// The page in an order that no index has: looks at every row, keeps what it is placed by, then reads the rows of the page.
@@ -98,7 +144,7 @@ fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) ->
         })?;
     }
     let is_full = limit > 0 && page.len() == limit;
-    listing.next = page.into_iter().last().filter(|_| is_full).map(|(key, id)| ListCursor { key, id });
+    listing.next = page.into_iter().last().filter(|_| is_full).map(|(key, id)| ListCursor::new(key, id));
     Ok(())
 }
 
@@ -141,7 +187,7 @@ fn walk(
             }
             Err(unreadable) => Err(unreadable),
         };
-        if each(ListCursor { key, id: first }, read, dirty)?.is_break() {
+        if each(ListCursor::new(key, first), read, dirty)?.is_break() {
             break;
         }
     }
@@ -163,7 +209,7 @@ fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> 
         View::Sessions => ("h.last_active", "h.preview", "1", "h.session_id"),
     };
     let (key, direction, after) = match request.order {
-        Order::Active => (active, "DESC", "<"),
+        Order::Active | Order::PinnedFirst => (active, "DESC", "<"),
         Order::Started => ("h.started_at", "DESC", "<"),
         // What no index has is put in order elsewhere.
         Order::Id | Order::Messages | Order::Cost => (active, "ASC", ">"),
@@ -404,3 +450,6 @@ fn counts_of_rows(database: &Database, filter: &SessionFilter) -> Result<Counts,
     })?;
     Ok(counts)
 }
+
+#[cfg(test)]
+mod tests;

@@ -165,6 +165,16 @@ pub(crate) fn condition(shape: Shape, filter: &SessionFilter, bind: impl FnMut(&
     }
 }
 
+/// Returns the conditions that the conversation of `h` has all of these tags, each with an `AND` before it.
+pub(crate) fn tags_condition(shape: Shape, tags: &[Tag], bind: impl FnMut(&str) -> String) -> String {
+    match shape.marks {
+        true => hermes_sql::marks::conversation_has(tags, "h.root", bind),
+        // Without the table nothing has a tag.
+        false if !tags.is_empty() => " AND 0".to_owned(),
+        false => String::new(),
+    }
+}
+
 /// What is kept with a session.
 pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Marks, Failure> {
     if are_there(database)? { stored(database, id) } else { Ok(Marks::default()) }

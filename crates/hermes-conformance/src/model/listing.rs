@@ -14,11 +14,15 @@ impl State {
         let place = |row: &SessionSummary| ListCursor {
             key: order.key(row),
             id: if request.view == View::Sessions { row.id.clone() } else { row.conversation.clone() },
+            is_pinned: order == Order::PinnedFirst && row.pinned_at.is_some(),
         };
         let compare = |one: &ListCursor, other: &ListCursor| match order {
             Order::Id => one.id.cmp(&other.id),
             // Keys are finite; zero has two signs and is one number.
-            _ => (other.key + 0.0).total_cmp(&(one.key + 0.0)).then_with(|| other.id.cmp(&one.id)),
+            _ => {
+                let by_key = (other.key + 0.0).total_cmp(&(one.key + 0.0)).then_with(|| other.id.cmp(&one.id));
+                other.is_pinned.cmp(&one.is_pinned).then(by_key)
+            }
         };
         rows.sort_by(|one, other| compare(&place(one), &place(other)));
         if let Some(after) = &request.after {

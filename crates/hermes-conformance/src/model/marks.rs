@@ -55,6 +55,12 @@ impl State {
         self.marks.get(id).cloned().unwrap_or_default()
     }
 
+    /// Returns whether the conversation that starts with `root` has all of these tags.
+    pub(super) fn has_tags(&self, tags: &[Tag], root: &SessionId) -> bool {
+        let has = self.marks_of(root).tags;
+        tags.iter().all(|tag| has.contains(tag))
+    }
+
     /// A row with the marks of its conversation.
     pub(super) fn marked(&self, row: SessionSummary) -> SessionSummary {
         let Marks { pinned_at, tags } = self.marks_of(&row.conversation);

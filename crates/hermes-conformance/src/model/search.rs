@@ -96,7 +96,8 @@ impl State {
                 user_id: session.user_id.as_deref(),
                 model: session.model.as_deref(),
                 title: session.title.as_deref(),
-                is_in_scope: self.is_within(&request.filter.scope, &links, &session.id),
+                has_admitted_conversation: self.is_within(&request.filter.scope, &links, &session.id)
+                    && self.has_tags(&request.filter.tags, &links.conversation_root(&session.id)),
             })
         };
         let sessions = self.sessions.values().filter(move |session| admits(session));

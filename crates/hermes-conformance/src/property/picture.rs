@@ -90,7 +90,7 @@ async fn pages(
     loop {
         let listing = store.list(&request).await?;
         let key = listing.next.as_ref().filter(|_| order != Order::Id).map(|next| next.key + 0.0);
-        let place = listing.next.as_ref().map(|next| &next.id);
+        let place = listing.next.as_ref().map(|next| (&next.id, next.is_pinned));
         pages.push(format!("{:?} {:?} {key:?} {place:?}", listing.rows, listing.unreadable));
         request.after = listing.next;
         // A page that repeats would go on for ever; so many are already a difference.

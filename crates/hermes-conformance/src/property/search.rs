@@ -8,9 +8,10 @@ mod strategy;
 use crate::fixture::{at, id, new_session, request};
 use crate::{Harness, ModelStore, oracle};
 use hermes_session::search::matching::Tier;
-use hermes_session::search::{Hit, Query, SearchOrder, SearchRequest};
+use hermes_session::search::{Hit, Query, SearchFilter, SearchOrder, SearchRequest};
 use hermes_session::{
-    Message, MessageId, MessageRequest, PageRequest, SessionId, SessionStore as _, Store, StoreError, search_text,
+    MarkStore as _, Message, MessageId, MessageRequest, PageRequest, SessionId, SessionStore as _, Store, StoreError,
+    Tag, search_text,
 };
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use std::collections::BTreeMap;
@@ -26,6 +27,10 @@ const RUNS: u32 = 24;
 const PATIENCE: Duration = Duration::from_secs(600);
 /// The sessions that things are said in.
 const SESSIONS: [&str; 3] = ["a", "b", "c"];
+/// The one of them that has a tag.
+const TAGGED: &str = SESSIONS[1];
+/// The tag.
+const TAG: &str = "t";
 
 /// Compares the answers of a store with what it has to find.
 ///
@@ -65,6 +70,9 @@ async fn play(harness: &Arc<dyn Harness>, name: &str, scene: &Scene, asked: &Ato
         store.create(&new_session(session), &request(0)).await.map_err(fail)?;
         model.create(&new_session(session), &request(0)).await.map_err(fail)?;
     }
+    let tag = [Tag::from_stored(TAG)];
+    store.change_tags(&id(TAGGED), &tag, &[], &request(0)).await.map_err(fail)?;
+    model.change_tags(&id(TAGGED), &tag, &[], &request(0)).await.map_err(fail)?;
     let half = scene.said.len() / 2;
     let say = async |said: &[Said]| -> Result<(), String> {
         for (place, session) in SESSIONS.iter().enumerate() {
@@ -178,6 +186,10 @@ async fn check(
     let mut ids: Vec<MessageId> = found.iter().map(|(id, _)| *id).collect();
     ids.sort_unstable_by(|left, right| right.cmp(left));
     same("newest first", &ids, &hits.iter().map(|hit| hit.message).collect::<Vec<_>>())?;
+    let tagged = SearchFilter { tags: vec![Tag::from_stored(TAG)], ..SearchFilter::default() };
+    let tagged = oracle::every_page(store, &SearchRequest { filter: tagged, ..newest.clone() }).await.map_err(fail)?;
+    ids.retain(|message| said[message].session_id.as_str() == TAGGED);
+    same("with the tag", &ids, &tagged.iter().map(|hit| hit.message).collect::<Vec<_>>())?;
     let show = |hits: &[Hit], names: &Names| hits.iter().map(|hit| shown(hit, names)).collect::<Vec<_>>();
     let expect = show(&oracle::every_page(model, &newest).await.map_err(fail)?, models);
     same("shown", &expect, &show(&hits, ours))?;

@@ -4,7 +4,10 @@ use super::{MOMENTS, places, question};
 use crate::fixture::{assistant, at, id, new_session, request, source, title, user};
 use crate::{CaseResult, Setup};
 use hermes_session::search::{SearchFilter, SearchRequest};
-use hermes_session::{MessageBody, MessageId, NewMessage, NewSession, Role, Store, StoreError};
+use hermes_session::{
+    MessageBody, MessageId, MessageRequest, NewChild, NewMessage, NewSession, PageRequest, Relation, Role, Scope,
+    Store, StoreError, Tag,
+};
 
 /// Three sessions of different kinds, each with a word of a person, of the model and of a tool, at different times.
 async fn said(store: &dyn Store) -> Result<Vec<MessageId>, StoreError> {
@@ -95,6 +98,72 @@ pub async fn every_filter_by_itself(setup: Setup) -> CaseResult {
         ],
     )
     .await
+}
+
+/// A tag admits every session of the conversations that have it, several tags only those that have all, and an unknown tag nothing.
+pub async fn tags_admit_whole_conversations(setup: Setup) -> CaseResult {
+    let store = setup.idle_store("s").await;
+    let mut said = said(&*store).await?;
+    let aside = new_session("helper").child_of(id("one"), Relation::Delegate);
+    store.create(&aside, &request(2)).await?;
+    said.extend(store.append(&id("helper"), &[user("a cat aside")], &request(2)).await?);
+    store.split(&id("one"), &NewChild::new(id("tip")), &[user("the cat so far")], &request(100)).await?;
+    said.extend(store.messages(&id("tip"), &MessageRequest::first(9)).await?.iter().map(|message| message.id));
+    store.branch(&id("tip"), &NewChild::new(id("branch")), &request(101)).await?;
+    said.extend(store.messages(&id("branch"), &MessageRequest::first(9)).await?.iter().map(|message| message.id));
+    let all = SearchFilter::default;
+    let tags = |texts: &[&str]| texts.iter().map(|text| Tag::parse(text).unwrap()).collect::<Vec<Tag>>();
+    let tagged = |texts: &[&str]| SearchFilter { tags: tags(texts), ..all() };
+    check(&*store, &said, &[(tagged(&["pets"]), &[]), (tagged(&[]), &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])]).await?;
+    store.change_tags(&id("tip"), &tags(&["pets", "work"]), &[], &request(102)).await?;
+    store.change_tags(&id("three"), &tags(&["pets"]), &[], &request(103)).await?;
+    let scope = Scope::User { user_id: "anna".into(), source: None };
+    check(
+        &*store,
+        &said,
+        &[
+            (tagged(&["pets"]), &[0, 1, 2, 6, 7, 8, 9, 10]),
+            (tagged(&["work", "pets"]), &[0, 1, 2, 9, 10]),
+            (tagged(&["pet"]), &[]),
+            (tagged(&["pets", "absent"]), &[]),
+            (SearchFilter { scope, ..tagged(&["pets"]) }, &[0, 1, 2, 9, 10]),
+            (SearchFilter { sessions: Some(crate::fixture::ids(&["one", "two"])), ..tagged(&["pets"]) }, &[0, 1, 2]),
+            (SearchFilter { exclude_sessions: crate::fixture::ids(&["one"]), ..tagged(&["work"]) }, &[9, 10]),
+            (SearchFilter { roles: Some(vec![Role::User]), ..tagged(&["pets"]) }, &[0, 6, 9, 10]),
+            (SearchFilter { title: Some("CAFE".into()), ..tagged(&["pets"]) }, &[0, 1, 2, 10]),
+        ],
+    )
+    .await?;
+    store.change_tags(&id("one"), &[], &tags(&["pets"]), &request(104)).await?;
+    check(&*store, &said, &[(tagged(&["pets"]), &[6, 7, 8]), (tagged(&["work"]), &[0, 1, 2, 9, 10])]).await
+}
+
+/// A tag of many conversations admits all of them, and no other.
+pub async fn a_tag_of_many_conversations(setup: Setup) -> CaseResult {
+    const MANY: i32 = 150;
+    let store = setup.idle_store("s").await;
+    let tag = vec![Tag::parse("pets")?];
+    let (mut said, mut expect) = (Vec::new(), Vec::new());
+    for number in 0..MANY {
+        let name = format!("s{number}");
+        store.create(&new_session(&name), &request(number)).await?;
+        said.extend(store.append(&id(&name), &[user("cat")], &request(number)).await?);
+        if number % 3 > 0 {
+            store.change_tags(&id(&name), &tag, &[], &request(number)).await?;
+            expect.push(number as usize);
+        }
+    }
+    for moment in MOMENTS {
+        moment.come(&*store).await?;
+        for query in ["cat", "\"\" NOT dog"] {
+            let filter = SearchFilter { tags: tag.clone(), ..SearchFilter::default() };
+            let page = PageRequest::first(1_000);
+            let mut found = places(&*store, &SearchRequest { filter, page, ..question(query) }, &said).await?;
+            found.sort_unstable();
+            assert_eq!(found, expect, "{moment:?}, {query}");
+        }
+    }
+    Ok(())
 }
 
 /// Filters narrow each other.

@@ -7,7 +7,7 @@ use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
 use hermes_sql::server::Fields as _;
-use hermes_sql::{scope, stored};
+use hermes_sql::{marks, scope, stored};
 
 /// As many sessions are listed. More are asked for message by message.
 const FEW: usize = 64;
@@ -102,7 +102,9 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
         sql += &format!(" AND NOT ({})", values.among("s.id", filter.exclude_sessions.iter().map(|id| id.as_str())));
     }
     let exact = |column: &str| format!("CAST({column} AS BINARY)");
-    sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), exact, |value| values.bind(kept(value)));
+    let mut bind = |value: &str| values.bind(kept(value));
+    sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), exact, &mut bind);
+    sql += &marks::session_has(&filter.tags, "s.id", bind);
     sql
 }
 

@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
-use hermes_sql::{scope, stored};
+use hermes_sql::{marks, scope, stored};
 
 /// As many sessions are listed, and their messages are looked up. More are asked for message by message.
 const FEW: usize = 64;
@@ -102,9 +102,9 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
         let sessions: Vec<String> = filter.exclude_sessions.iter().map(|id| id.as_str().to_owned()).collect();
         ask("s.id <> ALL(?::text[])", values.bind(sessions));
     }
-    sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), ToOwned::to_owned, |value| {
-        format!("{}::text", values.bind(kept(value)))
-    });
+    let mut bind = |value: &str| format!("{}::text", values.bind(kept(value)));
+    sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), ToOwned::to_owned, &mut bind);
+    sql += &marks::session_has(&filter.tags, "s.id", bind);
     sql
 }
 

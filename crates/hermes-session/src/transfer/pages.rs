@@ -29,7 +29,7 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// All sessions, or those behind one.
     pub(super) fn new(store: &'a dyn SessionStore, after: Option<&SessionId>) -> Self {
-        let after = after.map(|id| ListCursor { key: 0.0, id: id.clone() });
+        let after = after.map(|id| ListCursor::new(0.0, id.clone()));
         let page = PageRequest::first(ROWS);
         let filter = SessionFilter::default();
         let first = ListRequest { view: View::Sessions, filter, order: Order::Id, page, after };

@@ -3,7 +3,7 @@
 use super::postings::Said;
 use crate::server::row::given as text;
 use crate::server::{Fields as _, Odd, ServerRow, Sql, among};
-use crate::{scope, stored};
+use crate::{marks, scope, stored};
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::search_text::{self, Columns};
 use hermes_session::{Content, MessageBody, Role, SessionId, Source, Timestamp};
@@ -16,10 +16,12 @@ pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -
         FROM messages m JOIN sessions s ON s.id = m.session_id WHERE ";
     let mut all = Vec::with_capacity(ids.len());
     let (mut condition, mut values) = among("m.id", 1, ids.iter().copied());
-    condition += &scope::condition(&filter.scope, &scope::root_of("s.id"), transaction.dialect().exact, |value| {
+    let mut bind = |value: &str| {
         values.push(stored::without_nul(value).as_ref().into());
         format!("${}", values.len())
-    });
+    };
+    condition += &scope::condition(&filter.scope, &scope::root_of("s.id"), transaction.dialect().exact, &mut bind);
+    condition += &marks::session_has(&filter.tags, "s.id", bind);
     for row in transaction.rows(&format!("{SQL}{condition}"), values).await? {
         let (source, user_id) = (Source::from_stored(text(&row, 8).unwrap_or_default()), text(&row, 9));
         let tool_name = text(&row, 6);
@@ -42,7 +44,7 @@ pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -
             model: said.model.as_deref(),
             title: said.title.as_deref(),
             // The statement asked for it.
-            is_in_scope: true,
+            has_admitted_conversation: true,
         };
         if filter.admits_session(facts) && filter.admits_message(&said.role, said.said_at) {
             all.push(said);

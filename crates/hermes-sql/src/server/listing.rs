@@ -13,6 +13,36 @@ use std::fmt::Write as _;
 
 /// `list` of the contract.
 pub async fn list<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Listing, T::Failure> {
+    let rows = match request.order {
+        Order::PinnedFirst => pinned_first(transaction, request).await?,
+        _ => in_order(transaction, request).await?,
+    };
+    let limit = request.page.limit() as usize;
+    let next = rows.last().filter(|_| limit > 0 && rows.len() == limit).map(|row| row.place.clone());
+    Ok(Listing { rows: rows.into_iter().map(|row| row.summary).collect(), unreadable: Vec::new(), next })
+}
+
+/// The page of a list with the pinned rows first. There are few of them, so all are read, and the offset of the others is known.
+async fn pinned_first<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Vec<Placed>, T::Failure> {
+    let [pinned, others] = request.pinned_parts();
+    let (mut page, mut found) = (request.page.clone(), Vec::new());
+    if let Some(pinned) = pinned {
+        let mut rows = rows(transaction, &pinned, false).await?;
+        rows.retain(|row| pinned.filter.admits(&row.summary));
+        let passed = rows.len().min(usize::try_from(page.offset()).unwrap_or(usize::MAX));
+        found = rows.into_iter().skip(passed).take(page.limit() as usize).collect();
+        found.iter_mut().for_each(|row| row.place.is_pinned = true);
+        add_usage(transaction, request.view, &mut found).await?;
+        page = page.rest(passed as u64, found.len() as u32);
+    }
+    if let Some(others) = others.filter(|_| page.limit() > 0) {
+        found.extend(in_order(transaction, &ListRequest { page, ..others }).await?);
+    }
+    Ok(found)
+}
+
+/// The page of a list in any other order.
+async fn in_order<T: Sql>(transaction: &T, request: &ListRequest) -> Result<Vec<Placed>, T::Failure> {
     let is_by_size = matches!(request.order, Order::Messages | Order::Cost);
     // A title is compared as the domain compares it, and size is no column: such rows are told from all of them.
     let is_sifted = is_by_size || request.filter.title.is_some();
@@ -42,8 +72,7 @@ pub async fn list<T: Sql>(transaction: &T, request: &ListRequest) -> Result<List
             add_usage(transaction, request.view, &mut rows).await?;
         }
     }
-    let next = rows.last().filter(|_| limit > 0 && rows.len() == limit).map(|row| row.place.clone());
-    Ok(Listing { rows: rows.into_iter().map(|row| row.summary).collect(), unreadable: Vec::new(), next })
+    Ok(rows)
 }
 
 /// A row and its place in the list.
@@ -61,7 +90,7 @@ async fn rows<T: Sql>(transaction: &T, request: &ListRequest, is_page: bool) -> 
     let (sql, values) = page(transaction.dialect(), request, is_page);
     let (mut placed, mut are_tagged) = (Vec::new(), Vec::new());
     for row in transaction.rows(&sql, values).await? {
-        let place = ListCursor { id: row.id(MARKS)?, key: row.try_get(MARKS + 1)? };
+        let place = ListCursor::new(row.try_get(MARKS + 1)?, row.id(MARKS)?);
         let mut summary = decode::summary(&Restored::new(&row))?;
         summary.pinned_at = row.try_get::<Option<f64>>(MARKS + 2)?.map(Timestamp::from_seconds).transpose()?;
         are_tagged.push(row.try_get::<bool>(MARKS + 3)?);
@@ -85,7 +114,7 @@ fn page(dialect: &Dialect, request: &ListRequest, is_page: bool) -> (String, Vec
         View::Sessions => ("h.last_active", "h.preview", "1", "h.session_id"),
     };
     let (key, direction, after) = match request.order {
-        Order::Active => (active, "DESC", "<"),
+        Order::Active | Order::PinnedFirst => (active, "DESC", "<"),
         Order::Started => ("h.started_at", "DESC", "<"),
         Order::Id | Order::Messages | Order::Cost => (active, "ASC", ">"),
     };

@@ -5,7 +5,7 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::hidden::seen;
 use crate::row::{text, time};
-use crate::{mend, private};
+use crate::{marks, mend, private};
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::{Role, SessionId, Source, Timestamp};
 use hermes_sql::scope;
@@ -121,7 +121,7 @@ impl<'d> Rows<'d> {
                 })
             })
             .optional()?;
-        let is_in_scope = card.is_some() && self.is_in_scope(id)?;
+        let has_admitted_conversation = card.is_some() && self.has_admitted_conversation(id)?;
         let card = card.map(|mut card| {
             card.is_admitted = self.filter.admits_session(SessionFacts {
                 id: &card.id,
@@ -129,7 +129,7 @@ impl<'d> Rows<'d> {
                 user_id: card.user_id.as_deref(),
                 model: card.model.as_deref(),
                 title: card.title.as_deref(),
-                is_in_scope,
+                has_admitted_conversation,
             });
             Rc::new(card)
         });
@@ -137,25 +137,27 @@ impl<'d> Rows<'d> {
         Ok(card)
     }
 
-    /// Whether the conversation of a session is within the filter's scope.
-    fn is_in_scope(&self, id: &str) -> Result<bool, Failure> {
-        if !self.filter.scope.is_bounded() {
+    /// Returns whether the conversation of a session is within the filter's scope and has its tags.
+    fn has_admitted_conversation(&self, id: &str) -> Result<bool, Failure> {
+        if !self.filter.asks_of_conversation() {
             return Ok(true);
         }
-        let (sql, mut values) = self.scoped();
+        let (sql, mut values) = self.in_admitted_conversations();
         values.push(id.to_owned());
         let mut statement = self.database.prepare_cached(&format!("{sql} AND h.session_id = ?"))?;
         Ok(statement.exists(params_from_iter(values))?)
     }
 
-    /// The statement for all sessions within the filter's scope, and its values.
-    fn scoped(&self) -> (String, Vec<String>) {
+    /// Returns the statement for all sessions of conversations within the filter's scope that have its tags, and its values.
+    fn in_admitted_conversations(&self) -> (String, Vec<String>) {
         let mut values = Vec::new();
-        let condition = scope::condition(&self.filter.scope, "h.root", ToOwned::to_owned, |value| {
+        let mut bind = |value: &str| {
             values.push(value.to_owned());
             "?".to_owned()
-        });
-        (format!("SELECT h.session_id FROM hx_session h WHERE 1{condition}"), values)
+        };
+        let scope = scope::condition(&self.filter.scope, "h.root", ToOwned::to_owned, &mut bind);
+        let tags = marks::tags_condition(self.database.shape(), &self.filter.tags, bind);
+        (format!("SELECT h.session_id FROM hx_session h WHERE 1{scope}{tags}"), values)
     }
 
     /// The messages of the few sessions that a filter admits; nothing if it admits many, so that asking of each message is quicker.
@@ -174,7 +176,7 @@ impl<'d> Rows<'d> {
             }
         } else {
             // As a rule the first ones tell that there are many.
-            let ((sql, values), database) = (self.scoped(), self.database);
+            let ((sql, values), database) = (self.in_admitted_conversations(), self.database);
             let mut statement = database.prepare_cached(&sql)?;
             let mut rows = statement.query(params_from_iter(values))?;
             while let Some(row) = rows.next()? {
