@@ -1,7 +1,7 @@
 //! The only place that reads the clock and the time zone.
 
-use crate::ui::time::Now;
 use hermes_session::Timestamp;
+use hermes_terminal::time::Now;
 use jiff::tz::TimeZone;
 
 /// The moment it is, where the person is.

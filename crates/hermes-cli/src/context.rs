@@ -7,11 +7,11 @@ pub(crate) use open::{OpenStore, Opened};
 
 use crate::error::CliError;
 use crate::ui::Ui;
-use crate::ui::shell::shell_word;
-use crate::ui::time::Now;
 use hermes_app::{AppError, UrlOrigin, Workspace};
 use hermes_config::{Environment, Flags, Secret, Settings, env};
 use hermes_store::StoreUrl;
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::time::Now;
 use std::sync::Arc;
 
 /// What every command gets.

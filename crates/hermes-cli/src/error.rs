@@ -1,12 +1,16 @@
 //! What a command answers when it can't do its work: a text, hints, an exit code.
 
-use crate::ui::Line;
 use hermes_app::{AppError, UrlOrigin};
 use hermes_config::{ConfigError, Origin};
 use hermes_session::{Invalid, StoreError};
+use hermes_terminal::Line;
+use hermes_terminal::TerminalError;
 use std::error::Error;
 use std::io;
 use std::process::ExitCode;
+
+/// The hint for output that could not be written.
+const OUTPUT_HINT: &str = "see where the output goes";
 
 /// Whose matter an error is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +87,7 @@ impl CliError {
     /// Output that could not be written.
     pub(crate) fn output(error: io::Error) -> Self {
         let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::Closed } else { Kind::User };
-        Self::new(kind, OutputError(error), "see where the output goes")
+        Self::new(kind, OutputError(error), OUTPUT_HINT)
     }
 
     /// Whose matter it is.
@@ -130,6 +134,18 @@ impl CliError {
 #[derive(Debug, thiserror::Error)]
 #[error("could not write the output")]
 struct OutputError(#[source] io::Error);
+
+impl From<TerminalError> for CliError {
+    fn from(error: TerminalError) -> Self {
+        let (kind, hint) = match &error {
+            TerminalError::Closed(_) => (Kind::Closed, OUTPUT_HINT),
+            TerminalError::Output(_) => (Kind::User, OUTPUT_HINT),
+            TerminalError::Pager(_) => (Kind::User, "set PAGER to a program that is there, or give --no-pager"),
+            TerminalError::Screen(_) => (Kind::User, "`hermes sessions list` needs no screen"),
+        };
+        Self::new(kind, error, hint)
+    }
+}
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {

@@ -8,11 +8,12 @@ pub(crate) use target::{Draft, Target};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::stop::Stop;
+use crate::ui::changes;
 use crate::ui::changes::Written;
-use crate::ui::{Progress, changes};
 use book::Book;
 use hermes_session::export::Exporter;
 use hermes_session::{SessionFilter, SessionId, StateCounts, Store, StoreError, Unreadable};
+use hermes_terminal::Progress;
 use std::path::Path;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

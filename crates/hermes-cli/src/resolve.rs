@@ -2,14 +2,15 @@
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::ui::layout::{cut, fit, width};
-use crate::ui::{Line, Visible, trash as shown};
+use crate::ui::trash as shown;
 use anstyle::Style;
 use hermes_app::last_list::NoRow;
 pub(crate) use hermes_app::resolve::Resolved;
 use hermes_app::resolve::{ResolveError, SessionCandidate};
 use hermes_app::trash::{self, FindTrashedError};
 use hermes_session::{Maintenance, SessionId, SessionStore, Trashed};
+use hermes_terminal::layout::{cut, fit, width};
+use hermes_terminal::{Line, Visible};
 
 /// What can be typed for a session, for help and hints.
 pub(crate) const FORMS: &str = "give an id, the start of one, a title, @last, or the number of a row such as @3";

@@ -2,11 +2,11 @@
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::ui::checks::number;
 use crate::ui::hits::{self, Look};
-use crate::ui::marked::Marks;
 use hermes_session::Store;
 use hermes_session::search::{SearchAnswer, SearchRequest, Served};
+use hermes_terminal::figures::number;
+use hermes_terminal::highlight::Delimiters;
 use std::time::Duration;
 
 /// From this many messages on, scanning what is not indexed takes time that a person notices.
@@ -22,11 +22,11 @@ pub(crate) async fn print_hits(
     request: &SearchRequest,
     with_context: bool,
 ) -> Result<SearchAnswer, CliError> {
-    let (columns, marks) = (context.ui.width(), Marks::new());
-    let request = SearchRequest { snippet: marks.style(hits::snippet_length(columns)), ..request.clone() };
+    let (columns, delimiters) = (context.ui.width(), Delimiters::random());
+    let request = SearchRequest { snippet: delimiters.style(hits::snippet_length(columns)), ..request.clone() };
     let answer = store.search(&request).await?;
     let look = Look { with_context, is_styled: context.ui.is_styled(), columns };
-    context.ui.print(hits::list(&answer.hits, &marks, look, &context.now))?;
+    context.ui.print(hits::list(&answer.hits, &delimiters, look, &context.now))?;
     if !answer.hits.is_empty() {
         notes(&answer.served, request.timeout).iter().for_each(|note| context.ui.note(note));
     }

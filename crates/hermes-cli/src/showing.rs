@@ -2,13 +2,13 @@
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::ui::output::Output;
-use crate::ui::transcript::{Detail, Segments, Transcript};
-use crate::ui::{Line, recap, transcript};
 use hermes_session::recap::{RecapLimits, recap as recap_of};
 use hermes_session::{
     Extent, Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StateCounts, StoreError, replay,
 };
+use hermes_terminal::output::Output;
+use hermes_terminal::transcript::{Detail, Segments, Transcript};
+use hermes_terminal::{Line, recap, transcript};
 
 /// How many messages are in memory at once. Each page reads all ids of the session, so small pages cost more than they save.
 const PAGE: u32 = 1_000;
@@ -22,7 +22,7 @@ pub(crate) async fn show(
 ) -> Result<(), CliError> {
     let mut output = Output::plain(&context.ui);
     write(context, store, id, detail, false, &mut output).await?;
-    output.finish()
+    Ok(output.finish()?)
 }
 
 /// Prints the panel that shows where a session stopped.
@@ -46,11 +46,11 @@ pub(crate) async fn write(
     let mut transcript = Transcript::new(detail, context.ui.is_styled(), context.ui.width());
     let extent = if is_every { Extent::Every } else { Extent::Transcript };
     pages(store, id, extent, |messages| {
-        messages.iter().try_for_each(|message| output.lines(transcript.message(message, &context.now)))
+        Ok(messages.iter().try_for_each(|message| output.lines(transcript.message(message, &context.now)))?)
     })
     .await?;
     match transcript::not_shown(states).filter(|_| !is_every) {
-        Some(line) => output.lines(vec![Line::default(), line]),
+        Some(line) => Ok(output.lines(vec![Line::default(), line])?),
         None => Ok(()),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! What is typed names a span, a day or a minute, and all of it is meant: `--since` begins where the span does, `--until` ends where it ends.
 
-use crate::ui::time::Now;
 use hermes_session::{Invalid, Timestamp};
+use hermes_terminal::time::Now;
 use jiff::civil::{Date, DateTime};
 
 const HINT: &str =

@@ -11,10 +11,10 @@ use std::process::Command;
 /// The longest source file. One that comes near is looked at for a seam.
 const MAX_LINES: usize = 600;
 
-/// How many packages we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety,
+/// How many packages of others we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety,
 /// that of MySQL sixty, twenty of them for names of hosts in any script; the MCP server and HTTP for it thirty; drawing on a whole
-/// screen and reading its keys seventeen. Crates of ours count too.
-const MAX_PACKAGES: usize = 354;
+/// screen and reading its keys seventeen.
+const MAX_PACKAGES: usize = 340;
 
 const LICENCES: [&str; 12] = [
     "MIT",
@@ -104,6 +104,7 @@ fn arrows_point_one_way() {
         ("hermes-recall", vec!["hermes-session"]),
         ("hermes-rpc", vec!["hermes-session", "hermes-recall", "hermes-app"]),
         ("hermes-config", vec![]),
+        ("hermes-terminal", vec!["hermes-config", "hermes-session"]),
         ("hermes-conformance", vec!["hermes-session"]),
     ]);
     for (name, dependencies) in &arrows {
@@ -117,7 +118,9 @@ fn arrows_point_one_way() {
         }
     }
     for outside in ["rusqlite", "tokio", "clap"] {
-        assert!(!arrows["hermes-session"].contains(outside), "the domain must not build on {outside}");
+        for name in ["hermes-session", "hermes-terminal"] {
+            assert!(!arrows[name].contains(outside), "{name} must not build on {outside}");
+        }
     }
     for outside in ["clap", "crossterm", "anstream", "indicatif", "tokio"] {
         assert!(!arrows["hermes-app"].contains(outside), "the application layer must not build on {outside}");
@@ -295,6 +298,6 @@ fn packages_are_few_and_free() {
         assert!(is_allowed(licence), "{} is under {licence:?}", package["name"]);
     }
     let lock = std::fs::read_to_string(workspace().join("Cargo.lock")).unwrap();
-    let count = lock.lines().filter(|line| *line == "[[package]]").count();
+    let count = lock.lines().filter(|line| line.starts_with("source = ")).count();
     assert!(count <= MAX_PACKAGES, "{count} packages in Cargo.lock");
 }

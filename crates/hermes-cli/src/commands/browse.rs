@@ -18,12 +18,12 @@ mod work;
 use crate::clock;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::ui::Line;
-use crate::ui::screen::{self, Screen};
 use desk::Desk;
 use event::{Effect, Event, Input, Notice};
 use hermes_app::listing::source_filter;
 use hermes_session::SessionId;
+use hermes_terminal::Line;
+use hermes_terminal::screen::{self, Screen};
 use state::State;
 use std::pin::pin;
 use std::rc::Rc;
@@ -199,7 +199,10 @@ fn ended(signal: u8) -> CliError {
 /// The event with the size that is drawn for.
 fn sized(event: Event, screen: &Screen) -> Result<Event, CliError> {
     match event {
-        Event::Resized(..) => screen.size().map(|(width, height)| Event::Resized(width, height)),
+        Event::Resized(..) => {
+            let (width, height) = screen.size()?;
+            Ok(Event::Resized(width, height))
+        }
         event => Ok(event),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::ui::shell::shell_word;
+use hermes_terminal::shell::shell_word;
 
 /// Prints a script that completes commands, options, and the ids and titles of sessions
 ///

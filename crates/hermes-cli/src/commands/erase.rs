@@ -4,7 +4,6 @@ use crate::context::{Context, OpenStore, Opened};
 use crate::error::{CliError, Kind};
 use crate::reports::EraseOutcome;
 use crate::resolve::{find_trashed, resolve};
-use crate::ui::shell::shell_word;
 use crate::ui::{erase as shown, json};
 use crate::warnings;
 use hermes_app::Transcripts;
@@ -14,6 +13,7 @@ use hermes_session::versions::{Versions, versions};
 use hermes_session::{Maintenance, Request, SessionId, StoreError};
 use hermes_sqlite::{ErasePhase, Erased, Rewritten, SqliteOptions, erasing, finish_erasing, look_through};
 use hermes_store::StoreUrl;
+use hermes_terminal::shell::shell_word;
 use std::path::{Path, PathBuf};
 
 /// Deletes a conversation so that nothing of it is left in the store's files, and proves it by looking for it

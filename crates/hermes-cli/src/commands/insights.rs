@@ -3,12 +3,13 @@
 use crate::context::{Context, Opened};
 use crate::error::CliError;
 use crate::exporting::{Draft, Target};
-use crate::ui::checks::size;
 use crate::ui::insights::{Report, lines, page};
-use crate::ui::time::Now;
-use crate::ui::{Line, json};
+use crate::ui::json;
 use hermes_app::listing::source_filter;
 use hermes_session::{InsightsRequest, Invalid, SessionFilter, Source};
+use hermes_terminal::Line;
+use hermes_terminal::figures::size;
+use hermes_terminal::time::Now;
 use std::path::PathBuf;
 
 /// A hundred years.

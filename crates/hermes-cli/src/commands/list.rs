@@ -2,14 +2,15 @@
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::ui::json;
 use crate::ui::sessions::{self, Look};
-use crate::ui::shell::shell_word;
-use crate::ui::time::Now;
-use crate::ui::{Line, json};
 use crate::{warnings, when};
 use hermes_app::last_list::LastList;
 use hermes_app::listing::{ListPage, default_filter, page, source_filter, tags};
 use hermes_session::{Invalid, ListRequest, Order, PageRequest, SessionFilter, View};
+use hermes_terminal::Line;
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::time::Now;
 
 /// Lists conversations, the pinned ones first, then the one used last
 ///
@@ -96,7 +97,9 @@ impl ListArgs {
                 ..source_filter(&self.source, &self.exclude_source)?
             },
             order: match self.order {
-                ListOrder::Active => Order::Active,
+                // A list of single sessions stands in the order that was asked for.
+                ListOrder::Active if self.all => Order::Active,
+                ListOrder::Active => Order::PinnedFirst,
                 ListOrder::Started => Order::Started,
                 ListOrder::Messages => Order::Messages,
                 ListOrder::Cost => Order::Cost,

@@ -3,11 +3,12 @@
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
-use crate::ui::{Progress as Bar, checks, json, store};
+use crate::ui::{checks, json, store};
 use crate::warnings;
 use hermes_app::migrate::{MigrateError, MigrateEvent, Migrated, migrate};
 use hermes_session::transfer::{BATCH, FindingKind, Phase, TransferError, TransferOptions};
 use hermes_store::StoreUrl;
+use hermes_terminal::Progress as Bar;
 use std::ops::ControlFlow;
 
 /// How many sessions that differ are printed.

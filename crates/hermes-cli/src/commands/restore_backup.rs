@@ -2,10 +2,11 @@
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::ui::{Line, checks, json};
+use crate::ui::{checks, json};
 use hermes_session::StoreError;
 use hermes_sqlite::restore_backup;
 use hermes_store::StoreUrl;
+use hermes_terminal::Line;
 use std::path::{Path, PathBuf};
 
 /// Puts a backup in the place of the store, once nobody has that open, and keeps the old file

@@ -4,17 +4,17 @@ use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
 use crate::resolve::{self, resolve};
 use crate::searching::print_hits;
-use crate::ui::checks::number;
 use crate::ui::hits;
 use crate::ui::json;
-use crate::ui::marked::Marks;
-use crate::ui::shell::shell_word;
-use crate::ui::time::Now;
 use crate::when;
 use hermes_app::last_list::LastList;
 use hermes_app::listing;
 use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
-use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
+use hermes_session::{Invalid, PageRequest, Role, SessionId, SessionStore, Store};
+use hermes_terminal::figures::number;
+use hermes_terminal::highlight::Delimiters;
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::time::Now;
 use std::time::Duration;
 
 /// How many characters of a message a program gets.
@@ -120,6 +120,7 @@ impl SearchArgs {
             user_id: self.user.clone(),
             title: self.title.clone(),
             model: self.model.clone(),
+            tags: listing::tags(&self.tag)?,
             ..SearchFilter::default()
         })
     }
@@ -158,18 +159,10 @@ impl SearchArgs {
 
 pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliError> {
     let mut request = args.request(&context.now).map_err(CliError::usage)?;
-    let tags = listing::tags(&args.tag).map_err(CliError::usage)?;
     let Opened { store, settings, .. } = context.open_for_reading().await?;
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
     if let Some(text) = &args.session {
         request.filter.sessions = Some(conversation(context, &*store, text).await?);
-    }
-    if !tags.is_empty() {
-        let filter = SessionFilter { tags, ..SessionFilter::default() };
-        let mut tagged = marks::sessions(&*store, filter).await?;
-        let named = request.filter.sessions.take();
-        tagged.retain(|id| named.as_ref().is_none_or(|named| named.contains(id)));
-        request.filter.sessions = Some(tagged);
     }
     let answer = search(context, &*store, &args, request.clone()).await?;
     suggest_adopting(context, &answer.served);
@@ -200,11 +193,11 @@ async fn search(
     mut request: SearchRequest,
 ) -> Result<SearchAnswer, CliError> {
     if args.json {
-        let marks = Marks::new();
-        request.snippet = marks.style(LENGTH_FOR_PROGRAMS);
+        let delimiters = Delimiters::random();
+        request.snippet = delimiters.style(LENGTH_FOR_PROGRAMS);
         let answer = store.search(&request).await?;
         let next = json::Next { offset: next_offset(&request, &answer), place: next_place(&request, &answer) };
-        context.ui.json(&json::search(&args.text(), &answer, &next, &marks))?;
+        context.ui.json(&json::search(&args.text(), &answer, &next, &delimiters))?;
         return Ok(answer);
     }
     let answer = print_hits(context, store, &request, args.context).await?;

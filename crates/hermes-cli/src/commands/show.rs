@@ -4,10 +4,11 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::showing::{pages, session, show_recap, states, write};
-use crate::ui::output::{JsonOutput, Output};
-use crate::ui::transcript::Detail;
-use crate::ui::{json, transcript};
+use crate::ui::json;
 use hermes_session::{Extent, Maintenance, SessionId, export};
+use hermes_terminal::output::{JsonOutput, Output};
+use hermes_terminal::transcript;
+use hermes_terminal::transcript::Detail;
 
 /// Shows a session: what it is and what was said in it
 ///
@@ -54,7 +55,7 @@ pub(crate) async fn run(context: &Context, args: ShowArgs) -> Result<(), CliErro
         }
         write(context, &*store, id, detail, args.all, &mut output).await?;
     }
-    output.finish()
+    Ok(output.finish()?)
 }
 
 /// What a person reads long texts with.
@@ -72,9 +73,9 @@ async fn write_json(context: &Context, store: &dyn Maintenance, id: &SessionId) 
             text.push_str(if std::mem::take(&mut is_first) { "" } else { ", " });
             text.push_str(&export::message_object(message));
         }
-        output.piece(&text)
+        Ok(output.piece(&text)?)
     })
     .await?;
     output.piece(behind)?;
-    output.finish()
+    Ok(output.finish()?)
 }

@@ -2,11 +2,12 @@
 
 use super::{Access, Context};
 use crate::error::CliError;
-use crate::ui::{Progress, Ui};
+use crate::ui::Ui;
 use hermes_app::Transcripts;
 use hermes_config::Settings;
 use hermes_session::Store;
 use hermes_store::{Adopt, OpenOptions, StoreUrl};
+use hermes_terminal::Progress;
 use std::ops::Deref;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Conversations as Markdown, read piece by piece.
 
-use crate::ui::document;
-use crate::ui::time::Now;
 use hermes_session::{
     ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore, StateCounts,
     StoreError, Unreadable, View,
 };
+use hermes_terminal::document;
+use hermes_terminal::time::Now;
 use std::collections::VecDeque;
 
 /// How many messages are held at once.

@@ -1,6 +1,6 @@
 //! What `doctor` found.
 
-use crate::ui::shell::shell_word;
+use hermes_terminal::shell::shell_word;
 use std::path::PathBuf;
 
 /// How bad something is.

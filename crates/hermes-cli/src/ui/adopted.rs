@@ -1,8 +1,8 @@
 //! What adopting a store did.
 
-use super::Line;
-use super::checks::plural;
 use crate::reports::Adopted;
+use hermes_terminal::Line;
+use hermes_terminal::figures::plural;
 
 /// Prints what was added, what was kept and how to undo it.
 pub(crate) fn lines(adopted: &Adopted, place: &str) -> Vec<Line> {

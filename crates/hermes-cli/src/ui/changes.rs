@@ -1,15 +1,16 @@
 //! What commands that change something tell a person, before and after.
 
-use super::checks::{fact, messages, number, plural, size};
-use super::shell::shell_word;
-use super::table::{Column, Table};
-use super::time::Now;
-use super::{Line, Visible};
+use super::checks::{fact, messages};
 use anstyle::{AnsiColor, Style};
 use hermes_app::trash::{DeletePreview, DeleteReport};
 use hermes_session::import::{Finding, FindingKind, ImportReport};
 use hermes_session::retention::{Candidate, Pruned};
 use hermes_session::{SessionId, StateCounts, Title};
+use hermes_terminal::figures::{number, plural, size};
+use hermes_terminal::shell::shell_word;
+use hermes_terminal::table::{Column, Table};
+use hermes_terminal::time::Now;
+use hermes_terminal::{Line, Visible};
 use std::path::PathBuf;
 
 /// How narrow a title may become in a table.

@@ -1,8 +1,9 @@
 //! What `detach` asks and reports.
 
-use super::Line;
-use super::checks::{fact, plural};
+use super::checks::fact;
 use hermes_sqlite::{Detached, Holdings};
+use hermes_terminal::Line;
+use hermes_terminal::figures::plural;
 use std::path::Path;
 
 /// Names what is about to happen, before anybody is asked.

@@ -1,10 +1,10 @@
 //! What is wrong, how bad it is, and what mends it.
 
-use super::checks::plural;
-use super::layout::{fit, width, wrap};
-use super::{Line, Visible};
 use crate::reports::{Degree, Diagnosis, Item};
 use anstyle::{AnsiColor, Style};
+use hermes_terminal::figures::plural;
+use hermes_terminal::layout::{fit, width, wrap};
+use hermes_terminal::{Line, Visible};
 
 /// A line for each thing that was looked at, and what mends it below it.
 pub(crate) fn lines(diagnosis: &Diagnosis, columns: usize) -> Vec<Line> {

@@ -1,12 +1,14 @@
 //! What erasing is about and came to, for a person.
 
-use super::checks::{fact, number, plural, size};
-use super::time::Now;
-use super::{Line, changes, trash};
+use super::checks::fact;
+use super::{changes, trash};
 use crate::reports::EraseOutcome;
 use anstyle::Style;
 use hermes_app::trash::DeletePreview;
 use hermes_session::versions::Versions;
+use hermes_terminal::Line;
+use hermes_terminal::figures::{number, plural, size};
+use hermes_terminal::time::Now;
 
 /// What would go: what the store has of it, and what the trash has.
 pub(crate) fn question(

@@ -1,13 +1,13 @@
 //! What a search found: conversations in the order of their first hits, and under each its hits.
 
-use super::layout::{cut, fit, width};
-use super::marked::Marks;
-use super::time::Now;
-use super::transcript::speaker;
-use super::{Line, Visible};
 use anstyle::{AnsiColor, Style};
 use hermes_session::SessionId;
 use hermes_session::search::{Hit, Neighbour};
+use hermes_terminal::highlight::Delimiters;
+use hermes_terminal::layout::{cut, fit, width};
+use hermes_terminal::time::Now;
+use hermes_terminal::transcript::speaker;
+use hermes_terminal::{Line, Visible};
 
 const INDENT: usize = 2;
 const GAP: usize = 2;
@@ -28,7 +28,7 @@ const MOST_LINES: usize = 3;
 pub(crate) struct Look {
     /// With the messages beside each.
     pub(crate) with_context: bool,
-    /// With what matched in a style of its own; else marks stand around it.
+    /// Whether matches have a style; otherwise `>>>` and `<<<` surround them.
     pub(crate) is_styled: bool,
     /// The width of the terminal.
     pub(crate) columns: usize,
@@ -40,7 +40,7 @@ pub(crate) fn snippet_length(columns: usize) -> usize {
 }
 
 /// The lines of an answer.
-pub(crate) fn list(hits: &[Hit], marks: &Marks, look: Look, now: &Now) -> Vec<Line> {
+pub(crate) fn list(hits: &[Hit], delimiters: &Delimiters, look: Look, now: &Now) -> Vec<Line> {
     let grid = Grid::of(hits, look, now);
     let mut lines = Vec::new();
     for (number, conversation) in conversations(hits).into_iter().enumerate() {
@@ -48,7 +48,7 @@ pub(crate) fn list(hits: &[Hit], marks: &Marks, look: Look, now: &Now) -> Vec<Li
             lines.push(Line::default());
         }
         lines.extend(head(number + 1, conversation[0], look, now));
-        lines.extend(conversation.into_iter().flat_map(|hit| grid.hit(hit, marks, now)));
+        lines.extend(conversation.into_iter().flat_map(|hit| grid.hit(hit, delimiters, now)));
     }
     lines
 }
@@ -122,10 +122,10 @@ impl Grid {
     }
 
     /// A hit, between its neighbours if they are asked for.
-    fn hit(&self, hit: &Hit, marks: &Marks, now: &Now) -> Vec<Line> {
+    fn hit(&self, hit: &Hit, delimiters: &Delimiters, now: &Now) -> Vec<Line> {
         let (label, style) = label(hit);
         let time = now.relative(hit.said_at);
-        let text = marks.read(&hit.snippet).shown(self.look.is_styled).lines(self.room(), MOST_LINES);
+        let text = delimiters.read(&hit.snippet).shown(self.look.is_styled).lines(self.room(), MOST_LINES);
         let found = self.entry((label, style), &time, text);
         let beside = |neighbour: &Option<Neighbour>| {
             let neighbour = neighbour.as_ref().filter(|_| self.look.with_context);
@@ -161,7 +161,7 @@ impl Grid {
                 lines.push(Line::plain_text(" ".repeat(self.margin)));
             }
             if let Some(line) = lines.last_mut() {
-                line.0.extend(pieces);
+                line.extend(pieces);
             }
         }
         lines

@@ -8,10 +8,10 @@ mod text;
 pub(crate) use html::page;
 pub(crate) use text::lines;
 
-use super::checks::{dollars, number, plural, short};
-use super::time::Now;
 use hermes_session::insights::{Activity, Distinction, Notable, SkillUse, Tally};
 use hermes_session::{Insights, Timestamp};
+use hermes_terminal::figures::{dollars, number, plural, short};
+use hermes_terminal::time::Now;
 use jiff::civil::Date;
 use std::cmp::Reverse;
 

@@ -10,8 +10,6 @@ pub(crate) mod repaired;
 pub(crate) mod store;
 pub(crate) mod trash;
 
-use super::marked::Marks;
-use super::transcript::Segments;
 use crate::reports::Optimized;
 use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;
@@ -22,6 +20,8 @@ use hermes_session::{
 };
 use hermes_sqlite::BackupRestored;
 use hermes_store::Shrunk;
+use hermes_terminal::highlight::Delimiters;
+use hermes_terminal::transcript::Segments;
 
 /// A list that is to be filled, and what is behind its start.
 const EMPTY: &str = "[]";
@@ -211,7 +211,7 @@ pub(crate) struct Next {
 }
 
 /// What a search found.
-pub(crate) fn search(query: &str, answer: &SearchAnswer, next: &Next, marks: &Marks) -> String {
+pub(crate) fn search(query: &str, answer: &SearchAnswer, next: &Next, delimiters: &Delimiters) -> String {
     let way = match answer.served.way {
         Way::Index => "index",
         Way::Scan => "scan",
@@ -227,14 +227,14 @@ pub(crate) fn search(query: &str, answer: &SearchAnswer, next: &Next, marks: &Ma
         .raw("schema", &SCHEMA.to_string())
         .text("query", Some(query))
         .raw("served", &served.finish())
-        .raw("hits", &array(answer.hits.iter().map(|found| hit(found, marks))))
+        .raw("hits", &array(answer.hits.iter().map(|found| hit(found, delimiters))))
         .raw("next_offset", &next.offset.map_or_else(|| "null".into(), |offset| offset.to_string()))
         .text("next", next.place.as_deref());
     object.finish()
 }
 
-fn hit(hit: &Hit, marks: &Marks) -> String {
-    let found = marks.read(&hit.snippet);
+fn hit(hit: &Hit, delimiters: &Delimiters) -> String {
+    let found = delimiters.read(&hit.snippet);
     let places = found.in_characters().into_iter().map(|mark| format!("[{}, {}]", mark.start, mark.end));
     let tier = match hit.tier {
         Tier::Words => "words",

@@ -1,10 +1,10 @@
 //! What is told of pins and tags.
 
-use super::Line;
-use super::checks::number;
-use super::table::{Column, Table};
 use anstyle::Style;
 use hermes_session::{SessionId, Tag};
+use hermes_terminal::Line;
+use hermes_terminal::figures::number;
+use hermes_terminal::table::{Column, Table};
 
 /// Stands before the title of what is pinned.
 pub(crate) const SIGN: &str = "* ";

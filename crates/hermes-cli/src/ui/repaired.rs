@@ -1,10 +1,11 @@
 //! What was saved of a damaged file, and what was lost.
 
-use super::Line;
-use super::checks::{fact, number, plural};
-use super::shell::shell_word;
+use super::checks::fact;
 use crate::reports::RepairOutcome;
 use hermes_sqlite::SalvagedTable;
+use hermes_terminal::Line;
+use hermes_terminal::figures::{number, plural};
+use hermes_terminal::shell::shell_word;
 
 /// What it came to, for a person.
 pub(crate) fn lines(outcome: &RepairOutcome) -> Vec<Line> {

@@ -1,13 +1,13 @@
 //! A list of sessions: a table where there is room for one, a few short lines per session where there is not.
 
-use super::checks::dollars;
-use super::layout::{cut, fit};
 use super::marks;
-use super::table::{Column, Table};
-use super::time::Now;
-use super::{Line, Visible};
 use anstyle::{AnsiColor, Style};
 use hermes_session::SessionSummary;
+use hermes_terminal::figures::dollars;
+use hermes_terminal::layout::{cut, fit};
+use hermes_terminal::table::{Column, Table};
+use hermes_terminal::time::Now;
+use hermes_terminal::{Line, Visible};
 
 /// What stands where a session has no title.
 const NOTHING: &str = "—";

@@ -1,9 +1,9 @@
 //! Settings, each with who set it.
 
-use super::Line;
 use anstyle::Style;
 use hermes_config::Origin;
 use hermes_session::json::ObjectWriter;
+use hermes_terminal::Line;
 
 /// A setting as it may be shown.
 #[derive(Debug, Clone)]

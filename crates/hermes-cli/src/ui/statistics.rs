@@ -1,12 +1,12 @@
 //! How much a store holds: facts, then tables by source, by model and by what takes room, with bars where there is room for them.
 
-use super::Line;
-use super::bars::{barred, named, table};
-use super::checks::{dollars, number, short, size};
-use super::layout::cut;
-use super::time::Now;
 use anstyle::Style;
 use hermes_session::{IndexHealth, ModelStatistics, Room, SourceStatistics, Statistics, StoreStatus};
+use hermes_terminal::Line;
+use hermes_terminal::bars::{barred, named, table};
+use hermes_terminal::figures::{dollars, number, short, size};
+use hermes_terminal::layout::cut;
+use hermes_terminal::time::Now;
 use std::cmp::Reverse;
 
 /// How many models are shown to a person.

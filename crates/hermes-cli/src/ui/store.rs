@@ -1,10 +1,11 @@
 //! What a store is, and what came of copying one to another.
 
-use super::Line;
-use super::checks::{fact, messages, number, plural, size};
+use super::checks::{fact, messages};
 use hermes_app::migrate::Migrated;
 use hermes_session::transfer::Proof;
 use hermes_session::{Counts, IndexHealth, StoreStatus};
+use hermes_terminal::Line;
+use hermes_terminal::figures::{number, plural, size};
 
 /// What and where a store is.
 pub(crate) fn status(status: &StoreStatus, counts: &Counts) -> Vec<Line> {

@@ -1,11 +1,11 @@
 //! The trash, as a person sees it.
 
-use super::checks::plural;
-use super::table::{Column, Table};
-use super::time::Now;
-use super::{Line, Visible};
 use anstyle::{AnsiColor, Style};
 use hermes_session::{Restored, Trashed};
+use hermes_terminal::figures::plural;
+use hermes_terminal::table::{Column, Table};
+use hermes_terminal::time::Now;
+use hermes_terminal::{Line, Visible};
 
 /// How narrow a title may become in a table.
 const LEAST_TITLE: usize = 12;

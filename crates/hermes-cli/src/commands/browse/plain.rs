@@ -2,10 +2,10 @@
 
 use super::desk::Desk;
 use crate::error::CliError;
-use crate::ui::layout::{fit, right};
-use crate::ui::{Line, Visible};
 use crate::warnings;
 use hermes_session::{ListRequest, PageRequest, SessionId, SessionSummary};
+use hermes_terminal::layout::{fit, right};
+use hermes_terminal::{Line, Visible};
 
 /// How many rows there are unless somebody says, as the agent has it.
 const MOST: u64 = 500;

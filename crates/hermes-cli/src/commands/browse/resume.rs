@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::ui::shell::shell_word;
 use hermes_config::{Environment, Flags, env};
 use hermes_session::{Invalid, SessionId};
 use hermes_store::StoreUrl;
+use hermes_terminal::shell::shell_word;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;

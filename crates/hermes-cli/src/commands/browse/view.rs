@@ -8,14 +8,14 @@ mod tests;
 
 use super::areas::LEAST;
 use super::state::{Mode, Search, State};
-use crate::ui::Visible;
-use crate::ui::checks::{number, plural};
-use crate::ui::layout::{cut, tail, width};
-use crate::ui::paint::Paint;
-use crate::ui::time::Now;
 use anstyle::{AnsiColor, Style};
 use hermes_session::search::Query;
 use hermes_session::search::matching::Matcher;
+use hermes_terminal::Visible;
+use hermes_terminal::figures::{number, plural};
+use hermes_terminal::layout::{cut, tail, width};
+use hermes_terminal::paint::Paint;
+use hermes_terminal::time::Now;
 use preview::Laid;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
@@ -71,7 +71,7 @@ impl Painter {
     fn too_small(&self, state: &State, buffer: &mut Buffer) {
         let (columns, lines) = state.size();
         let text = format!("This window has {columns}×{lines}; browsing needs {}×{}. Esc quits.", LEAST.0, LEAST.1);
-        let text = crate::ui::layout::wrap(&text.into(), usize::from(columns));
+        let text = hermes_terminal::layout::wrap(&text.into(), usize::from(columns));
         for (line, y) in text.iter().zip(0..lines) {
             self.paint.text(buffer, Rect::new(0, y, columns, 1), line, Style::new(), &[]);
         }

@@ -7,9 +7,9 @@ use crate::clock;
 use crate::error::CliError;
 use crate::exporting::{self, Target};
 use crate::ui::changes;
-use crate::ui::checks::{number, plural};
 use hermes_app::trash;
 use hermes_session::{Request, SessionId, StoreError, Title};
+use hermes_terminal::figures::{number, plural};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -213,7 +213,7 @@ async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>)
     let report = trash::delete(&**store, &preview, desk.trash_days, desk.transcripts.as_ref(), now.at).await?;
     let lines = changes::deleted(&preview, &report, &now, &desk.context.place());
     let left = report.transcripts.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
-    Ok((lines.iter().map(crate::ui::Line::plain).collect::<Vec<_>>().join(" "), left))
+    Ok((lines.iter().map(hermes_terminal::Line::plain).collect::<Vec<_>>().join(" "), left))
 }
 
 async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwriting: bool) -> Event {

@@ -3,11 +3,11 @@
 mod texts;
 
 use super::Named;
-use crate::ui::time::Now;
 use hermes_session::{
     EndReason, Json, Maintenance, MessageBody, NewChild, NewMessage, NewSession, Request, Role, SessionId, Source,
     StoreError, Timestamp, Title,
 };
+use hermes_terminal::time::Now;
 use std::hash::{BuildHasher as _, Hasher as _};
 use texts::{BRANCH, CODING, COMPRESSED, CONTINUED, OTHERS, Sample, Turn};
 

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::error::CliError;
 use crate::reports::Mend;
-use crate::ui::checks::plural;
 use hermes_session::{ListRequest, MAX_PAGE, Optimizing, PageRequest, StoreError, View};
+use hermes_terminal::figures::plural;
 use std::os::unix::fs::PermissionsExt as _;
 
 /// Does all of it; each in words, with why it did not work out if it did not.

@@ -1,9 +1,9 @@
 //! The home folder, the file and its disk, looked at from outside.
 
 use crate::reports::{Degree, Item, Mend};
-use crate::ui::checks::size;
 use hermes_config::{Origin, Settings};
 use hermes_sqlite::FileFacts;
+use hermes_terminal::figures::size;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 

@@ -4,12 +4,12 @@ use super::place;
 use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
 use crate::reports::{Degree, Item, Mend};
-use crate::ui::checks::plural;
-use crate::ui::shell::shell_word;
 use hermes_app::workspace::must_exist;
 use hermes_config::Settings;
 use hermes_session::{Check, IndexHealth, Report, Severity, StoreError, StoreStatus};
 use hermes_store::StoreUrl;
+use hermes_terminal::figures::plural;
+use hermes_terminal::shell::shell_word;
 use std::path::Path;
 use std::time::Duration;
 

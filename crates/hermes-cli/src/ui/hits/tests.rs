@@ -62,13 +62,13 @@ fn several() -> Vec<Hit> {
 }
 
 fn screen(columns: usize, with_context: bool, is_styled: bool) -> String {
-    let marks = Marks::new();
-    let style = marks.style(200);
+    let delimiters = Delimiters::random();
+    let style = delimiters.style(200);
     let hits: Vec<Hit> = several()
         .into_iter()
         .map(|hit| Hit { snippet: hit.snippet.replace('[', &style.open).replace(']', &style.close), ..hit })
         .collect();
-    let lines = list(&hits, &marks, Look { with_context, is_styled, columns }, &now());
+    let lines = list(&hits, &delimiters, Look { with_context, is_styled, columns }, &now());
     let lines: Vec<String> = lines.iter().map(Line::plain).collect();
     let widest = lines.iter().map(|line| width(&line.as_str().into())).max().unwrap();
     assert!(widest <= columns.max(26), "{columns}: {widest}\n{}", lines.join("\n"));
@@ -161,16 +161,16 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn what_matched_is_in_a_style_of_its_own() {
-    let marks = Marks::new();
-    let style = marks.style(200);
+    let delimiters = Delimiters::random();
+    let style = delimiters.style(200);
     let found = hit("s", None, Role::User, 1.0, &format!("a {}b{} >>>c<<<", style.open, style.close));
     let rendered = |is_styled| {
         let look = Look { with_context: false, is_styled, columns: 80 };
-        let line = list(std::slice::from_ref(&found), &marks, look, &now()).pop().unwrap();
+        let line = list(std::slice::from_ref(&found), &delimiters, look, &now()).pop().unwrap();
         let strong = |(text, style): &(Visible, Style)| {
             style.get_fg_color().is_some_and(|color| color == AnsiColor::Red.into()).then(|| text.to_string())
         };
-        (line.plain().split("1h ago  ").last().unwrap().to_owned(), line.0.iter().find_map(strong))
+        (line.plain().split("1h ago  ").last().unwrap().to_owned(), line.pieces().iter().find_map(strong))
     };
     assert_eq!(rendered(true), ("a b >>>c<<<".into(), Some("b".into())));
     assert_eq!(rendered(false), ("a >>>b<<< >>>c<<<".into(), Some(">>>b<<<".into())));

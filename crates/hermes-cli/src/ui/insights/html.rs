@@ -1,11 +1,11 @@
 //! The report as a page that stands alone: one file, no script, nothing fetched. Whatever is stored is escaped.
 
-use super::super::Visible;
-use super::super::checks::{dollars, number, plural, short};
 use super::chart::shared;
 use super::svg::{Bar, lying, upright};
 use super::{PEAKS, Report, WEEKDAYS, distinction, share, value};
 use hermes_session::insights::Tally;
+use hermes_terminal::Visible;
+use hermes_terminal::figures::{dollars, number, plural, short};
 use std::fmt::Write as _;
 
 /// A browser that opens the page fetches nothing and runs nothing.

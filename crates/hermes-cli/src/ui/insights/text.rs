@@ -1,12 +1,12 @@
 //! The report on a terminal: facts, tables with bars, and charts, in the columns that there are.
 
-use super::super::bars::{MOST_BAR, bar, barred, named, table};
-use super::super::checks::{dollars, number, plural, short};
-use super::super::layout::{cut, width, wrap};
-use super::super::{Line, Visible};
 use super::{PEAKS, Report, WEEKDAYS, chart, distinction, share, value};
 use anstyle::{AnsiColor, Style};
 use hermes_session::insights::Tally;
+use hermes_terminal::bars::{MOST_BAR, bar, barred, named, table};
+use hermes_terminal::figures::{dollars, number, plural, short};
+use hermes_terminal::layout::{cut, width, wrap};
+use hermes_terminal::{Line, Visible};
 
 /// How many of a kind are shown to a person.
 const MOST_MODELS: usize = 15;
@@ -62,8 +62,8 @@ fn overview(report: &Report<'_>, columns: usize) -> Vec<Line> {
         let Some(right) = cost.get(row) else { return left };
         let missing = half - width(&left.plain().into());
         let (name, value) = right;
-        left.text(Visible::of_parts(" ".repeat(missing)))
-            .with(Visible::of_parts(format!("{name:<NAME$}")), Style::new().dimmed())
+        left.text(" ".repeat(missing))
+            .with(format!("{name:<NAME$}"), Style::new().dimmed())
             .text(cut(&value.clone().into(), columns - half - NAME))
     };
     (0..rows).map(line).collect()
@@ -73,7 +73,7 @@ fn fact((name, value): (&'static str, String), columns: usize) -> Line {
     let name_room = NAME.min(columns.saturating_sub(4));
     let name = cut(&name.into(), name_room);
     let pad = name_room - width(&name);
-    Line::styled(Visible::of_parts(format!("{name}{:pad$}", "")), Style::new().dimmed())
+    Line::styled(format!("{name}{:pad$}", ""), Style::new().dimmed())
         .text(cut(&value.into(), columns.saturating_sub(name_room)))
 }
 
@@ -177,8 +177,8 @@ fn activity(report: &Report<'_>, columns: usize) -> Vec<Line> {
     let hours = chart::hours(&activity.hours, HEIGHT, columns);
     if let Some((axis, bars)) = hours.split_last() {
         lines.push(Line::default());
-        lines.extend(bars.iter().map(|line| Line::styled(Visible::of_parts(line.as_str()), green)));
-        lines.push(Line::styled(Visible::of_parts(axis.as_str()), dimmed));
+        lines.extend(bars.iter().map(|line| Line::styled(line.as_str(), green)));
+        lines.push(Line::styled(axis.as_str(), dimmed));
     }
     lines.push(Line::default());
     let peaks = report.peak_hours(PEAKS).join(", ");

@@ -5,10 +5,10 @@ use crate::commands::browse::event::Notice;
 use crate::commands::browse::keys::KEYS;
 use crate::commands::browse::line::Line;
 use crate::commands::browse::state::{Mode, Question, State};
-use crate::ui::Visible;
-use crate::ui::checks::plural;
-use crate::ui::layout::{cut, fit, tail, width, wrap};
 use anstyle::{AnsiColor, Style};
+use hermes_terminal::Visible;
+use hermes_terminal::figures::plural;
+use hermes_terminal::layout::{cut, fit, tail, width, wrap};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
 

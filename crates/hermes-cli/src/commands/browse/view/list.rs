@@ -4,11 +4,11 @@ use super::Painter;
 use crate::commands::browse::areas::Areas;
 use crate::commands::browse::rows::Row;
 use crate::commands::browse::state::{Search, State};
-use crate::ui::Visible;
-use crate::ui::checks::plural;
-use crate::ui::layout::{cut, right};
-use crate::ui::time::Now;
 use anstyle::{AnsiColor, Style};
+use hermes_terminal::Visible;
+use hermes_terminal::figures::plural;
+use hermes_terminal::layout::{cut, right};
+use hermes_terminal::time::Now;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 

@@ -4,11 +4,11 @@ use super::Painter;
 use crate::commands::browse::areas::Pane;
 use crate::commands::browse::event::{Preview, Wanted};
 use crate::commands::browse::state::State;
-use crate::ui::Line;
-use crate::ui::layout::{cut, width, wrap};
-use crate::ui::time::Now;
-use crate::ui::transcript::{Detail, Transcript};
 use anstyle::{AnsiColor, Style};
+use hermes_terminal::Line;
+use hermes_terminal::layout::{cut, width, wrap};
+use hermes_terminal::time::Now;
+use hermes_terminal::transcript::{Detail, Transcript};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 

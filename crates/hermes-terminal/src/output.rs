@@ -1,27 +1,26 @@
-//! Where a long text goes: to stdout as it comes, or into a pager once it is longer than the screen.
+//! Long output: written to stdout as it comes, or to a pager once it is longer than the screen.
 
-use super::{Line, Ui};
-use crate::error::{CliError, Kind};
+use crate::{Line, TerminalError, Ui};
 use anstream::{AutoStream, ColorChoice};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::{Child, Command, Stdio};
 
-/// What people read with who have not said otherwise: it leaves what it showed on the screen, and lets our colours through.
+/// The pager if `PAGER` is not set: exits on short texts, passes colours through, leaves the text on the screen.
 const LESS: [&str; 2] = ["less", "-FRX"];
 
-/// What a shell answers for a program that it can't find, or can't run.
+/// Exit codes of a shell for a program that it can't run or can't find.
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// A text on its way out. Nothing is kept of it but the first screen, until it is known whether there is more.
-pub(crate) struct Output {
+/// Writes a long text. Only the first screen is kept in memory, until it is known whether there is more.
+pub struct Output {
     choice: ColorChoice,
     target: Target,
 }
 
 enum Target {
     Stdout,
-    /// It may still fit on the screen.
+    /// The text may still fit on the screen.
     Held {
         text: String,
         lines: usize,
@@ -37,13 +36,15 @@ struct Pager {
 }
 
 impl Output {
-    /// To stdout.
-    pub(crate) fn plain(ui: &Ui) -> Self {
+    /// Returns an output to stdout without a pager.
+    pub fn plain(ui: &Ui) -> Self {
         Self { choice: ui.choice(&io::stdout()), target: Target::Stdout }
     }
 
-    /// Into the pager that `PAGER` names, if somebody sits at a terminal and the text is longer than its screen.
-    pub(crate) fn paged(ui: &Ui, pager: Option<OsString>) -> Self {
+    /// Returns an output to the pager command `pager`, used if stdout is a terminal and the text is longer than its screen.
+    ///
+    /// `None` is `less`; an empty command or `cat` is no pager.
+    pub fn paged(ui: &Ui, pager: Option<OsString>) -> Self {
         let is_wanted = pager.as_ref().is_none_or(|pager| !pager.is_empty() && pager != "cat");
         let target = match ui.screen().filter(|_| is_wanted) {
             Some(screen) => Target::Held { text: String::new(), lines: 0, screen, pager },
@@ -53,7 +54,10 @@ impl Output {
     }
 
     /// Writes lines.
-    pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = Line>) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// If they can't be written, the reader is gone, or the pager can't be run.
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = Line>) -> Result<(), TerminalError> {
         let mut count = 0;
         let text = lines.into_iter().fold(String::new(), |mut out, line| {
             count += 1;
@@ -66,11 +70,11 @@ impl Output {
         self.write(&text, count)
     }
 
-    fn write(&mut self, more: &str, count: usize) -> Result<(), CliError> {
+    fn write(&mut self, more: &str, count: usize) -> Result<(), TerminalError> {
         if let Target::Held { text, lines, screen, pager } = &mut self.target {
             text.push_str(more);
             *lines += count;
-            // The prompt takes a line of the screen.
+            // The shell prompt takes one line of the screen.
             if *lines < *screen {
                 return Ok(());
             }
@@ -81,7 +85,7 @@ impl Output {
         self.send(more)
     }
 
-    fn send(&mut self, text: &str) -> Result<(), CliError> {
+    fn send(&mut self, text: &str) -> Result<(), TerminalError> {
         let sent = match &mut self.target {
             Target::Pager(pager) => return pager.send(text),
             Target::Stdout | Target::Held { .. } => {
@@ -89,11 +93,14 @@ impl Output {
                 out.write_all(text.as_bytes()).and_then(|()| out.flush())
             }
         };
-        sent.map_err(CliError::output)
+        sent.map_err(TerminalError::output)
     }
 
-    /// Writes what is held back, and waits for whoever reads in the pager.
-    pub(crate) fn finish(mut self) -> Result<(), CliError> {
+    /// Writes the text that is held back, and waits until the pager exits.
+    ///
+    /// # Errors
+    /// As [`Output::lines`].
+    pub fn finish(mut self) -> Result<(), TerminalError> {
         if let Target::Held { text, .. } = &mut self.target {
             let held = std::mem::take(text);
             return self.send(&held);
@@ -106,7 +113,7 @@ impl Output {
 }
 
 impl Pager {
-    /// Starts what `PAGER` says, or less; nothing if there is none.
+    /// Starts the pager command, or `less`. Returns `None` if it can't be started.
     fn start(pager: Option<OsString>) -> Option<Self> {
         let mut command = match &pager {
             Some(pager) => shell(pager),
@@ -116,7 +123,7 @@ impl Pager {
                 command
             }
         };
-        // Whoever names less alone still gets colours, and no pager for a text that fits.
+        // `PAGER=less` without options gets colours as well, and exits on a text that fits.
         if std::env::var_os("LESS").is_none() {
             command.env("LESS", "FRX");
         }
@@ -126,39 +133,38 @@ impl Pager {
         Some(Self { child, name })
     }
 
-    fn send(&mut self, text: &str) -> Result<(), CliError> {
+    fn send(&mut self, text: &str) -> Result<(), TerminalError> {
         let sent = self.child.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(text.as_bytes()));
         match sent {
-            // Whoever reads has seen enough, unless there was nobody.
+            // The person quit the pager, unless it could not be run at all.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.end()?;
-                Err(CliError::output(error))
+                Err(TerminalError::output(error))
             }
-            sent => sent.map_err(CliError::output),
+            sent => sent.map_err(TerminalError::output),
         }
     }
 
-    /// Lets the pager know that this was all, and waits until it is left.
-    fn end(&mut self) -> Result<(), CliError> {
+    /// Closes the pager's input and waits until it exits.
+    fn end(&mut self) -> Result<(), TerminalError> {
         drop(self.child.stdin.take());
         let code = self.child.wait().ok().and_then(|status| status.code());
         if code.is_some_and(|code| NOT_RUN.contains(&code)) {
-            let hint = "set PAGER to a program that is there, or give --no-pager";
-            return Err(CliError::new(Kind::User, format!("could not run the pager {:?}", self.name), hint));
+            return Err(TerminalError::Pager(self.name.clone()));
         }
         Ok(())
     }
 }
 
 impl Drop for Pager {
-    /// The pager has the terminal: it is left before anything else is printed, also an error.
+    /// Waits for the pager: it owns the terminal, so nothing else, not even an error, may be printed before it exits.
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         _ = self.child.wait();
     }
 }
 
-/// `PAGER` may have arguments, as the shell takes them.
+/// Returns a command that runs `PAGER` through the shell, because it may have arguments.
 #[cfg(unix)]
 fn shell(pager: &OsString) -> Command {
     let mut command = Command::new("sh");
@@ -171,7 +177,7 @@ fn shell(pager: &OsString) -> Command {
     Command::new(pager)
 }
 
-/// Ctrl-C is for the pager, which stops searching and goes on. If it ended us, the shell and the pager would both read the keys.
+/// Ignores Ctrl-C, which is for the pager. If it ended this process, the shell and the pager would both read the keys.
 fn ignore_interrupts() {
     #[cfg(unix)]
     {
@@ -180,21 +186,28 @@ fn ignore_interrupts() {
     }
 }
 
-/// A JSON object that is written piece by piece.
-pub(crate) struct JsonOutput(Output);
+/// Writes a JSON object to stdout piece by piece.
+pub struct JsonOutput(Output);
 
 impl JsonOutput {
-    pub(crate) fn new(ui: &Ui) -> Self {
+    /// Returns an output to stdout.
+    pub fn new(ui: &Ui) -> Self {
         Self(Output::plain(ui))
     }
 
-    /// Writes a piece that ends between values.
-    pub(crate) fn piece(&mut self, json: &str) -> Result<(), CliError> {
-        self.0.send(&super::sanitize::escaped_json(json))
+    /// Writes a piece that ends between values. Characters that could control a terminal are escaped.
+    ///
+    /// # Errors
+    /// If it can't be written, or the reader is gone.
+    pub fn piece(&mut self, json: &str) -> Result<(), TerminalError> {
+        self.0.send(&crate::sanitize::escaped_json(json))
     }
 
     /// Ends the line.
-    pub(crate) fn finish(mut self) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// As [`JsonOutput::piece`].
+    pub fn finish(mut self) -> Result<(), TerminalError> {
         self.0.send("\n")
     }
 }

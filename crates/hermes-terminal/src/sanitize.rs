@@ -1,35 +1,35 @@
-//! Makes stored text harmless: whatever it holds, it puts nothing on a terminal but visible characters.
+//! Makes stored text harmless: only visible characters reach the terminal.
 
 use std::fmt;
 
-/// How far apart the stops of a tab are.
+/// Columns between two tab stops.
 const TAB: usize = 4;
 
-/// Text of one line that is safe to print. There is no other way to the terminal than through this type.
+/// Text of one line that is safe to print. Stored and typed text reaches the terminal only through this type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Visible(String);
+pub struct Visible(String);
 
 impl Visible {
-    /// The whole text on one line: line breaks and tabs become spaces, the rest of what is invisible is shown.
-    pub(crate) fn line(text: &str) -> Self {
+    /// Returns the whole text on one line: line breaks and tabs become spaces, other invisible characters are shown.
+    pub fn line(text: &str) -> Self {
         let flat = text.replace("\r\n", " ").replace(['\n', '\t'], " ");
         Self(shown(&flat))
     }
 
-    /// The text line by line, with tabs as wide as they were meant.
-    pub(crate) fn lines(text: &str) -> Vec<Self> {
+    /// Returns the text line by line, with tabs expanded to tab stops.
+    pub fn lines(text: &str) -> Vec<Self> {
         text.split('\n').map(|line| Self(shown(&without_tabs(line.strip_suffix('\r').unwrap_or(line))))).collect()
     }
 
-    /// A part of this text, or a text put together of such parts.
+    /// Returns a text that is a part of safe text, or made of such parts.
     ///
-    /// Pieces of safe text are safe: no rule below shows a character for what follows it.
-    pub(super) fn of_parts(text: impl Into<String>) -> Self {
+    /// Parts of safe text are safe: no rule below depends on the characters that follow.
+    pub(crate) fn of_parts(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text.
-    pub(crate) fn as_str(&self) -> &str {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -52,13 +52,13 @@ impl From<String> for Visible {
     }
 }
 
-/// JSON text with every character that could do something to a terminal as an escape. The value stays the same.
+/// Returns JSON text with every character that could control a terminal escaped. The value stays the same.
 pub(crate) fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut units = [0; 2];
     for (character, verdict) in judged(json) {
         match verdict {
-            // In JSON these can only stand between values.
+            // In JSON a line break can only stand between values.
             _ if character == '\n' => out.push(character),
             Verdict::Fine => out.push(character),
             Verdict::Picture | Verdict::Number => {
@@ -71,8 +71,8 @@ pub(crate) fn escaped_json(json: &str) -> String {
     out
 }
 
-/// A text of several lines for a document: as it is, with everything invisible but tabs and line breaks shown.
-pub(super) fn shown_lines(text: &str) -> String {
+/// Returns a text of several lines for a document, with invisible characters shown, except tabs and line breaks.
+pub(crate) fn shown_lines(text: &str) -> String {
     let line = |line: &str| line.split('\t').map(shown).collect::<Vec<_>>().join("\t");
     text.split('\n').map(|text| line(text.strip_suffix('\r').unwrap_or(text))).collect::<Vec<_>>().join("\n")
 }
@@ -81,7 +81,7 @@ fn without_tabs(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for (index, part) in line.split('\t').enumerate() {
         if index > 0 {
-            let column = super::layout::width_of(&out);
+            let column = crate::layout::width_of(&out);
             out.extend(std::iter::repeat_n(' ', TAB - column % TAB));
         }
         out.push_str(part);
@@ -101,13 +101,13 @@ fn shown(text: &str) -> String {
     out
 }
 
-/// What becomes of a character.
+/// How a character is printed.
 enum Verdict {
-    /// It is printed.
+    /// As it is.
     Fine,
-    /// Unicode has a picture of it.
+    /// As the picture that Unicode has of it.
     Picture,
-    /// Its number is printed.
+    /// As its code point.
     Number,
 }
 
@@ -118,9 +118,9 @@ fn judged(text: &str) -> impl Iterator<Item = (char, Verdict)> {
         in_flag = character == '\u{1f3f4}' || (in_flag && matches!(character, '\u{e0020}'..='\u{e007f}'));
         let verdict = match character {
             '\0'..='\u{1f}' | '\u{7f}' => Verdict::Picture,
-            // The tags that spell which country's flag it is.
+            // The tag characters that spell the region of a flag.
             '\u{e0020}'..='\u{e007f}' if in_flag => Verdict::Fine,
-            // Joiners belong to Persian, to the scripts of India and to emoji. After ASCII they only hide something.
+            // Persian, Indic scripts and emoji need joiners. After ASCII they only hide something.
             '\u{200c}' | '\u{200d}' if before.is_some_and(|before: char| !before.is_ascii()) => Verdict::Fine,
             _ if is_invisible(character) => Verdict::Number,
             _ => Verdict::Fine,
@@ -137,7 +137,7 @@ fn picture(control: char) -> char {
     }
 }
 
-/// Whether a character has no look of its own, or gives order to others: C1, bidi, separators, format characters, fillers.
+/// Returns whether a character is invisible or reorders others: C1, bidi, separators, format characters, fillers.
 const fn is_invisible(character: char) -> bool {
     matches!(
         character,

@@ -1,29 +1,29 @@
-//! Widths in columns of the terminal: measuring, cutting, padding, wrapping. A grapheme is never torn apart.
+//! Widths in columns of the terminal: measuring, cutting, padding, wrapping. Graphemes are never split.
 
-use super::Visible;
+use crate::Visible;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// What must not start a line in Chinese or Japanese, and the end of a mark.
+/// Characters that must not start a line in Chinese or Japanese, and the end of a highlight (`<<<`).
 const NEVER_FIRST: &str = "<、。，．・：；？！）］｝」』】》〉〕”’…ー々ゝゞぁぃぅぇぉっゃゅょァィゥェォッャュョ";
-/// What must not end one, and the start of a mark.
+/// Characters that must not end a line, and the start of a highlight (`>>>`).
 const NEVER_LAST: &str = ">（［｛「『【《〈〔“‘";
 
-/// The columns a text takes.
-pub(crate) fn width(text: &Visible) -> usize {
+/// Returns the width of a text in columns.
+pub fn width(text: &Visible) -> usize {
     width_of(text.as_str())
 }
 
-/// The columns a raw text takes.
+/// Returns the width of a raw text in columns.
 ///
-/// Summed over graphemes: a terminal draws each in cells of its own, also where a font would join two letters.
-pub(super) fn width_of(text: &str) -> usize {
+/// It is the sum over graphemes: a terminal draws each in its own cells, even where a font would join two letters.
+pub(crate) fn width_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(|grapheme| grapheme.width()).sum() }
 }
 
-/// The text in at most `columns`; one that is cut ends in `…`.
-pub(crate) fn cut(text: &Visible, columns: usize) -> Visible {
+/// Returns the text in at most `columns`. A cut text ends in `…`.
+pub fn cut(text: &Visible, columns: usize) -> Visible {
     if width(text) <= columns {
         return text.clone();
     }
@@ -35,8 +35,8 @@ pub(crate) fn cut(text: &Visible, columns: usize) -> Visible {
     Visible::of_parts(out)
 }
 
-/// The end of a text in at most `columns`; one that is cut begins with `…`.
-pub(crate) fn tail(text: &Visible, columns: usize) -> Visible {
+/// Returns the end of a text in at most `columns`. A cut text begins with `…`.
+pub fn tail(text: &Visible, columns: usize) -> Visible {
     if width(text) <= columns {
         return text.clone();
     }
@@ -49,28 +49,28 @@ pub(crate) fn tail(text: &Visible, columns: usize) -> Visible {
     Visible::of_parts(if columns == 0 { String::new() } else { format!("…{}", &text.as_str()[start..]) })
 }
 
-/// The text in exactly `columns`, cut or filled with spaces on the right.
-pub(crate) fn fit(text: &Visible, columns: usize) -> Visible {
+/// Returns the text in exactly `columns`, cut or padded with spaces on the right.
+pub fn fit(text: &Visible, columns: usize) -> Visible {
     let text = cut(text, columns);
     let missing = columns.saturating_sub(width(&text));
     Visible::of_parts(format!("{text}{:missing$}", ""))
 }
 
-/// The text in at least `columns`, filled with spaces on the left.
-pub(crate) fn right(text: &Visible, columns: usize) -> Visible {
+/// Returns the text in at least `columns`, padded with spaces on the left.
+pub fn right(text: &Visible, columns: usize) -> Visible {
     let missing = columns.saturating_sub(width(text));
     Visible::of_parts(format!("{:missing$}{text}", ""))
 }
 
 /// Breaks a line into lines of at most `columns`, between words or wide characters, and inside a word that is longer than that.
 ///
-/// Spaces at a break go; those the line starts with stay.
-pub(crate) fn wrap(line: &Visible, columns: usize) -> Vec<Visible> {
+/// Spaces at a break are dropped; leading spaces of the line stay.
+pub fn wrap(line: &Visible, columns: usize) -> Vec<Visible> {
     breaks(line, columns).into_iter().map(|range| Visible::of_parts(&line.as_str()[range])).collect()
 }
 
-/// The parts of a line that [`wrap`] makes lines of.
-pub(super) fn breaks(line: &Visible, columns: usize) -> Vec<Range<usize>> {
+/// Returns the byte ranges that [`wrap`] turns into lines.
+pub(crate) fn breaks(line: &Visible, columns: usize) -> Vec<Range<usize>> {
     let (text, columns) = (line.as_str(), columns.max(2));
     let mut lines = Vec::new();
     let mut current = 0..0;
@@ -83,7 +83,7 @@ pub(super) fn breaks(line: &Visible, columns: usize) -> Vec<Range<usize>> {
             continue;
         }
         if text[chunk.clone()].trim().is_empty() {
-            // The break takes the place of these spaces.
+            // The break replaces these spaces.
             used = columns;
             continue;
         }
@@ -93,7 +93,7 @@ pub(super) fn breaks(line: &Visible, columns: usize) -> Vec<Range<usize>> {
         let mut rest = chunk;
         while width_of(&text[rest.clone()]) > columns {
             let head = take(&text[rest.clone()], columns).len();
-            // A grapheme wider than the line is put there all the same, or this would never end.
+            // A grapheme wider than the line is taken anyway; otherwise the loop would not end.
             let first = text[rest.clone()].graphemes(true).next().map_or(rest.len(), str::len);
             let cut = rest.start + head.max(first);
             lines.push(rest.start..cut);
@@ -108,8 +108,8 @@ pub(super) fn breaks(line: &Visible, columns: usize) -> Vec<Range<usize>> {
     lines.into_iter().map(|range| range.start..range.start + text[range].trim_end().len()).collect()
 }
 
-/// As [`wrap`], with the further lines under the text of the first: behind its spaces and the mark of a list.
-pub(crate) fn wrap_hanging(line: &Visible, columns: usize) -> Vec<Visible> {
+/// Wraps like [`wrap`], with further lines indented under the text of the first: behind its spaces and list bullet.
+pub fn wrap_hanging(line: &Visible, columns: usize) -> Vec<Visible> {
     let margin = margin(line.as_str());
     if width(line) <= columns || margin == 0 || margin + 10 > columns {
         return wrap(line, columns);
@@ -123,23 +123,23 @@ pub(crate) fn wrap_hanging(line: &Visible, columns: usize) -> Vec<Visible> {
     wrapped.into_iter().enumerate().map(line).collect()
 }
 
-/// How far the text of a line is indented, in characters of ASCII.
+/// Returns how far the text of a line is indented, in ASCII characters.
 fn margin(line: &str) -> usize {
     let text = line.trim_start_matches(' ');
     let spaces = line.len() - text.len();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let mark = match text.as_bytes() {
+    let bullet = match text.as_bytes() {
         [b'-' | b'*' | b'+' | b'>', b' ', ..] => 2,
         bytes if (1..=3).contains(&digits) && matches!(bytes.get(digits..digits + 2), Some(b". " | b") ")) => {
             digits + 2
         }
         _ => 0,
     };
-    spaces + mark
+    spaces + bullet
 }
 
-/// The start of a text that fits into `columns`.
-pub(super) fn take(text: &str, columns: usize) -> &str {
+/// Returns the start of a text that fits into `columns`.
+pub(crate) fn take(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let end = text.grapheme_indices(true).find(|(_, grapheme)| {
         used += grapheme.width();
@@ -148,7 +148,7 @@ pub(super) fn take(text: &str, columns: usize) -> &str {
     end.map_or(text, |(end, _)| &text[..end])
 }
 
-/// The pieces of a line between which it may be broken.
+/// Returns the pieces of a line between which it may be broken.
 fn chunks(line: &str) -> Vec<Range<usize>> {
     let mut starts = vec![0];
     let mut before: Option<&str> = None;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_shows_and_tears_nothing() {
+    fn a_cut_is_visible_and_splits_no_grapheme() {
         assert_eq!(cut(&text("大别山"), 6).as_str(), "大别山");
         assert_eq!(cut(&text("大别山"), 5).as_str(), "大别…");
         assert_eq!(cut(&text("大别山"), 4).as_str(), "大…");

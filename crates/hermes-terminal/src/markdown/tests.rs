@@ -1,5 +1,5 @@
 use super::*;
-use crate::ui::layout::width;
+use crate::layout::width;
 use insta::assert_snapshot;
 
 fn plain(text: &str, columns: usize) -> String {
@@ -8,7 +8,7 @@ fn plain(text: &str, columns: usize) -> String {
 
 /// The pieces that are not plain, with their styles.
 fn styled(text: &str) -> Vec<(String, Style)> {
-    let pieces = lines(text, 80).unwrap().into_iter().flat_map(|line| line.0);
+    let pieces = lines(text, 80).unwrap().into_iter().flatten();
     pieces.filter(|(_, style)| *style != Style::new()).map(|(text, style)| (text.to_string(), style)).collect()
 }
 

@@ -1,17 +1,17 @@
-//! The panel that tells where a conversation stopped.
+//! The panel that shows where a conversation stopped.
 
-use super::layout::{width, wrap, wrap_hanging};
-use super::{Line, Visible};
+use crate::layout::{width, wrap, wrap_hanging};
+use crate::{Line, Visible};
 use anstyle::{AnsiColor, Style};
 use hermes_session::recap::{Recap, RecapEntry, Speaker};
 
 const HEADING: &str = " Previous Conversation ";
 const INDENT: usize = 2;
-/// The border and the space inside it, on both sides.
+/// The columns of the border and of the spaces inside it, on both sides.
 const FRAME: usize = 4;
 
-/// A rounded box as wide as the terminal. Wrapped lines stand under the text they belong to.
-pub(crate) fn panel(recap: &Recap, columns: usize) -> Vec<Line> {
+/// Returns a rounded box as wide as the terminal. Wrapped lines are indented under their text.
+pub fn panel(recap: &Recap, columns: usize) -> Vec<Line> {
     let inner = columns.saturating_sub(FRAME);
     let border = Style::new().dimmed();
     let mut content: Vec<Line> = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn panel(recap: &Recap, columns: usize) -> Vec<Line> {
     }
     content.push(Line::default());
 
-    let heading = super::layout::cut(&HEADING.into(), columns.saturating_sub(2));
+    let heading = crate::layout::cut(&HEADING.into(), columns.saturating_sub(2));
     let dashes = columns.saturating_sub(2 + width(&heading));
     let left = dashes / 2;
     let mut lines = vec![
@@ -44,7 +44,7 @@ pub(crate) fn panel(recap: &Recap, columns: usize) -> Vec<Line> {
 fn framed(line: Line, inner: usize, border: Style) -> Line {
     let missing = inner.saturating_sub(width(&line.plain().into()));
     let mut framed = Line::styled("│ ", border);
-    framed.0.extend(line.0);
+    framed.extend(line);
     framed.text(" ".repeat(missing)).with(" │", border)
 }
 
@@ -66,7 +66,7 @@ fn entry_lines(entry: &RecapEntry, inner: usize) -> Vec<Line> {
     for (index, text) in texts.enumerate() {
         let piece = faint(Style::new());
         match (index, lines.last_mut()) {
-            (0, Some(first)) if beside => first.0.push((text, piece)),
+            (0, Some(first)) if beside => first.extend([(text, piece)]),
             _ => lines.push(Line::plain_text(" ".repeat(margin)).with(text, piece)),
         }
     }

@@ -1,39 +1,39 @@
-//! A session in full: its head, then what was said.
+//! A session for people: its head, then its messages.
 
-use super::layout::{cut, width, wrap, wrap_hanging};
-use super::time::Now;
-use super::{Line, Visible, markdown};
+use crate::layout::{cut, width, wrap, wrap_hanging};
+use crate::time::Now;
+use crate::{Line, Visible, markdown};
 use anstyle::{AnsiColor, Style};
 use hermes_session::{Fault, Message, Role, Session, SessionId, StateCounts};
 use serde_json::Value;
 
-/// Lines of a tool's result that are shown unless all are asked for.
+/// Lines of a tool's result that a folded transcript shows.
 const RESULT_LINES: usize = 3;
-/// Wider lines are hard to read.
+/// The greatest width of lines, in columns. Wider lines are hard to read.
 const MOST_COLUMNS: usize = 120;
 const INDENT: &str = "  ";
-/// The longest argument that something is told behind.
+/// The greatest width of an argument that is followed by a count of the others, in columns.
 const MOST_ARGUMENT: usize = 60;
 
 /// How much of a transcript is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// Tool calls on one line, results on a few.
+pub enum Detail {
+    /// Tool calls on one line, results on three.
     Folded,
     /// Everything.
     Full,
 }
 
 /// The other sessions of a compressed conversation.
-pub(crate) struct Segments {
-    /// Those whose contexts were compressed into this one's, oldest first.
-    pub(crate) compressed: Vec<SessionId>,
-    /// Where it goes on today, if that is another one.
-    pub(crate) continued_in: Option<SessionId>,
+pub struct Segments {
+    /// The sessions that were compressed into this one, oldest first.
+    pub compressed: Vec<SessionId>,
+    /// The session that the conversation continues in today, if it is another one.
+    pub continued_in: Option<SessionId>,
 }
 
-/// What a session is.
-pub(crate) fn head(session: &Session, states: StateCounts, lineage: &Segments, now: &Now, columns: usize) -> Vec<Line> {
+/// Returns the title and the facts of a session.
+pub fn head(session: &Session, states: StateCounts, lineage: &Segments, now: &Now, columns: usize) -> Vec<Line> {
     let bold = Style::new().bold();
     let title = session.title.as_deref().unwrap_or("(no title)");
     let mut lines: Vec<Line> = wrap(&title.into(), columns).into_iter().map(|line| Line::styled(line, bold)).collect();
@@ -58,7 +58,7 @@ pub(crate) fn head(session: &Session, states: StateCounts, lineage: &Segments, n
     lines
 }
 
-/// Says how many messages the transcript has, and how many are kept beside it.
+/// Returns the number of active messages, and of tool calls if there are any.
 fn counts(session: &Session, states: StateCounts) -> String {
     let plural = |count: i64, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
     match session.tool_call_count {
@@ -67,8 +67,8 @@ fn counts(session: &Session, states: StateCounts) -> String {
     }
 }
 
-/// Says which messages of a session are not shown; `None` if all are.
-pub(crate) fn not_shown(states: StateCounts) -> Option<Line> {
+/// Returns a note about the messages of a session that are not shown. `None` if all are.
+pub fn not_shown(states: StateCounts) -> Option<Line> {
     let kinds = [(states.compacted, "compacted"), (states.undone, "undone")];
     let kinds: Vec<String> =
         kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
@@ -82,34 +82,34 @@ fn faults(session: &Session) -> Option<String> {
     Some(columns.join(", ")).filter(|text| !text.is_empty())
 }
 
-/// What separates one session from the next.
-pub(crate) fn rule(columns: usize) -> Vec<Line> {
+/// Returns the lines that separate one session from the next.
+pub fn rule(columns: usize) -> Vec<Line> {
     let rule = Line::styled("═".repeat(columns.min(MOST_COLUMNS)), Style::new().dimmed());
     vec![Line::default(), rule, Line::default()]
 }
 
-/// What was said, message by message, oldest first.
-pub(crate) struct Transcript {
+/// Lays out messages one by one, oldest first.
+pub struct Transcript {
     detail: Detail,
-    /// Whether Markdown is drawn; else it is left as it was written.
+    /// Whether Markdown is drawn; otherwise its source is shown.
     is_drawn: bool,
     columns: usize,
     day: String,
 }
 
 impl Transcript {
-    /// A transcript in at most `columns`.
-    pub(crate) fn new(detail: Detail, is_drawn: bool, columns: usize) -> Self {
+    /// Returns a transcript in at most `columns`. `is_drawn` says whether Markdown is drawn or shown as its source.
+    pub fn new(detail: Detail, is_drawn: bool, columns: usize) -> Self {
         Self { detail, is_drawn, columns: columns.min(MOST_COLUMNS), day: String::new() }
     }
 
-    /// Shows more of the next message, or less.
-    pub(crate) const fn show(&mut self, detail: Detail) {
+    /// Sets the detail of the messages that follow.
+    pub const fn show(&mut self, detail: Detail) {
         self.detail = detail;
     }
 
-    /// The lines of the next message; those of a new day start with its date.
-    pub(crate) fn message(&mut self, message: &Message, now: &Now) -> Vec<Line> {
+    /// Returns the lines of the next message. The first message of a day starts with the date.
+    pub fn message(&mut self, message: &Message, now: &Now) -> Vec<Line> {
         let date = now.date(message.timestamp);
         let mut lines = vec![Line::default()];
         if date != self.day {
@@ -159,16 +159,16 @@ impl Transcript {
     }
 }
 
-/// Who said something, with a mark of its own, in a colour of its own.
-pub(super) fn speaker(role: &Role, tool_name: Option<&str>) -> (Visible, Style) {
-    let (mark, name, color) = match role {
+/// Returns the name of a speaker with its symbol, and its style.
+pub fn speaker(role: &Role, tool_name: Option<&str>) -> (Visible, Style) {
+    let (symbol, name, color) = match role {
         Role::User => ("●", "You", AnsiColor::Yellow),
         Role::Assistant => ("◆", "Hermes", AnsiColor::Green),
         Role::Tool => ("↳", tool_name.unwrap_or("tool"), AnsiColor::Cyan),
         Role::System => ("■", "System", AnsiColor::Magenta),
         Role::Other(name) => ("■", name.as_str(), AnsiColor::Magenta),
     };
-    (format!("{mark} {name}").into(), Style::new().bold().fg_color(Some(color.into())))
+    (format!("{symbol} {name}").into(), Style::new().bold().fg_color(Some(color.into())))
 }
 
 fn indented(line: Visible, style: Style) -> Line {
@@ -180,14 +180,14 @@ fn indented_line(line: Line) -> Line {
         return line;
     }
     let mut indented = Line::plain_text(INDENT);
-    indented.0.extend(line.0);
+    indented.extend(line);
     indented
 }
 
-/// A text in lines of the terminal, up to `limit` of them.
+/// Returns a text in lines of the terminal, up to `limit` of them.
 fn paragraphs(text: &str, limit: usize, columns: usize) -> Vec<Visible> {
     let inner = columns.saturating_sub(width(&INDENT.into()));
-    // A result of megabytes is not laid out to show three lines of it.
+    // Lays out only the start of long lines: a result may have megabytes, of which three lines are shown.
     let lines = text.trim_end().split('\n').flat_map(|line| {
         let head = if limit == usize::MAX { line } else { &line[..line.floor_char_boundary(4_000)] };
         Visible::lines(head).into_iter().flat_map(|line| wrap_hanging(&line, inner)).collect::<Vec<_>>()
@@ -203,7 +203,7 @@ fn paragraphs(text: &str, limit: usize, columns: usize) -> Vec<Visible> {
     shown
 }
 
-/// Each call as a name and its arguments, or the first of them, whatever wire format it is in.
+/// Returns each call as its name and arguments, or the first argument if folded. Takes the wire formats of all providers.
 fn tool_calls(calls: Option<Value>, raw: &str, detail: Detail) -> Vec<String> {
     let one = |call: &Value| {
         let function = call.get("function").unwrap_or(call);
@@ -221,7 +221,7 @@ fn tool_calls(calls: Option<Value>, raw: &str, detail: Detail) -> Vec<String> {
     }
 }
 
-/// The first argument, and how many there are besides; nothing if they have no names.
+/// Returns the first argument and the number of others. `None` if the arguments are no object.
 fn first_argument(arguments: &Value) -> Option<String> {
     let parsed;
     let named = match arguments {
@@ -238,12 +238,12 @@ fn first_argument(arguments: &Value) -> Option<String> {
     }
 }
 
-/// A text without quotes around it.
+/// Returns a string without quotes, any other value as JSON.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A long argument gives way to what is told behind it.
+/// Cuts a long argument, to leave room for the count behind it.
 fn shortened(text: &str) -> String {
     cut(&Visible::line(text), MOST_ARGUMENT).to_string()
 }
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_of_every_wire_format_are_told() {
+    fn calls_of_every_wire_format_are_shown() {
         let of = |text: &str| tool_calls(serde_json::from_str(text).ok(), text, Detail::Full);
         assert_eq!(of(r#"[{"function": {"name": "a", "arguments": "{\"x\": 1}"}}]"#), [r#"a {"x": 1}"#]);
         assert_eq!(of(r#"[{"name": "b", "input": {"y": 2}}, {"id": "c"}]"#), [r#"b {"y":2}"#, "?"]);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folded_call_tells_its_first_argument() {
+    fn a_folded_call_shows_its_first_argument() {
         let of = |text: &str| tool_calls(serde_json::from_str(text).ok(), text, Detail::Folded);
         assert_eq!(of(r#"[{"function": {"name": "a", "arguments": "{\"command\": \"ls -l\"}"}}]"#), ["a ls -l"]);
         assert_eq!(of(r#"[{"name": "b", "input": {"path": "/x", "limit": 2, "deep": true}}]"#), ["b /x (+2)"]);

@@ -1,113 +1,115 @@
-//! Text with what matched in it marked: read from a store's answer, laid out for the terminal.
+//! Text with highlighted matches: read from a store's answer, laid out for the terminal.
 
-use super::Visible;
-use super::layout::{breaks, take, width_of};
+use crate::Visible;
+use crate::layout::{breaks, take, width_of};
 use anstyle::{AnsiColor, Style};
 use hermes_session::search::snippet;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Stands where text was left out.
+/// Replaces text that is left out.
 const ELLIPSIS: &str = "…";
-/// Stand around what matched where no style can show it.
+/// Surround matches where styles are not shown.
 const OPEN: &str = ">>>";
 const CLOSE: &str = "<<<";
 
-/// The marks that a store is asked to put around what matched.
-pub(crate) struct Marks {
+/// The delimiters that a store is asked to put around matches.
+pub struct Delimiters {
     open: String,
     close: String,
 }
 
-impl Marks {
-    /// Marks with a number that is drawn now. Nobody who wrote a message could know it, so no text looks marked that is not.
-    pub(crate) fn new() -> Self {
-        // Every hasher of this kind starts with other keys.
+impl Delimiters {
+    /// Returns delimiters with a random number, so that no stored text can contain them.
+    pub fn random() -> Self {
+        // Every `RandomState` has other keys, so even the hash of nothing is random.
         let number = std::hash::RandomState::new().build_hasher().finish();
         Self { open: format!("\u{fdd0}{number:016x}\u{fdd1}"), close: format!("\u{fdd2}{number:016x}\u{fdd3}") }
     }
 
-    /// What to ask the store for: so many characters of text, and these marks.
-    pub(crate) fn style(&self, length: usize) -> snippet::Style {
+    /// Returns the snippet style to ask the store for: `length` characters of text, and these delimiters.
+    pub fn style(&self, length: usize) -> snippet::Style {
         snippet::Style { open: self.open.clone(), close: self.close.clone(), ellipsis: ELLIPSIS.into(), length }
     }
 
-    /// Takes the marks out of a snippet.
-    pub(crate) fn read(&self, snippet: &str) -> Marked {
-        let mut marked = Marked { text: String::with_capacity(snippet.len()), marks: Vec::new() };
+    /// Takes the delimiters out of a snippet.
+    pub fn read(&self, snippet: &str) -> Highlighted {
+        let mut read = Highlighted { text: String::with_capacity(snippet.len()), highlights: Vec::new() };
         for part in snippet.split(&self.open) {
             let (inside, behind) = part.split_once(&self.close).unwrap_or(("", part));
-            let start = marked.text.len();
-            marked.text.push_str(inside);
+            let start = read.text.len();
+            read.text.push_str(inside);
             if !inside.is_empty() {
-                marked.marks.push(start..marked.text.len());
+                read.highlights.push(start..read.text.len());
             }
-            marked.text.push_str(behind);
+            read.text.push_str(behind);
         }
-        marked
+        read
     }
 }
 
-/// A text, and where it matched, in bytes.
+/// A text and its matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Marked {
-    pub(crate) text: String,
-    pub(crate) marks: Vec<Range<usize>>,
+pub struct Highlighted {
+    /// The text.
+    pub text: String,
+    /// The matches, in bytes.
+    pub highlights: Vec<Range<usize>>,
 }
 
-impl Marked {
-    /// Where it matched, counted in characters (code points).
-    pub(crate) fn in_characters(&self) -> Vec<Range<usize>> {
+impl Highlighted {
+    /// Returns the matches, in characters (code points).
+    pub fn in_characters(&self) -> Vec<Range<usize>> {
         let count = |end: usize| self.text[..end].chars().count();
-        self.marks.iter().map(|mark| count(mark.start)..count(mark.end)).collect()
+        self.highlights.iter().map(|highlight| count(highlight.start)..count(highlight.end)).collect()
     }
 
-    /// The text on one line as it is shown. Where nothing can be emphasised, marks stand around what matched.
-    pub(crate) fn shown(&self, is_styled: bool) -> Shown {
+    /// Returns the text on one line. Without styles, matches are surrounded by `>>>` and `<<<`.
+    pub fn shown(&self, is_styled: bool) -> HighlightedLine {
         let (open, close) = if is_styled { ("", "") } else { (OPEN, CLOSE) };
-        let mut shown = Shown { text: String::new(), strong: Vec::new() };
+        let mut shown = HighlightedLine { text: String::new(), highlights: Vec::new() };
         let mut at = 0;
-        for mark in self.whole_marks() {
-            shown.push(&self.text[at..mark.start]);
+        for highlight in self.whole_highlights() {
+            shown.push(&self.text[at..highlight.start]);
             let start = shown.text.len();
             shown.text.push_str(open);
-            shown.push(&self.text[mark.clone()]);
+            shown.push(&self.text[highlight.clone()]);
             shown.text.push_str(close);
-            shown.strong.push(start..shown.text.len());
-            at = mark.end;
+            shown.highlights.push(start..shown.text.len());
+            at = highlight.end;
         }
         shown.push(&self.text[at..]);
         shown.text.truncate(shown.text.trim_end().len());
         shown
     }
 
-    /// The marks, each around whole graphemes: nothing is told apart that a terminal draws as one.
-    pub(super) fn whole_marks(&self) -> Vec<Range<usize>> {
+    /// Returns the matches, each extended to whole graphemes, because a terminal draws a grapheme in one style.
+    pub(crate) fn whole_highlights(&self) -> Vec<Range<usize>> {
         let borders: Vec<usize> = self.text.grapheme_indices(true).map(|(at, _)| at).chain([self.text.len()]).collect();
         let start = |at: usize| borders[borders.partition_point(|border| *border <= at) - 1];
         let end = |at: usize| borders[borders.partition_point(|border| *border < at)];
-        let mut whole: Vec<Range<usize>> = Vec::with_capacity(self.marks.len());
-        for mark in &self.marks {
-            let mark = start(mark.start)..end(mark.end);
+        let mut whole: Vec<Range<usize>> = Vec::with_capacity(self.highlights.len());
+        for highlight in &self.highlights {
+            let highlight = start(highlight.start)..end(highlight.end);
             match whole.last_mut() {
-                Some(before) if mark.start < before.end => before.end = before.end.max(mark.end),
-                _ => whole.push(mark),
+                Some(before) if highlight.start < before.end => before.end = before.end.max(highlight.end),
+                _ => whole.push(highlight),
             }
         }
         whole
     }
 }
 
-/// A harmless line, and what of it is strong.
+/// A harmless line with highlighted parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub struct HighlightedLine {
     text: String,
-    strong: Vec<Range<usize>>,
+    highlights: Vec<Range<usize>>,
 }
 
-impl Shown {
-    /// Adds text, made harmless, with single spaces.
+impl HighlightedLine {
+    /// Appends sanitised text, with single spaces.
     fn push(&mut self, text: &str) {
         for character in Visible::line(text).as_str().chars() {
             if character != ' ' || !(self.text.is_empty() || self.text.ends_with(' ')) {
@@ -116,21 +118,21 @@ impl Shown {
         }
     }
 
-    /// The part of it around the first match that takes at most `columns`.
+    /// Returns the part around the first match that takes at most `columns`.
     fn within(mut self, columns: usize) -> Self {
         if width_of(&self.text) <= columns {
             return self;
         }
-        let first = self.strong.first().map_or(0, |mark| mark.start);
+        let first = self.highlights.first().map_or(0, |highlight| highlight.start);
         let lead = (columns / 3).max(1);
         if width_of(&self.text[..first]) > lead {
             let too_much = width_of(&self.text[..first]) + 1 - lead;
             let mut gone = take(&self.text[..first], too_much).len();
-            // Of a wide character that only half has to go, all goes.
+            // A wide character that has to be cut in half is cut completely.
             if width_of(&self.text[gone..first]) + 1 > lead {
                 gone += self.text[gone..first].graphemes(true).next().map_or(0, str::len);
             }
-            // A word that would be torn goes too, unless it is most of what is left.
+            // A word that would be cut is dropped, unless it is most of the rest.
             if let Some(space) = self.text[gone..first].find(' ').filter(|_| !self.text[..gone].ends_with(' '))
                 && width_of(&self.text[gone..gone + space]) <= lead / 2
             {
@@ -138,22 +140,22 @@ impl Shown {
             }
             self.text.replace_range(..gone, ELLIPSIS);
             let moved = |at: usize| (at + ELLIPSIS.len()).saturating_sub(gone);
-            self.strong.iter_mut().for_each(|mark| *mark = moved(mark.start)..moved(mark.end));
+            self.highlights.iter_mut().for_each(|range| *range = moved(range.start)..moved(range.end));
         }
         if width_of(&self.text) > columns {
             let kept = take(&self.text, columns.saturating_sub(1)).trim_end().len();
             self.text.truncate(kept);
             self.text.push_str(ELLIPSIS);
-            self.strong.retain_mut(|mark| {
-                mark.end = mark.end.min(kept);
-                mark.start < mark.end
+            self.highlights.retain_mut(|range| {
+                range.end = range.end.min(kept);
+                range.start < range.end
             });
         }
         self
     }
 
-    /// The lines of it, at most about `most` of `columns` each, in pieces with their styles.
-    pub(crate) fn lines(self, columns: usize, most: usize) -> Vec<Vec<(Visible, Style)>> {
+    /// Returns at most about `most` lines of `columns` each, as pieces with their styles.
+    pub fn lines(self, columns: usize, most: usize) -> Vec<Vec<(Visible, Style)>> {
         let shown = self.within(columns.saturating_mul(most));
         let text = Visible::of_parts(shown.text.as_str());
         breaks(&text, columns).into_iter().map(|line| shown.pieces(line)).collect()
@@ -167,8 +169,8 @@ impl Shown {
             }
         };
         let mut at = line.start;
-        for mark in &self.strong {
-            let (start, end) = (mark.start.clamp(at, line.end), mark.end.clamp(at, line.end));
+        for range in &self.highlights {
+            let (start, end) = (range.start.clamp(at, line.end), range.end.clamp(at, line.end));
             push(at..start, Style::new());
             push(start..end, strong());
             at = end;
@@ -178,7 +180,7 @@ impl Shown {
     }
 }
 
-/// What matched looks so, as people know it from other programs that search.
+/// Returns the style of a match, as other search programs have it.
 fn strong() -> Style {
     Style::new().bold().fg_color(Some(AnsiColor::Red.into()))
 }
@@ -187,10 +189,10 @@ fn strong() -> Style {
 mod tests {
     use super::*;
 
-    /// A text with `[` and `]` around what matched.
-    fn marked(text: &str) -> Marked {
-        let marks = Marks::new();
-        marks.read(&text.replace('[', &marks.open).replace(']', &marks.close))
+    /// Reads a text with `[` and `]` around matches.
+    fn highlighted(text: &str) -> Highlighted {
+        let delimiters = Delimiters::random();
+        delimiters.read(&text.replace('[', &delimiters.open).replace(']', &delimiters.close))
     }
 
     fn lines(text: &str, is_styled: bool, columns: usize, most: usize) -> Vec<String> {
@@ -198,18 +200,18 @@ mod tests {
             true => text.to_string(),
             false => format!("[{text}]"),
         };
-        let lines = marked(text).shown(is_styled).lines(columns, most);
+        let lines = highlighted(text).shown(is_styled).lines(columns, most);
         let width = |line: &Vec<(Visible, Style)>| line.iter().map(|(text, _)| width_of(text.as_str())).sum::<usize>();
         assert!(lines.iter().all(|line| width(line) <= columns), "{lines:?}");
         lines.iter().map(|line| line.iter().map(bracketed).collect()).collect()
     }
 
     #[test]
-    fn marks_are_read_and_text_that_looks_like_them_is_text() {
-        let found = marked("a [b] >>>c<<< [大]");
-        assert_eq!((found.text.as_str(), found.marks.as_slice()), ("a b >>>c<<< 大", [2..3, 12..15].as_slice()));
+    fn delimiters_are_read_and_text_that_looks_like_them_is_text() {
+        let found = highlighted("a [b] >>>c<<< [大]");
+        assert_eq!((found.text.as_str(), found.highlights.as_slice()), ("a b >>>c<<< 大", [2..3, 12..15].as_slice()));
         assert_eq!(found.in_characters(), [2..3, 12..13]);
-        assert_ne!(Marks::new().open, Marks::new().open);
+        assert_ne!(Delimiters::random().open, Delimiters::random().open);
     }
 
     #[test]
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_as_one_is_marked_as_one() {
+    fn graphemes_are_highlighted_as_a_whole() {
         assert_eq!(lines("x[e]\u{301}y", true, 10, 1), ["x[e\u{301}]y"]);
         assert_eq!(lines("👨\u{200d}[👩]\u{200d}👧!", true, 10, 1), ["[👨\u{200d}👩\u{200d}👧]!"]);
     }

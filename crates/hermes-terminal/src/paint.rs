@@ -1,29 +1,31 @@
-//! Puts harmless text on a screen: whatever its width, it stays where it belongs.
+//! Draws harmless text into areas of a screen. Text never leaves its area, whatever its width.
 
-use super::layout::take;
-use super::marked::Marked;
-use super::{Line, Visible};
+use crate::highlight::Highlighted;
+use crate::layout::take;
+use crate::{Line, Visible};
 use anstyle::{AnsiColor, Style};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use std::ops::Range;
 
-/// How text is put on a screen.
+/// How text is drawn on a screen.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Paint {
-    /// Colours are wanted; else there is only bold and dim.
-    pub(crate) has_color: bool,
+pub struct Paint {
+    /// Whether colours are used; without them there are only bold, dim and underline.
+    pub has_color: bool,
 }
 
 impl Paint {
-    /// Puts a text on the first line of an area, with what is marked standing out; the columns it takes. What does not fit is not shown.
-    pub(crate) fn text(
+    /// Draws a text on the first line of an area, with `highlights` (byte ranges) standing out. Text that does not fit is cut.
+    ///
+    /// Returns the columns that it takes.
+    pub fn text(
         self,
         buffer: &mut Buffer,
         area: Rect,
         text: &Visible,
         style: Style,
-        marks: &[Range<usize>],
+        highlights: &[Range<usize>],
     ) -> u16 {
         let area = area.intersection(*buffer.area());
         if area.is_empty() {
@@ -38,27 +40,29 @@ impl Paint {
             }
         };
         let mut at = 0;
-        for mark in whole(text, marks) {
-            put(&text[at..mark.start], style);
-            put(&text[mark.clone()], strong());
-            at = mark.end;
+        for highlight in whole(text, highlights) {
+            put(&text[at..highlight.start], style);
+            put(&text[highlight.clone()], strong());
+            at = highlight.end;
         }
         put(&text[at..], style);
         x - area.x
     }
 
-    /// Puts a line on the first line of an area, with what `mark` finds in it standing out.
-    pub(crate) fn line(
+    /// Draws a line on the first line of an area, with the byte ranges that `highlight` finds in each piece standing out.
+    ///
+    /// Returns the columns that it takes.
+    pub fn line(
         self,
         buffer: &mut Buffer,
         area: Rect,
         line: &Line,
-        mark: &dyn Fn(&str) -> Vec<Range<usize>>,
+        highlight: &dyn Fn(&str) -> Vec<Range<usize>>,
     ) -> u16 {
         let mut used = 0;
-        for (text, style) in &line.0 {
+        for (text, style) in line.pieces() {
             let rest = Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area };
-            used += self.text(buffer, rest, text, *style, &mark(text.as_str()));
+            used += self.text(buffer, rest, text, *style, &highlight(text.as_str()));
         }
         used
     }
@@ -69,19 +73,19 @@ impl Paint {
     }
 }
 
-/// What matched looks as it does in an answer to a search, whatever is around it; where there are no colours, it is underlined.
+/// Returns the style of a highlight: as in the answer to a search, and underlined for screens without colours.
 fn strong() -> Style {
     Style::new().bold().underline().fg_color(Some(AnsiColor::Red.into()))
 }
 
-/// The marks within a text, each around whole graphemes.
-fn whole(text: &str, marks: &[Range<usize>]) -> Vec<Range<usize>> {
-    if marks.is_empty() {
+/// Returns the highlights within a text, each around whole graphemes.
+fn whole(text: &str, highlights: &[Range<usize>]) -> Vec<Range<usize>> {
+    if highlights.is_empty() {
         return Vec::new();
     }
-    let within = |mark: &Range<usize>| mark.start < mark.end.min(text.len());
-    let marks = marks.iter().filter(|mark| within(mark)).map(|mark| mark.start..mark.end.min(text.len())).collect();
-    Marked { text: text.to_owned(), marks }.whole_marks()
+    let clipped = highlights.iter().map(|highlight| highlight.start..highlight.end.min(text.len()));
+    let highlights = clipped.filter(|highlight| highlight.start < highlight.end).collect();
+    Highlighted { text: text.to_owned(), highlights }.whole_highlights()
 }
 
 #[cfg(test)]
@@ -89,10 +93,10 @@ mod tests {
     use super::*;
     use ratatui_core::style::{Color, Modifier};
 
-    fn painted(columns: u16, text: &str, mark: Range<usize>, has_color: bool) -> (Buffer, u16) {
+    fn painted(columns: u16, text: &str, highlight: Range<usize>, has_color: bool) -> (Buffer, u16) {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 20, 1));
         let area = Rect::new(1, 0, columns, 1);
-        let used = Paint { has_color }.text(&mut buffer, area, &text.into(), Style::new(), &[mark]);
+        let used = Paint { has_color }.text(&mut buffer, area, &text.into(), Style::new(), &[highlight]);
         (buffer, used)
     }
 
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_put_beside_its_area() {
+    fn nothing_is_drawn_outside_its_area() {
         for columns in 0..30 {
             let (buffer, used) = painted(columns, "a大别👨\u{200d}👩\u{200d}👧مرحبا\u{1b}[2J", 1..7, true);
             assert!(used <= columns.min(19), "{columns}: {used}");
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_whole_characters_in_their_style() {
+    fn highlights_are_whole_characters_in_their_style() {
         let (buffer, used) = painted(19, "xe\u{301}y", 1..2, true);
         assert_eq!((used, buffer[(2, 0)].symbol(), buffer[(2, 0)].fg), (3, "e\u{301}", Color::Red));
         assert_eq!(buffer[(3, 0)].fg, Color::Reset);

@@ -1,4 +1,4 @@
-//! Times as a person reads them. The clock and the zone are arguments.
+//! Times for people. The clock and the zone are arguments.
 
 use hermes_session::Timestamp;
 use jiff::tz::TimeZone;
@@ -7,21 +7,23 @@ const MINUTE: f64 = 60.0;
 const HOUR: f64 = 60.0 * MINUTE;
 const DAY: f64 = 24.0 * HOUR;
 
-/// The moment a command runs at, and the zone of whoever reads its output.
+/// The current time and the time zone of the reader.
 #[derive(Debug, Clone)]
-pub(crate) struct Now {
-    pub(crate) at: Timestamp,
-    pub(crate) zone: TimeZone,
+pub struct Now {
+    /// The current time.
+    pub at: Timestamp,
+    /// The time zone of the reader.
+    pub zone: TimeZone,
 }
 
 impl Now {
-    /// How long ago something was; a date if that says more. The store's zero, and what no calendar holds, is `?`.
-    pub(crate) fn relative(&self, at: Timestamp) -> String {
+    /// Returns how long ago `at` was, or its date if it is a week ago or in the future. Zero and times outside the calendar are `?`.
+    pub fn relative(&self, at: Timestamp) -> String {
         let ago = self.at.since(at);
         let whole = |unit: f64| (ago / unit).floor() as i64;
         match ago {
             _ if at.seconds() == 0.0 => "?".into(),
-            // A clock that runs a minute ahead on another machine is no news.
+            // The clock of another machine may run up to a minute ahead.
             ago if (-MINUTE..MINUTE).contains(&ago) => "just now".into(),
             ago if ago < 0.0 => self.date(at),
             ago if ago < HOUR => format!("{}m ago", whole(MINUTE)),
@@ -32,23 +34,23 @@ impl Now {
         }
     }
 
-    /// Day and minute in the reader's zone.
-    pub(crate) fn day_and_minute(&self, at: Timestamp) -> String {
+    /// Returns day and minute in the reader's zone.
+    pub fn day_and_minute(&self, at: Timestamp) -> String {
         self.format(at, "%Y-%m-%d %H:%M")
     }
 
-    /// The minute in the reader's zone.
-    pub(crate) fn minute(&self, at: Timestamp) -> String {
+    /// Returns the minute in the reader's zone.
+    pub fn minute(&self, at: Timestamp) -> String {
         self.format(at, "%H:%M")
     }
 
-    /// The day in the reader's zone.
-    pub(crate) fn date(&self, at: Timestamp) -> String {
+    /// Returns the day in the reader's zone.
+    pub fn date(&self, at: Timestamp) -> String {
         self.format(at, "%Y-%m-%d")
     }
 
-    /// The moment of the command, for the name of a file.
-    pub(crate) fn stamp(&self) -> String {
+    /// Returns the current time for the name of a file.
+    pub fn stamp(&self) -> String {
         self.format(self.at, "%Y%m%d_%H%M%S")
     }
 

@@ -1,7 +1,7 @@
-//! Commands that a person can paste into a shell.
+//! Words of commands that a person can paste into a shell.
 
-/// A word as a shell takes it.
-pub(crate) fn shell_word(text: &str) -> String {
+/// Returns a text quoted as one word of a POSIX shell, if it needs quotes.
+pub fn shell_word(text: &str) -> String {
     let plain = |character: char| character.is_alphanumeric() || "/._-:@%+,=".contains(character);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

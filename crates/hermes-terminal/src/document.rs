@@ -1,17 +1,17 @@
-//! Conversations as Markdown, for people to read and keep. What was said stays Markdown, what tools did is code.
+//! Conversations as Markdown documents. The text of messages stays Markdown; tool calls and results become code blocks.
 
-use super::sanitize::shown_lines;
-use super::time::Now;
+use crate::sanitize::shown_lines;
+use crate::time::Now;
 use hermes_session::{Message, MessageState, Role, Session};
 
-/// The head of a conversation: its title, then what it is.
-pub(crate) fn head(session: &Session, now: &Now) -> String {
+/// Returns the head of a conversation: its title, then its facts.
+pub fn head(session: &Session, now: &Now) -> String {
     let title = session.title.as_deref().unwrap_or(session.id.as_str());
     format!("# {}\n\n{}", heading(title), facts(session, now))
 }
 
-/// The head of a further session of the same conversation.
-pub(crate) fn part(session: &Session, now: &Now) -> String {
+/// Returns the head of a further session of the same conversation.
+pub fn part(session: &Session, now: &Now) -> String {
     let title = session.title.as_deref().unwrap_or(session.id.as_str());
     format!("## {} ({})\n\n{}", heading(title), session.relation.as_str(), facts(session, now))
 }
@@ -29,8 +29,8 @@ fn facts(session: &Session, now: &Now) -> String {
     lines.chain(["\n".into()]).collect()
 }
 
-/// What was said, with who said it and when.
-pub(crate) fn message(message: &Message, now: &Now) -> String {
+/// Returns a message with its speaker and time.
+pub fn message(message: &Message, now: &Now) -> String {
     let body = &message.body;
     let name = match &body.role {
         Role::User => "You",
@@ -60,7 +60,7 @@ pub(crate) fn message(message: &Message, now: &Now) -> String {
     out
 }
 
-/// A text on one line, with what would be a mark of its own taken for text.
+/// Returns a text on one line, with Markdown syntax escaped.
 fn heading(text: &str) -> String {
     let flat = shown_lines(text).split_whitespace().collect::<Vec<_>>().join(" ");
     flat.chars().fold(String::new(), |mut out, character| {
@@ -78,13 +78,13 @@ fn code(text: &str) -> String {
     if flat.contains('`') { format!("{fence} {flat} {fence}") } else { format!("{fence}{flat}{fence}") }
 }
 
-/// A block of code. The fence is longer than any within, so that nothing gets out of it.
+/// Returns a code block. The fence is longer than any inside, so that no text can close it.
 fn fenced(text: &str, language: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}\n\n")
 }
 
-/// The most backticks in a row.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_gets_out_of_its_block() {
+    fn no_text_closes_its_block() {
         assert_eq!(fenced("a\n````\nb", "json"), "`````json\na\n````\nb\n`````\n\n");
         assert_eq!((code("x"), code("a`b")), ("`x`".into(), "`` a`b ``".into()));
         assert_eq!(heading("a\n# b <script> *c* \u{1b}[2J"), "a \\# b \\<script\\> \\*c\\* ␛\\[2J");

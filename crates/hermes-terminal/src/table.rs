@@ -1,33 +1,37 @@
-//! Tables that fit the terminal: columns give way down to a least width, nothing else is ever cut.
+//! Tables that fit the terminal: columns shrink to their least width, nothing else is cut.
 
-use super::layout::{fit, right, width};
-use super::{Line, Visible};
+use crate::layout::{fit, right, width};
+use crate::{Line, Visible};
 use anstyle::Style;
 
-/// Between two columns.
+/// Spaces between two columns.
 const GAP: usize = 2;
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
-    pub(crate) head: &'static str,
-    pub(crate) style: Style,
-    /// How narrow it may become; nothing if it must not be cut.
-    pub(crate) least: Option<usize>,
-    /// Numbers stand on the right.
-    pub(crate) is_number: bool,
+pub struct Column {
+    /// The heading.
+    pub head: &'static str,
+    /// The style of the cells.
+    pub style: Style,
+    /// The least width in columns; `None` if cells must not be cut.
+    pub least: Option<usize>,
+    /// Whether cells are aligned to the right.
+    pub is_number: bool,
 }
 
-/// Rows under heads.
+/// Rows under headings.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Vec<Visible>>,
+pub struct Table {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The cells of each row, one for each column.
+    pub rows: Vec<Vec<Visible>>,
 }
 
 impl Table {
-    /// The least number of columns of the terminal in which it can be drawn.
-    pub(crate) fn least_width(&self) -> usize {
+    /// Returns the least width of the terminal in which it can be drawn.
+    pub fn least_width(&self) -> usize {
         let least = self
             .columns
             .iter()
@@ -36,8 +40,8 @@ impl Table {
         least.sum::<usize>() + self.gaps()
     }
 
-    /// The heads, a rule and the rows, in at most `columns` if that is possible.
-    pub(crate) fn lines(&self, columns: usize) -> Vec<Line> {
+    /// Returns the headings, a rule and the rows, in at most `columns` if that is possible.
+    pub fn lines(&self, columns: usize) -> Vec<Line> {
         let widths = self.widths(columns);
         let heads = self.columns.iter().map(|column| Visible::line(column.head)).collect::<Vec<_>>();
         let bold = vec![Style::new().bold(); heads.len()];
@@ -55,7 +59,7 @@ impl Table {
             let column = &self.columns[index];
             let text = match column.is_number {
                 true => right(cell, widths[index]),
-                // The last column is not filled, so that no line ends in spaces.
+                // The last column is not padded, so that no line ends in spaces.
                 false if index == last => cell.clone(),
                 false => fit(cell, widths[index]),
             };
@@ -79,7 +83,7 @@ impl Table {
         (0..self.columns.len()).map(column).collect()
     }
 
-    /// Takes what is missing from the widest column that may still give way, one at a time.
+    /// Narrows the widest column that may still shrink, by one column at a time, until the table fits.
     fn widths(&self, columns: usize) -> Vec<usize> {
         let mut widths = self.natural();
         let mut excess = (widths.iter().sum::<usize>() + self.gaps()).saturating_sub(columns);

@@ -1,23 +1,25 @@
 //! Tables of numbers, with a bar behind each row where there is room for one.
 
-use super::layout::width;
-use super::table::{Column, Table};
-use super::{Line, Visible};
+use crate::layout::width;
+use crate::table::{Column, Table};
+use crate::{Line, Visible};
 use anstyle::{AnsiColor, Style};
 
+/// The least width of a name, in columns.
 const LEAST_NAME: usize = 8;
-/// Shorter bars tell nothing, longer ones nothing more.
+/// The least width of a bar, in columns. A shorter one shows nothing.
 const LEAST_BAR: usize = 6;
-pub(super) const MOST_BAR: usize = 30;
+/// The greatest width of a bar, in columns. A longer one shows nothing more.
+pub const MOST_BAR: usize = 30;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// A name in a cell.
-pub(super) fn named(name: &str) -> Visible {
+/// Returns a name for a cell.
+pub fn named(name: &str) -> Visible {
     Visible::line(name)
 }
 
-/// A table whose first column is a name that may be cut; the others are numbers.
-pub(super) fn table(heads: &[&'static str], rows: Vec<Vec<Visible>>) -> Table {
+/// Returns a table whose first column is a name that may be cut; the others are numbers.
+pub fn table(heads: &[&'static str], rows: Vec<Vec<Visible>>) -> Table {
     let column = |(index, head): (usize, &&'static str)| Column {
         head,
         style: if index == 0 { Style::new().fg_color(Some(AnsiColor::Cyan.into())) } else { Style::new() },
@@ -27,8 +29,8 @@ pub(super) fn table(heads: &[&'static str], rows: Vec<Vec<Visible>>) -> Table {
     Table { columns: heads.iter().enumerate().map(column).collect(), rows }
 }
 
-/// A table with a bar behind each row, if there is room for bars.
-pub(super) fn barred(table: Table, amounts: &[f64], columns: usize) -> Vec<Line> {
+/// Returns the lines of a table, with a bar for the amount behind each row if there is room for bars.
+pub fn barred(table: Table, amounts: &[f64], columns: usize) -> Vec<Line> {
     let most = amounts.iter().copied().fold(0.0, f64::max);
     let mut lines = table.lines(columns);
     let used = lines.iter().map(|line| width(&line.plain().into())).max().unwrap_or(0);
@@ -46,8 +48,8 @@ pub(super) fn barred(table: Table, amounts: &[f64], columns: usize) -> Vec<Line>
     lines
 }
 
-/// A bar of so much of `columns`, in eighths of a column; what there is at all is seen.
-pub(super) fn bar(part: f64, columns: usize) -> String {
+/// Returns a bar over `part` (0 to 1) of `columns`, in eighths of a column. A part above 0 has at least one eighth.
+pub fn bar(part: f64, columns: usize) -> String {
     let eighths = (part.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
     let eighths = if part > 0.0 { eighths.max(1) } else { 0 };
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])

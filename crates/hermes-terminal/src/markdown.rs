@@ -1,22 +1,22 @@
-//! What people and models write, drawn for a terminal: headings, emphasis, lists, quotes, code and tables without their marks.
+//! Markdown drawn for a terminal: headings, emphasis, lists, quotes, code and tables without their syntax.
 //!
-//! Nothing is dropped: what is no markup, and what can't be drawn (HTML, the address of a link), is shown as text.
+//! Nothing is dropped: HTML and the addresses of links are shown as text.
 
 mod block;
 
-use super::layout::{breaks, width_of};
-use super::{Line, Visible};
+use crate::layout::{breaks, width_of};
+use crate::{Line, Visible};
 use anstyle::{AnsiColor, Style};
 use block::Block;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// Longer texts are no letters but data; they are shown as they are.
+/// The longest text that is drawn, in bytes. Longer ones are data, not prose.
 const MOST_BYTES: usize = 1 << 20;
-/// Text keeps at least this room, however deep it is nested.
+/// The least width of text in columns, however deeply it is nested.
 const LEAST_ROOM: usize = 12;
 
-/// The lines of a text in at most `columns`; nothing if it is not one to be drawn.
-pub(crate) fn lines(text: &str, columns: usize) -> Option<Vec<Line>> {
+/// Returns the lines of a Markdown text in at most `columns`. `None` if it is too long to be drawn.
+pub fn lines(text: &str, columns: usize) -> Option<Vec<Line>> {
     if text.len() > MOST_BYTES {
         return None;
     }
@@ -29,21 +29,21 @@ pub(crate) fn lines(text: &str, columns: usize) -> Option<Vec<Line>> {
     Some(page.lines)
 }
 
-/// What is drawn so far, and where the pen is.
+/// The lines drawn so far, and the state of the parser.
 #[derive(Default)]
 struct Page {
     columns: usize,
     lines: Vec<Line>,
-    /// What encloses the text: quotes and the items of lists.
+    /// The quotes and list items around the text.
     blocks: Vec<Block>,
-    /// The next number of each list; none for one without numbers.
+    /// The next number of each open list; `None` for an unordered list.
     lists: Vec<Option<u64>>,
     styles: Vec<Style>,
-    /// The paragraph that is being written.
+    /// The current paragraph.
     spans: Vec<(Visible, Style)>,
-    /// The addresses of the links that are open, and where their texts begin.
+    /// The addresses of the open links, and the index of the span where each text begins.
     links: Vec<(String, usize)>,
-    /// Whether an empty line comes before the next block.
+    /// Whether the next block is preceded by an empty line.
     is_apart: bool,
     code: Option<String>,
     rows: Vec<Vec<String>>,
@@ -98,20 +98,20 @@ impl Page {
             }
             Tag::List(first) => {
                 self.flush();
-                // A list in an item follows it at once.
+                // A list inside an item follows without an empty line.
                 self.is_apart &= self.lists.is_empty();
                 self.lists.push(first);
             }
             Tag::Item => {
                 self.flush();
-                let mark = match self.lists.last_mut() {
+                let bullet = match self.lists.last_mut() {
                     Some(Some(number)) => {
                         *number += 1;
                         format!("{}. ", *number - 1)
                     }
                     _ => "• ".to_owned(),
                 };
-                self.blocks.push(Block::item(&mark));
+                self.blocks.push(Block::item(&bullet));
             }
             Tag::Emphasis => self.styles.push(style.italic()),
             Tag::Strong => self.styles.push(style.bold()),
@@ -139,7 +139,7 @@ impl Page {
                 self.styles.pop();
             }
             TagEnd::BlockQuote(_) | TagEnd::Item => {
-                // An item of nothing has its mark all the same.
+                // An empty item still has its bullet.
                 if self.spans.is_empty() && self.blocks.last().is_some_and(|block| !block.is_begun()) {
                     self.block("", Style::new());
                 }
@@ -180,7 +180,7 @@ impl Page {
         }
     }
 
-    /// Tells where a link leads, unless its text says so.
+    /// Appends the address of a link, unless its text contains it.
     fn address(&mut self) {
         let Some((address, start)) = self.links.pop() else { return };
         let said: String = self.spans.get(start..).unwrap_or_default().iter().map(|(text, _)| text.as_str()).collect();
@@ -216,7 +216,7 @@ impl Page {
         self.is_apart = true;
     }
 
-    /// Puts the paragraph on the page, broken into lines.
+    /// Wraps the paragraph and puts its lines on the page.
     fn flush(&mut self) {
         if self.spans.is_empty() {
             return;
@@ -243,13 +243,13 @@ impl Page {
         self.put(vec![(Visible::line(text), style)]);
     }
 
-    /// Code keeps its lines; one that is too long goes on in the next.
+    /// Puts code on the page. It keeps its lines; one that is too long continues on the next.
     fn code_block(&mut self, code: &str) {
         let room = self.room().saturating_sub(2).max(LEAST_ROOM);
         for line in Visible::lines(code.strip_suffix('\n').unwrap_or(code)) {
             let mut rest = line.as_str();
             loop {
-                let taken = super::layout::take(rest, room);
+                let taken = crate::layout::take(rest, room);
                 let taken = if taken.is_empty() { rest } else { taken };
                 self.put(vec![("  ".into(), Style::new()), (Visible::of_parts(taken), code_style())]);
                 rest = &rest[taken.len()..];
@@ -260,7 +260,7 @@ impl Page {
         }
     }
 
-    /// A table with its columns under each other if there is room, else cell behind cell.
+    /// Puts a table on the page: in aligned columns if there is room, otherwise as wrapped rows.
     fn table(&mut self) {
         let rows: Vec<Vec<Visible>> = std::mem::take(&mut self.rows)
             .iter()
@@ -268,7 +268,7 @@ impl Page {
             .collect();
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let cell_width =
-            |column: usize| rows.iter().filter_map(|row| row.get(column)).map(super::layout::width).max().unwrap_or(0);
+            |column: usize| rows.iter().filter_map(|row| row.get(column)).map(crate::layout::width).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(cell_width).collect();
         let is_grid = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1) <= self.room();
         for (number, row) in rows.iter().enumerate() {
@@ -278,7 +278,7 @@ impl Page {
                     self.spans.push((" │ ".into(), Style::new().dimmed()));
                 }
                 let cell = if is_grid && column + 1 < columns {
-                    super::layout::fit(cell, widths[column])
+                    crate::layout::fit(cell, widths[column])
                 } else {
                     cell.clone()
                 };
@@ -289,13 +289,13 @@ impl Page {
         self.is_apart = true;
     }
 
-    /// The columns between what encloses the text and the edge.
+    /// Returns the columns between the enclosing blocks and the right edge.
     fn room(&self) -> usize {
         let margin: usize = self.blocks.iter().map(|block| width_of(block.margin())).sum();
         self.columns.saturating_sub(margin).max(LEAST_ROOM)
     }
 
-    /// Puts a line on the page, behind the marks of what encloses it.
+    /// Puts a line on the page, behind the bars and bullets of the enclosing blocks.
     fn put(&mut self, pieces: Vec<(Visible, Style)>) {
         if std::mem::take(&mut self.is_apart) && !self.lines.is_empty() {
             let quotes: String = self.blocks.iter().filter(|block| block.is_begun()).map(Block::margin).collect();
@@ -305,7 +305,7 @@ impl Page {
         for block in &mut self.blocks {
             line = line.with(block.next(), Style::new().dimmed());
         }
-        line.0.extend(pieces);
+        line.extend(pieces);
         self.lines.push(line);
     }
 }

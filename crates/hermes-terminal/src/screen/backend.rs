@@ -1,7 +1,7 @@
-//! What is sent to a terminal for a picture.
+//! Sends frames to a terminal.
 //!
-//! After every character that terminals may not agree about, the place of the next is said: a terminal that draws an emoji in one column and
-//! not in two breaks nothing but that emoji.
+//! The cursor is positioned after every character whose width terminals may disagree about: a terminal that draws an emoji in one column
+//! instead of two misplaces nothing else.
 
 use ratatui_core::backend::{Backend, ClearType, WindowSize};
 use ratatui_core::buffer::Cell;
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// A terminal behind a writer.
 pub(super) struct Ansi<W> {
     pub(super) out: W,
-    /// The size of a terminal that does not know its own, as serial lines and programs that play one don't.
+    /// The size of a terminal that does not know its own, such as a serial line.
     pub(super) unknown: Size,
 }
 
@@ -51,7 +51,7 @@ impl<W: Write> Backend for Ansi<W> {
         self.flushed(format_args!("\x1b[?25h"))
     }
 
-    /// Nobody asks: the answer would come among the keys.
+    /// Is never called; a real answer would arrive among the keys.
     fn get_cursor_position(&mut self) -> io::Result<Position> {
         Ok(Position::ORIGIN)
     }
@@ -91,7 +91,7 @@ impl<W: Write> Backend for Ansi<W> {
     }
 }
 
-/// What makes a terminal draw as a cell is: all of it anew, so that nothing is left from the one before.
+/// Returns the sequence that sets the style of a cell. It starts with a reset, so that nothing is left of the style before.
 fn sequence(cell: &Cell) -> String {
     let modifiers = [(Modifier::BOLD, "1"), (Modifier::DIM, "2"), (Modifier::ITALIC, "3"), (Modifier::UNDERLINED, "4")];
     let set = modifiers.iter().filter(|(modifier, _)| cell.modifier.contains(*modifier));
@@ -103,7 +103,7 @@ fn sequence(cell: &Cell) -> String {
     if codes.is_empty() { "\x1b[0m".to_owned() } else { format!("\x1b[0;{}m", codes.join(";")) }
 }
 
-/// The number of a colour that has a name: 8 and more are the bright ones. Others are not used.
+/// Returns the number of a named colour; 8 and above are the bright ones. Other colours are not used.
 const fn number(color: Color) -> Option<u8> {
     Some(match color {
         Color::Black => 0,

@@ -1,33 +1,33 @@
-//! How far a long piece of work is, on stderr, for whoever watches; nothing for a pipe or a file.
+//! Progress of long work, on stderr. Nothing is drawn unless stderr is a terminal.
 
-use super::Ui;
+use crate::Ui;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
-/// A bar that goes away when it is dropped.
-pub(crate) struct Progress {
+/// A progress bar. It is removed from the screen when it is dropped.
+pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// One that nobody sees.
-    pub(crate) fn hidden() -> Self {
+    /// Returns a bar that is never drawn.
+    pub fn hidden() -> Self {
         Self { bar: ProgressBar::hidden() }
     }
 
-    /// Shows what is being done, and how far it is if `total` is known (not 0).
-    pub(crate) fn show(&self, what: &'static str, done: u64, total: u64) {
+    /// Shows the current work, and how much of it is done if `total` is known (not 0).
+    pub fn show(&self, what: &'static str, done: u64, total: u64) {
         self.show_as("{msg} [{bar:30}] {percent}% ({eta} left)", what, done, total);
     }
 
-    /// The same with how quick it is, where what is counted are things that a person knows.
-    pub(crate) fn show_rate(&self, what: &'static str, done: u64, total: u64) {
+    /// Shows the same with the rate per second, for units that a person knows.
+    pub fn show_rate(&self, what: &'static str, done: u64, total: u64) {
         self.show_as("{msg} [{bar:30}] {percent}% ({per_sec}, {eta} left)", what, done, total);
     }
 
     fn show_as(&self, of_known: &str, what: &'static str, done: u64, total: u64) {
         let template = if total == 0 { "{spinner} {msg} ({elapsed})" } else { of_known };
-        // The templates are constants; one that can't be read would show in the first test that watches.
+        // The templates are constants; an invalid one fails the first test that draws a bar.
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("=> "));
         }
@@ -44,14 +44,14 @@ impl Drop for Progress {
 }
 
 impl Ui {
-    /// A bar for work that takes a while.
-    pub(crate) fn progress(&self) -> Progress {
-        // Few enough frames for a slow line; none where nobody watches.
+    /// Returns a bar for work that takes a while.
+    pub fn progress(&self) -> Progress {
+        // Few enough frames per second for a slow connection; none without a terminal.
         Progress { bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)) }
     }
 
-    /// Does work that can't tell how far it is, and shows that it goes on.
-    pub(crate) async fn wait<T>(&self, what: &'static str, work: impl Future<Output = T>) -> T {
+    /// Runs work of unknown length, and shows that it is still running.
+    pub async fn wait<T>(&self, what: &'static str, work: impl Future<Output = T>) -> T {
         let progress = self.progress();
         progress.show(what, 0, 0);
         progress.bar.enable_steady_tick(Duration::from_millis(100));
