@@ -1,7 +1,7 @@
 //! What a command answers when it can't do its work: a text, hints, an exit code.
 
-use hermes_config::ConfigError;
-use hermes_session::resume::FindError;
+use hermes_app::{AppError, UrlOrigin};
+use hermes_config::{ConfigError, Origin};
 use hermes_session::{Invalid, StoreError};
 use hermes_terminal::Line;
 use hermes_terminal::TerminalError;
@@ -71,6 +71,12 @@ impl CliError {
     pub(crate) fn usage(invalid: Invalid) -> Self {
         let hint = invalid.hint.to_string();
         Self::new(Kind::Usage, invalid, hint)
+    }
+
+    /// A variable that an argument names and that is not set.
+    pub(crate) fn unset_variable(name: &str, flag: &str) -> Self {
+        let text = format!("the variable {name} that {flag} names is not set, or is no text");
+        Self::new(Kind::User, text, format!("set {name} to the URL of a store"))
     }
 
     /// Work that was stopped by a signal, told with how far it was.
@@ -159,14 +165,51 @@ impl From<ConfigError> for CliError {
     }
 }
 
-impl From<FindError> for CliError {
-    fn from(error: FindError) -> Self {
-        let hint = error.hint().into_owned();
+impl From<AppError> for CliError {
+    fn from(error: AppError) -> Self {
         match error {
-            FindError::Store(error) => error.into(),
-            error => Self::new(Kind::User, error, hint),
+            AppError::Config(error) => error.into(),
+            AppError::Store(error) => error.into(),
+            AppError::Url { invalid, origin } => invalid_url(invalid, &origin),
+            AppError::Replica { ref origin } => {
+                let hint = format!("write postgresql://user@host/database (it is from {origin})");
+                Self::new(Kind::User, error, hint)
+            }
+            AppError::ReadOnly { origin: Origin::Flag } => Self::new(
+                Kind::User,
+                "this command writes to the store, and --read-only forbids it",
+                "leave --read-only out",
+            ),
+            AppError::ReadOnly { origin } => Self::new(
+                Kind::User,
+                format!("this command writes to the store, which is read-only, set by {origin}"),
+                "set sessiondb.sqlite.read_only to false to let commands write",
+            ),
+            AppError::NoStore { .. } => {
+                let hint = "`hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look";
+                Self::new(Kind::User, error, hint)
+            }
+            AppError::Unset { ref name } => {
+                let hint = format!("set {name} to the URL of a store");
+                Self::new(Kind::User, error, hint)
+            }
+            AppError::TemporaryFolder(_) => Self::new(Kind::User, error, "see TMPDIR"),
+            // Another error of the crate, which has no hint yet.
+            error => Self::new(Kind::User, error, "see `hermes doctor`"),
         }
     }
+}
+
+fn invalid_url(invalid: Invalid, origin: &UrlOrigin) -> CliError {
+    let (kind, hint) = match origin {
+        UrlOrigin::Setting(origin) => {
+            let kind = if *origin == Origin::Flag { Kind::Usage } else { Kind::User };
+            (kind, format!("{} (the URL is from {origin})", invalid.hint))
+        }
+        UrlOrigin::Argument => (Kind::Usage, invalid.hint.to_string()),
+        UrlOrigin::Variable(name) => (Kind::User, format!("{} (the URL is from ${name})", invalid.hint)),
+    };
+    CliError::new(kind, invalid, hint)
 }
 
 #[cfg(test)]

@@ -1,23 +1,30 @@
 //! `hermes`: parses, opens, dispatches and tells the exit code.
 
 mod args;
-mod automatic;
+mod chores;
 mod clock;
 mod commands;
 mod context;
 mod error;
+mod exporting;
+mod reports;
 mod resolve;
+mod searching;
+mod serving;
+mod showing;
 mod stop;
-mod transcripts;
 mod ui;
+mod warnings;
 mod when;
 
 use args::{Args, Command, SessiondbCommand, SessionsCommand};
 use clap::{CommandFactory as _, Parser as _};
 use context::Context;
 use error::{CliError, Kind};
+use hermes_app::Workspace;
 use hermes_config::Environment;
 use std::process::ExitCode;
+use std::sync::Arc;
 use ui::Ui;
 
 fn main() -> ExitCode {
@@ -46,32 +53,14 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
         ui.help(&Args::command().render_help())?;
         return Ok(ExitCode::SUCCESS);
     };
-    let context = Context { flags: args.place.flags(), environment, ui: ui.clone(), now: clock::now() };
+    let workspace = Arc::new(Workspace::new(args.place.flags(), environment));
+    let context = Context { workspace, ui: ui.clone(), now: clock::now() };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::new(Kind::User, error, "free some memory and file descriptors, then try again"))?;
-    let has_chores = is_followed_by_chores(&command);
-    runtime.block_on(async {
-        dispatch(&context, command).await?;
-        if has_chores {
-            automatic::run(&context).await;
-        }
-        Ok(ExitCode::SUCCESS)
-    })
-}
-
-/// Returns whether the trash may be emptied and old conversations pruned after the command, if that is configured.
-///
-/// Only after commands that write anyway: one that was asked to look changes nothing. Not after `import` and `restore` either: what they
-/// bring may be old, and must be there afterwards.
-fn is_followed_by_chores(command: &Command) -> bool {
-    use SessionsCommand::{Delete, Pin, Rename, Tag, Unpin};
-    match command {
-        Command::Sessions(Delete(_) | Pin(_) | Rename(_) | Unpin(_)) => true,
-        Command::Sessions(Tag(args)) => args.is_change(),
-        _ => false,
-    }
+    runtime.block_on(dispatch(&context, command))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {

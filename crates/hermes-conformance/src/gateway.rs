@@ -3,11 +3,12 @@
 use crate::fixture::{at, id, made, new_session, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::gateway::{Claim, HandoffEnd, HandoffState, unlinked_sessions};
-use hermes_session::retention::{self, AutoPruned, RetentionPolicy};
+use hermes_session::retention::{self, AutoPrune, Pruned, RetentionPolicy};
 use hermes_session::{
     Conflict, EndReason, NewChild, NewSession, Request, RequestKey, Source, StoreError, Title, TopicChange, Topics,
     UsageUpdate,
 };
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -303,29 +304,29 @@ pub async fn orphans_are_ended(setup: Setup) -> CaseResult {
 pub async fn what_is_old_goes_by_itself(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let day = 86_400.0;
-    let policy = RetentionPolicy::new(1.0, None)?;
+    let rule = AutoPrune::new(RetentionPolicy::new(1.0, None)?, 24.0);
+    let go_on = |_: &Pruned| ControlFlow::Continue(());
+    let (mut one, mut two) = (go_on, go_on);
     for name in ["a", "b"] {
         made(&*store, name, 0).await;
         store.end(&id(name), &EndReason::from_stored("cli_close"), &request(1)).await?;
     }
     let (one, two) = tokio::join!(
-        retention::auto_prune(&*store, &policy, 24.0, at(2.0 * day)),
-        retention::auto_prune(&*other, &policy, 24.0, at(2.0 * day))
+        retention::auto_prune(&*store, &rule, at(2.0 * day), &mut one),
+        retention::auto_prune(&*other, &rule, at(2.0 * day), &mut two)
     );
-    let done: u64 = [one?, two?]
-        .into_iter()
-        .map(|outcome| if let AutoPruned::Done(pruned) = outcome { pruned.sessions } else { 0 })
-        .sum();
-    assert_eq!(done, 2);
+    let runs: Vec<_> = [one?, two?].into_iter().flatten().collect();
+    assert_eq!(runs.iter().map(|run| run.pruned.sessions).collect::<Vec<_>>(), [2]);
+    assert!(runs[0].is_first && runs[0].is_finished);
     made(&*store, "c", 0).await;
     store.end(&id("c"), &EndReason::from_stored("cli_close"), &request(1)).await?;
-    let early = retention::auto_prune(&*store, &policy, 24.0, at(2.9 * day)).await?;
-    assert_eq!(early, AutoPruned::Skipped);
+    let early = retention::auto_prune(&*store, &rule, at(2.9 * day), &mut { go_on }).await?;
+    assert_eq!(early, None);
     // A clock that went wrong holds nobody up.
     for last in ["inf", "nan", "soon", "9e18"] {
         store.set_meta(retention::LAST_AUTO_PRUNE, Some(last)).await?;
-        let outcome = retention::auto_prune(&*store, &policy, 24.0, at(3.1 * day)).await?;
-        assert!(matches!(outcome, AutoPruned::Done(_)), "{last}");
+        let outcome = retention::auto_prune(&*store, &rule, at(3.1 * day), &mut { go_on }).await?;
+        assert!(outcome.is_some(), "{last}");
     }
     assert_eq!(store.session(&id("c")).await?, None);
     Ok(())

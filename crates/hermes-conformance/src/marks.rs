@@ -6,7 +6,7 @@ use crate::ordering::ORDERS;
 use crate::{CaseResult, ModelStore, Setup};
 use hermes_session::export::Exporter;
 use hermes_session::marks::{self, MAX_TAGS, Marks};
-use hermes_session::retention::{Plan, RetentionPolicy, auto_prune, plan_all, prune_planned};
+use hermes_session::retention::{AutoPrune, Plan, RetentionPolicy, auto_prune, plan_all, prune_planned};
 use hermes_session::transfer::{Proving, TransferOptions, copy, prove};
 use hermes_session::{
     Conflict, Counts, EndReason, ListRequest, Maintenance, MarkStore, NewChild, Order, PageRequest, Relation,
@@ -268,7 +268,7 @@ pub async fn pruning_keeps_what_is_pinned(setup: Setup) -> CaseResult {
     let mut goes_on = |_: &_| ControlFlow::Continue(());
     let pruned = prune_planned(&*store, &asked, &policy, at(LATER), &mut goes_on).await?;
     assert_eq!((pruned.looked_at, pruned.conversations, pruned.kept), (5, 3, 2), "{pruned:?}");
-    auto_prune(&*store, &policy, 24.0, at(LATER)).await?;
+    auto_prune(&*store, &AutoPrune::new(policy.clone(), 24.0), at(LATER), &mut goes_on).await?;
     let left = shown(&*store, View::Sessions).await?;
     assert_eq!(left.into_keys().collect::<Vec<_>>(), ["helper", "planned", "root", "tip"]);
     store.set_pinned(&id("planned"), false, &request(9)).await?;

@@ -100,9 +100,10 @@ fn arrows_point_one_way() {
         ("hermes-postgres", vec!["hermes-session", "hermes-sql"]),
         ("hermes-mysql", vec!["hermes-session", "hermes-sql"]),
         ("hermes-store", vec!["hermes-session", "hermes-sqlite", "hermes-postgres", "hermes-mysql"]),
+        ("hermes-app", vec!["hermes-session", "hermes-store", "hermes-config"]),
         ("hermes-mcp", vec!["hermes-session", "hermes-recall"]),
         ("hermes-recall", vec!["hermes-session"]),
-        ("hermes-rpc", vec!["hermes-session", "hermes-recall"]),
+        ("hermes-rpc", vec!["hermes-session", "hermes-recall", "hermes-app"]),
         ("hermes-config", vec![]),
         ("hermes-terminal", vec!["hermes-config", "hermes-session"]),
         ("hermes-conformance", vec!["hermes-session"]),
@@ -120,6 +121,41 @@ fn arrows_point_one_way() {
     for outside in ["rusqlite", "tokio", "clap"] {
         for name in ["hermes-session", "hermes-terminal"] {
             assert!(!arrows[name].contains(outside), "{name} must not build on {outside}");
+        }
+    }
+    for outside in ["clap", "crossterm", "anstream", "indicatif", "tokio"] {
+        assert!(!arrows["hermes-app"].contains(outside), "the application layer must not build on {outside}");
+    }
+}
+
+/// Code that commands share is in `hermes-app` or in a module of its own, and `ui` prints what it is given.
+#[test]
+fn commands_and_ui_stand_alone() {
+    let source = workspace().join("crates/hermes-cli/src");
+    let mut files = Vec::new();
+    rust_files(&source.join("commands"), &mut files);
+    rust_files(&source.join("ui"), &mut files);
+    assert!(files.len() > 60, "the sources were found");
+    let siblings: BTreeSet<String> = std::fs::read_dir(source.join("commands"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    for file in files {
+        let inside = file.strip_prefix(&source).unwrap().with_extension("");
+        let parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap()).collect();
+        let is_top = parts.len() == 2;
+        for line in std::fs::read_to_string(&file).unwrap().lines() {
+            let path =
+                line.trim_start().strip_prefix("use ").or_else(|| line.trim_start().strip_prefix("pub(crate) use "));
+            let other = path.and_then(|path| match path.strip_prefix("crate::commands::") {
+                Some(rest) => Some(rest),
+                None => path.strip_prefix("super::").filter(|_| is_top && parts[0] == "commands"),
+            });
+            let Some(other) = other else { continue };
+            let named = other.split([':', ';', '{']).next().unwrap();
+            let is_own = parts[0] == "commands" && parts[1] == named;
+            let is_sibling = named.is_empty() || siblings.contains(named);
+            assert!(is_own || !is_sibling, "{} imports from another command: {line}", file.display());
         }
     }
 }

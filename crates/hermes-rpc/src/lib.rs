@@ -11,7 +11,6 @@
 mod args;
 mod call;
 mod fail;
-mod files;
 mod line;
 mod order;
 mod row;

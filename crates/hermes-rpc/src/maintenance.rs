@@ -2,13 +2,13 @@
 
 use crate::call::{Answer, Call, NONE, list, or_nothing, yes};
 use crate::fail::Fail;
-use crate::files;
 use crate::listing::source_of;
+use hermes_app::Transcripts;
+use hermes_app::retention::{self, AutoPruneOptions};
 use hermes_session::json::ObjectWriter;
-use hermes_session::retention::{self, AutoPruned, Candidate, LAST_AUTO_PRUNE, RetentionPolicy, plan, prune_planned};
-use hermes_session::{IndexHealth, Json, Optimizing, Report, SessionFilter, SessionId, StoreError, StoreStatus};
+use hermes_session::retention::{AutoPrune, RetentionPolicy, plan};
+use hermes_session::{IndexHealth, Json, Optimizing, Report, SessionFilter, StoreError, StoreStatus};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
 /// `delete_session`: deletes the session alone, as the agent does. Its children stay, without a parent.
 pub(crate) async fn delete(call: &Call<'_>) -> Answer {
@@ -17,8 +17,8 @@ pub(crate) async fn delete(call: &Call<'_>) -> Answer {
     if or_nothing(call.store.delete_session(&id, &call.request()).await)?.is_none() {
         return yes(false);
     }
-    if let Some(folder) = folder(call)? {
-        files::remove(&folder, &[id]);
+    if let Some(transcripts) = transcripts(call)? {
+        transcripts.remove(&[id]);
     }
     yes(true)
 }
@@ -35,13 +35,9 @@ pub(crate) async fn prune(call: &Call<'_>) -> Answer {
 /// Prunes, and removes the files of what is gone.
 async fn prune_by(call: &Call<'_>, policy: &RetentionPolicy) -> Result<u64, Fail> {
     let planned = plan(call.store, policy, call.now).await?;
-    let conversations: Vec<SessionId> = planned.iter().map(|candidate| candidate.conversation.clone()).collect();
-    let pruned =
-        prune_planned(call.store, &conversations, policy, call.now, &mut |_| ControlFlow::Continue(())).await?;
-    if let Some(folder) = folder(call)? {
-        remove_files_of_gone(call, &folder, planned).await?;
-    }
-    Ok(pruned.sessions)
+    let (transcripts, mut progress) = (transcripts(call)?, |_: &_| ControlFlow::Continue(()));
+    let report = retention::prune(call.store, &planned, policy, call.now, transcripts.as_ref(), &mut progress).await?;
+    Ok(report.pruned.sessions)
 }
 
 /// `prune_empty_ghost_sessions`: sessions that a terminal began and left without a word; how many.
@@ -51,7 +47,7 @@ pub(crate) async fn prune_ghosts(call: &Call<'_>) -> Answer {
 
 /// `finalize_orphaned_compression_sessions`: ends what a compression made and nobody went on with; how many.
 pub(crate) async fn end_orphans(call: &Call<'_>) -> Answer {
-    Ok(retention::end_orphans(call.store, call.now).await?.to_string())
+    Ok(hermes_session::retention::end_orphans(call.store, call.now).await?.to_string())
 }
 
 /// `maybe_auto_prune_and_vacuum`: prunes if that was not done lately. What goes wrong is part of the answer.
@@ -70,46 +66,20 @@ pub(crate) async fn auto_prune(call: &Call<'_>) -> Answer {
     Ok(out.finish())
 }
 
-/// How many sessions went; nothing if it was done lately.
+/// Returns how many sessions were deleted, or `None` if that was done lately or another process does it.
 async fn auto_pruned(call: &Call<'_>) -> Result<Option<u64>, Fail> {
     let number = |name: &str| call.args.double(name)?.ok_or_else(|| Fail::wrong_type(format!("{name} is no number")));
     let policy = RetentionPolicy::new(number("retention_days")?, None)?.each_session();
-    let hours = number("min_interval_hours")?;
-    let folder = folder(call)?;
-    // Whose files are to go can't be told any more when they are gone.
-    let planned = match &folder {
-        Some(_) if is_due(call, hours).await? => plan(call.store, &policy, call.now).await?,
-        _ => Vec::new(),
-    };
-    let AutoPruned::Done(pruned) = retention::auto_prune(call.store, &policy, hours, call.now).await? else {
-        return Ok(None);
-    };
-    if let Some(folder) = folder {
-        remove_files_of_gone(call, &folder, planned).await?;
-    }
-    Ok(Some(pruned.sessions))
+    let rule = AutoPrune::new(policy, number("min_interval_hours")?);
+    // The agent asks for vacuum by itself, and its failure is no failure of pruning.
+    let options = AutoPruneOptions { rule, time_limit: None, is_vacuumed: false };
+    let report = retention::auto_prune(call.store, &options, transcripts(call)?.as_ref(), call.now).await?;
+    Ok(report.map(|report| report.pruned.sessions))
 }
 
-/// Whether it may be time; the store decides.
-async fn is_due(call: &Call<'_>, hours: f64) -> Result<bool, Fail> {
-    let last = call.store.meta(LAST_AUTO_PRUNE).await?.and_then(|text| text.trim().parse::<f64>().ok());
-    Ok(last.is_none_or(|last| !(0.0..hours * 3_600.0).contains(&(call.now.seconds() - last))))
-}
-
-/// Removes the files of those sessions that are gone.
-async fn remove_files_of_gone(call: &Call<'_>, folder: &Path, planned: Vec<Candidate>) -> Result<(), Fail> {
-    let mut gone = Vec::new();
-    for id in planned.into_iter().flat_map(|candidate| candidate.members) {
-        if call.store.session(&id).await?.is_none() {
-            gone.push(id);
-        }
-    }
-    files::remove(folder, &gone);
-    Ok(())
-}
-
-fn folder(call: &Call<'_>) -> Result<Option<PathBuf>, Fail> {
-    Ok(call.args.filled("sessions_dir")?.map(PathBuf::from))
+/// Returns the transcript files in the folder that the call names, or `None` if it names none.
+fn transcripts(call: &Call<'_>) -> Result<Option<Transcripts>, Fail> {
+    Ok(call.args.filled("sessions_dir")?.map(Transcripts::in_folder))
 }
 
 /// `vacuum`: does what is outstanding, the giving back of room included.

@@ -154,14 +154,6 @@ pub async fn all(store: &dyn MarkStore) -> Result<BTreeMap<SessionId, Marks>, St
     Ok(first.map(|row| (row.id.clone(), Marks::of_row(&row))).collect())
 }
 
-/// The sessions of the conversations that a filter admits, by id.
-///
-/// # Errors
-/// If the store fails.
-pub async fn sessions(store: &dyn SessionStore, filter: SessionFilter) -> Result<Vec<SessionId>, StoreError> {
-    Ok(rows(store, filter).await?.into_iter().map(|row| row.id).collect())
-}
-
 async fn rows(store: &dyn SessionStore, filter: SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
     let page = PageRequest::first(PAGE);
     let mut request = ListRequest { view: View::Sessions, filter, order: Order::Id, page, after: None };

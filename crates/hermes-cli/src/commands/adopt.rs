@@ -2,7 +2,9 @@
 
 use crate::context::{Access, Context};
 use crate::error::CliError;
+use crate::reports::Adopted;
 use crate::ui::{adopted, json};
+use hermes_app::workspace::must_exist;
 use hermes_store::{Adopt, OpenOptions, StoreUrl};
 
 /// Add the search indexes and side tables of hermes to an agent's file, which the first write does as well
@@ -16,26 +18,12 @@ pub(crate) struct AdoptArgs {
     json: bool,
 }
 
-/// What adopting a store did.
-pub(crate) struct Adopted {
-    pub(crate) location: String,
-    /// Whether there was nothing to do.
-    pub(crate) was_adopted: bool,
-    /// The tables, indexes, views and triggers that were added; none on a server.
-    pub(crate) added: Vec<String>,
-    /// What there is to report, such as where a copy is kept.
-    pub(crate) notices: Vec<String>,
-    /// Whether `detach` can undo it.
-    pub(crate) is_file: bool,
-}
-
 pub(crate) async fn run(context: &Context, args: AdoptArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let url = context.configured_url(&settings)?;
-    context.warn_of_password(&url, &settings.store()?.origin);
-    context.check_writable(&settings, &url)?;
+    let url = context.url()?;
+    context.warn_of_typed_password()?;
+    context.workspace.check_writable(&url)?;
     let before = objects(&url)?;
-    let options = OpenOptions { adopt: Adopt::AtOpen, ..context.open_options(&settings)? };
+    let options = OpenOptions { adopt: Adopt::AtOpen, ..context.workspace.open_options()? };
     let store = context.open_with(&url, Access::Write, options).await?;
     let notices = store.notices();
     // The rest of the work, such as indexing old messages, in the foreground: the process ends afterwards.
@@ -68,7 +56,7 @@ pub(crate) async fn run(context: &Context, args: AdoptArgs) -> Result<(), CliErr
 fn objects(url: &StoreUrl) -> Result<Option<hermes_sqlite::Adoption>, CliError> {
     match url.file() {
         Some(path) => {
-            crate::context::must_be_there(path)?;
+            must_exist(path)?;
             Ok(Some(hermes_sqlite::adoption(path)?))
         }
         None => Ok(None),

@@ -15,12 +15,12 @@ mod state;
 mod view;
 mod work;
 
-use super::list;
 use crate::clock;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use desk::Desk;
 use event::{Effect, Event, Input, Notice};
+use hermes_app::listing::source_filter;
 use hermes_session::SessionId;
 use hermes_terminal::Line;
 use hermes_terminal::screen::{self, Screen};
@@ -61,9 +61,9 @@ pub(crate) struct BrowseArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: BrowseArgs) -> Result<(), CliError> {
-    let filter = list::filter(&args.source, &[]).map_err(CliError::usage)?;
+    let filter = source_filter(&args.source, &[]).map_err(CliError::usage)?;
     let desk = Rc::new(Desk::new(context, context.open_for_reading().await?, filter));
-    let is_dumb = context.environment.raw("TERM").is_some_and(|term| term == "dumb");
+    let is_dumb = context.environment().raw("TERM").is_some_and(|term| term == "dumb");
     let Left { chosen, failed } = if screen::is_there() && !is_dumb {
         let most = args.limit.filter(|most| *most > 0).unwrap_or(u64::MAX);
         LocalSet::new().run_until(pick(Rc::clone(&desk), most)).await?
@@ -104,7 +104,7 @@ async fn pick(desk: Rc<Desk>, most: u64) -> Result<Left, CliError> {
     let has_color = desk.context.ui.has_color();
     let (sender, mut answers) = channel(WAITING);
     let mut signals = Signals::watch().map_err(CliError::output)?;
-    let mut screen = Screen::open(&desk.context.environment)?;
+    let mut screen = Screen::open(desk.context.environment())?;
     let mut inputs = inputs();
     let mut state = State::new(screen.size()?);
     state.deletes_for_good = desk.trash_days == 0;

@@ -3,15 +3,14 @@
 //! The words come from the same types as the help. It is our own hundred lines and not `clap_complete`: the stable part of that knows no
 //! stored values, and the other one does not quote a title with a blank for bash.
 
-use super::list::default_filter;
 use crate::args::Args;
-use crate::context::{Access, Context};
+use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
 use crate::ui::changes::conversations;
 use clap::{Arg, Command, CommandFactory as _};
-use hermes_session::{ListRequest, PageRequest, SessionStore, Store, StoreError};
+use hermes_app::listing::default_filter;
+use hermes_session::{ListRequest, PageRequest, SessionStore, StoreError};
 use hermes_store::OpenOptions;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How many conversations are looked at.
@@ -149,9 +148,9 @@ async fn tags(context: &Context, before: &[String]) -> Result<Vec<(String, Strin
 }
 
 /// Opens the store that the typed words mean. Returns `None` if it is not a file on this machine: a server may take long to answer.
-async fn open(context: &Context, before: &[String]) -> Result<Option<Arc<dyn Store>>, CliError> {
+async fn open(context: &Context, before: &[String]) -> Result<Option<OpenStore>, CliError> {
     let context = context.with_flags(flags(before));
-    let url = context.configured_url(&context.settings()?)?;
+    let url = context.url()?;
     if url.file().is_none() {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::CliError;
 use crate::ui::settings::{self, Row};
-use hermes_config::{Origin, Provider, ResumeDisplay, Secret, Setting, Settings, Synchronous};
+use hermes_config::{Provider, ResumeDisplay, Secret, Setting, Settings, Synchronous};
 use hermes_store::StoreUrl;
 
 /// What is configured, and where
@@ -22,7 +22,8 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn run(context: &Context, command: ConfigCommand) -> Result<(), CliError> {
     let ConfigCommand::Show(args) = command;
-    let rows = rows(context, &context.settings()?);
+    let settings = context.settings()?;
+    let rows = rows(context, &settings);
     if args.json { context.ui.json(&settings::json(&rows)) } else { context.ui.print(settings::lines(&rows)) }
 }
 
@@ -73,13 +74,13 @@ fn row<T>(key: &'static str, setting: &Setting<T>, text: impl FnOnce(&T) -> Stri
 
 /// A URL without its password. A text that is no URL is not shown at all: nobody knows where in it the password is.
 fn shown(context: &Context, url: &Secret) -> String {
-    let parsed = StoreUrl::parse(url.reveal(), context.environment.user_home()).ok();
+    let parsed = StoreUrl::parse(url.reveal(), context.environment().user_home()).ok();
     parsed.map_or_else(|| url.to_string(), |url| url.to_string())
 }
 
 /// The same where only a server can be meant: what reads as a file is a mistake, and may hold anything.
 fn server(context: &Context, dsn: &Secret) -> String {
-    let parsed = StoreUrl::parse(dsn.reveal(), context.environment.user_home()).ok();
+    let parsed = StoreUrl::parse(dsn.reveal(), context.environment().user_home()).ok();
     parsed.filter(|url| url.file().is_none()).map_or_else(|| dsn.to_string(), |url| url.to_string())
 }
 
@@ -103,15 +104,5 @@ const fn display_name(display: ResumeDisplay) -> &'static str {
     match display {
         ResumeDisplay::Full => "full",
         ResumeDisplay::Minimal => "minimal",
-    }
-}
-
-/// The name of where a value came from, for programs.
-pub(crate) const fn origin_name(origin: &Origin) -> &'static str {
-    match origin {
-        Origin::Flag => "flag",
-        Origin::Environment(_) => "environment",
-        Origin::File { .. } => "file",
-        Origin::Default => "default",
     }
 }

@@ -2,12 +2,17 @@
 
 mod samples;
 
-use super::{list::default_filter, search, show};
 use crate::context::{Access, Context};
 use crate::error::{CliError, Kind};
+use crate::searching::print_hits;
+use crate::showing;
 use crate::ui::sessions;
+use crate::warnings;
 use anstyle::{AnsiColor, Style};
+use hermes_app::UrlOrigin;
+use hermes_app::listing::default_filter;
 use hermes_config::Origin;
+use hermes_session::search::{Query, SearchFilter, SearchRequest};
 use hermes_session::{ListRequest, SessionId, Store};
 use hermes_store::{OpenOptions, StoreUrl};
 use hermes_terminal::shell::shell_word;
@@ -38,8 +43,8 @@ struct Place {
 
 pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliError> {
     let place = place(context, args)?;
-    if context.flags.url.is_some() {
-        context.check_writable(&context.settings()?, &place.url)?;
+    if context.flags().url.is_some() {
+        context.workspace.check_writable(&place.url)?;
     }
     let store = context.open_with(&place.url, Access::Create, OpenOptions::default()).await?;
     store.notices().iter().for_each(|notice| context.ui.note(notice));
@@ -51,10 +56,14 @@ pub(crate) async fn run(context: &Context, args: DemoArgs) -> Result<(), CliErro
 
 /// The store that the command line names, else one in a new folder. What the environment and the file name is for real work.
 fn place(context: &Context, args: DemoArgs) -> Result<Place, CliError> {
-    if let Some(url) = &context.flags.url {
-        return Ok(Place { url: context.store_url(url.reveal(), &Origin::Flag)?, folder: None });
+    if let Some(url) = &context.flags().url {
+        let url = context.workspace.parse_url(url.reveal(), UrlOrigin::Setting(Origin::Flag))?;
+        if url.holds_password() {
+            context.warn_of_password();
+        }
+        return Ok(Place { url, folder: None });
     }
-    if context.flags.home.is_some() {
+    if context.flags().home.is_some() {
         let hint = "--keep-in DIR puts the samples into a folder of your choice";
         return Err(CliError::new(Kind::Usage, "the demo leaves your home folder alone, so it takes no --home", hint));
     }
@@ -101,20 +110,24 @@ async fn tour(context: &Context, store: &dyn Store, stored: &Stored) -> Result<(
     step(context, "hermes sessions list")?;
     let request = ListRequest { filter: default_filter(), ..ListRequest::default() };
     let listing = store.list(&request).await?;
-    super::list::warn_unreadable(context, &listing.unreadable);
+    warnings::unreadable(context, &listing.unreadable);
     let look = sessions::Look { first: 1, with_cost: false, columns: context.ui.width() };
     context.ui.print(sessions::list(&listing.rows, &context.now, look))?;
 
     for query in SEARCHES {
         step(context, &format!("hermes sessions search {}", shell_word(query)))?;
-        search::show(context, store, query).await?;
+        let request = SearchRequest {
+            filter: SearchFilter { exclude_sources: default_filter().exclude_sources, ..SearchFilter::default() },
+            ..SearchRequest::new(Query::parse(query))
+        };
+        print_hits(context, store, &request, false).await?;
     }
 
     step(context, &command("show", &stored.coding, ""))?;
-    show::show(context, store, &stored.coding.id, Detail::Folded).await?;
+    showing::show(context, store, &stored.coding.id, Detail::Folded).await?;
 
     step(context, &command("show --recap", &stored.compressed, ""))?;
-    show::show_recap(context, store, &stored.compressed.id).await
+    showing::show_recap(context, store, &stored.compressed.id).await
 }
 
 fn step(context: &Context, command: &str) -> Result<(), CliError> {

@@ -1,10 +1,11 @@
 //! `hermes sessiondb detach`
 
-use crate::context::{Context, must_be_there};
+use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::resolve::last_list;
 use crate::stop::Stop;
 use crate::ui::{detached as shown, json};
+use hermes_app::last_list;
+use hermes_app::workspace::must_exist;
 use hermes_session::StoreError;
 use hermes_sqlite::{DetachPhase, Detached, Detaching, SqliteOptions, detach, holdings};
 use hermes_store::StoreUrl;
@@ -29,14 +30,13 @@ pub(crate) struct DetachArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let url = context.configured_url(&settings)?;
+    let url = context.url()?;
     let StoreUrl::Sqlite(path) = &url else {
         let hint = "on a server the tables are hermes's own; `hermes sessiondb migrate` copies them to a file";
         return Err(CliError::new(Kind::User, "only a file can be detached", hint));
     };
-    must_be_there(path)?;
-    context.check_writable(&settings, &url)?;
+    must_exist(path)?;
+    context.workspace.check_writable(&url)?;
     let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let held = holdings(&path).map_err(refused)?;
     let kept = kept_name(&path, &context.now.stamp());
@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliEr
         let about = shown::question(&path, held, Some(kept.as_path()).filter(|_| !args.discard));
         context.ui.consent(args.yes, about, "Remove everything of hermes from this store?")?;
     }
-    let options = context.open_options(&settings)?;
+    let options = context.workspace.open_options()?;
     let options = SqliteOptions { wait: options.wait, synchronous: options.synchronous, ..SqliteOptions::default() };
     let (stop, bar) = (Stop::watch(), context.ui.progress());
     let mut watch = |phase: DetachPhase| {
@@ -67,7 +67,7 @@ pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliEr
     match outcome.map_err(refused)? {
         Detaching::NothingOfOurs => tell(context, args.json, &path, None),
         Detaching::Done(detached) => {
-            last_list::forget(context);
+            last_list::forget(&context.workspace);
             tell(context, args.json, &path, Some(&detached))
         }
         Detaching::Stopped { kept } => {

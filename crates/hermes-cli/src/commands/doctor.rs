@@ -6,11 +6,10 @@ mod store;
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
+use crate::reports::{Degree, Diagnosis, Item, Mend};
 use crate::ui::{checks, doctor, json};
-use hermes_config::{ConfigFile, Looked, Settings};
+use hermes_config::{Looked, Settings};
 use hermes_store::StoreUrl;
-use hermes_terminal::shell::shell_word;
-use std::path::PathBuf;
 
 /// Tells what is wrong with the home folder, the settings and the store, and what mends it
 #[derive(clap::Args)]
@@ -21,88 +20,6 @@ pub(crate) struct DoctorArgs {
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
-}
-
-/// How bad something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Degree {
-    /// As it should be.
-    Fine,
-    /// Worth knowing.
-    Note,
-    /// It works, and should be mended.
-    Warning,
-    /// Something does not work, or may be lost.
-    Problem,
-}
-
-/// Something that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Item {
-    /// What: `home`, `config`, `permissions`, …
-    pub(crate) name: &'static str,
-    pub(crate) degree: Degree,
-    /// What is so, as a sentence.
-    pub(crate) what: String,
-    /// What the person can do, or the command that does it.
-    pub(crate) remedy: Option<String>,
-    /// What `--fix` does about it.
-    pub(crate) mend: Option<Mend>,
-}
-
-/// What `--fix` does. Each only touches what is derived, or who may read a file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mend {
-    /// Takes a file or folder from others.
-    Mode(PathBuf, u32),
-    /// Removes what a copy that was not finished left behind.
-    Remove(PathBuf),
-    /// Does what was put off: indexing, what foreign writers left, folding the log.
-    Upkeep,
-    /// Makes the search indexes anew.
-    Rebuild,
-    /// Counts the messages of sessions anew.
-    Recount,
-}
-
-impl Item {
-    fn new(name: &'static str, degree: Degree, what: impl Into<String>) -> Self {
-        Self { name, degree, what: what.into(), remedy: None, mend: None }
-    }
-
-    fn fine(name: &'static str, what: impl Into<String>) -> Self {
-        Self::new(name, Degree::Fine, what)
-    }
-
-    fn remedy(self, remedy: impl Into<String>) -> Self {
-        Self { remedy: Some(remedy.into()), ..self }
-    }
-
-    /// The same, mended by `--fix`, or by the command that does the same.
-    fn mended_by(self, mend: Mend) -> Self {
-        let remedy = match &mend {
-            Mend::Mode(path, mode) => format!("chmod {mode:o} {}", shell_word(&path.display().to_string())),
-            Mend::Remove(path) => format!("rm -r {}", shell_word(&path.display().to_string())),
-            Mend::Upkeep => "hermes sessions optimize".to_owned(),
-            Mend::Rebuild => "hermes sessions optimize --rebuild".to_owned(),
-            Mend::Recount => "hermes doctor --fix".to_owned(),
-        };
-        Self { remedy: Some(remedy), mend: Some(mend), ..self }
-    }
-}
-
-/// What was found, and what was mended before that.
-#[derive(Debug, Default)]
-pub(crate) struct Diagnosis {
-    pub(crate) items: Vec<Item>,
-    /// What `--fix` did, in words, each with why it did not work out if it did not.
-    pub(crate) mended: Vec<(String, Option<String>)>,
-}
-
-impl Diagnosis {
-    pub(crate) fn count(&self, degree: Degree) -> u64 {
-        self.items.iter().filter(|item| item.degree == degree).count() as u64
-    }
 }
 
 pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<(), CliError> {
@@ -129,8 +46,8 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<(), CliEr
 
 /// Refuses `--fix` if the store is only to be read. Settings that can't be read are reported by the diagnosis.
 fn check_writable(context: &Context) -> Result<(), CliError> {
-    match context.settings().and_then(|settings| Ok((context.configured_url(&settings)?, settings))) {
-        Ok((url, settings)) => context.check_writable(&settings, &url),
+    match context.workspace.url() {
+        Ok(url) => Ok(context.workspace.check_writable(url)?),
         Err(_) => Ok(()),
     }
 }
@@ -162,19 +79,19 @@ fn leave_damaged_alone(items: &mut [Item]) {
 }
 
 async fn look(context: &Context) -> Vec<Item> {
-    let home = match hermes_config::home(&context.flags, &context.environment) {
+    let home = match hermes_config::home(context.flags(), context.environment()) {
         Ok(home) => home.value,
         Err(error) => return vec![Item::new("home", Degree::Problem, error.to_string()).remedy(error.hint())],
     };
     let mut items = vec![place::home(&home)];
-    let file = match ConfigFile::read(&home) {
+    let file = match context.workspace.config_file() {
         Ok(file) => file,
         Err(error) => {
             items.push(Item::new("config", Degree::Problem, error.to_string()).remedy(error.hint()));
             return items;
         }
     };
-    let looked = hermes_config::look(&context.flags, &context.environment, file.as_ref());
+    let looked = hermes_config::look(context.flags(), context.environment(), file);
     items.extend(config(&looked, file.is_some()));
     let Some(settings) = looked.settings else { return items };
     items.extend(place::secrets(&home, &settings));
@@ -186,9 +103,10 @@ async fn look(context: &Context) -> Vec<Item> {
 fn url(context: &Context, settings: &Settings, items: &mut Vec<Item>) -> Option<StoreUrl> {
     // What is missing in the settings has been told.
     settings.store().ok()?;
-    match context.configured_url(settings) {
+    match context.workspace.url_of(settings) {
         Ok(url) => Some(url),
         Err(error) => {
+            let error = CliError::from(error);
             let remedy = error.hints().first().cloned().unwrap_or_default();
             items.push(Item::new("config", Degree::Problem, error.text()).remedy(remedy));
             None

@@ -1,15 +1,17 @@
 //! `hermes sessions erase`
 
-use crate::commands::delete::{Doomed, look, warn_left};
-use crate::commands::trash::{find, nowhere};
 use crate::context::{Context, OpenStore, Opened};
 use crate::error::{CliError, Kind};
-use crate::resolve::resolve;
-use crate::transcripts::{Removed, Transcripts};
+use crate::reports::EraseOutcome;
+use crate::resolve::{find_trashed, resolve};
 use crate::ui::{erase as shown, json};
+use crate::warnings;
+use hermes_app::Transcripts;
+use hermes_app::transcripts::Removed;
+use hermes_app::trash::{DeletePreview, missing, preview};
 use hermes_rescue::{ErasePhase, Erased, Rewritten, erasing, finish_erasing, look_through};
 use hermes_session::versions::{Versions, versions};
-use hermes_session::{Deleted, Maintenance, Request, SessionId, StoreError};
+use hermes_session::{Maintenance, Request, SessionId, StoreError};
 use hermes_sqlite::SqliteOptions;
 use hermes_store::StoreUrl;
 use hermes_terminal::shell::shell_word;
@@ -35,22 +37,10 @@ pub(crate) struct EraseArgs {
     json: bool,
 }
 
-/// What erasing came to.
-pub(crate) struct Outcome {
-    pub(crate) id: SessionId,
-    pub(crate) title: Option<String>,
-    pub(crate) deleted: Deleted,
-    /// How many files with transcripts went.
-    pub(crate) files: u64,
-    /// What was proven of a file; nothing of a server.
-    pub(crate) erased: Option<Erased>,
-    /// Other files that hold some of it.
-    pub(crate) elsewhere: Vec<PathBuf>,
-}
-
 pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliError> {
-    let Opened { store, url, settings } = context.open_for_writing().await?;
-    let transcripts = Transcripts::of(&settings, &url);
+    let opened = context.open_for_writing().await?;
+    let transcripts = opened.transcripts();
+    let Opened { store, url, .. } = opened;
     let Some(session) = &args.session else { return finish(context, store, &url, transcripts, args.json).await };
     let (doomed, versions) = match meant(context, &*store, session).await {
         Err(error) if is_interrupted(&url) => {
@@ -86,7 +76,7 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
             (deleted, erase_transcripts(), None)
         }
     };
-    warn_left(context, &removed);
+    warnings::left_behind(context, &removed);
     let mut elsewhere: Vec<PathBuf> = Vec::new();
     if let Some(erased) = &erased {
         elsewhere.extend(erased.beside.iter().map(|left| left.path.clone()));
@@ -94,7 +84,7 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
         elsewhere.extend(files.filter(|file| look_through(file, &erased.signs).is_ok_and(|(_, at)| at.is_some())));
     }
     let (id, title) = named(&doomed, &versions, session);
-    let outcome = Outcome { id, title, deleted, files: removed.files, erased, elsewhere };
+    let outcome = EraseOutcome { id, title, deleted, files: removed.files, erased, elsewhere };
     if args.json {
         context.ui.json(&json::erase::erased(&outcome))?;
     } else {
@@ -108,10 +98,14 @@ pub(crate) async fn run(context: &Context, args: EraseArgs) -> Result<(), CliErr
 }
 
 /// What a text means, in the store or in the trash: what the store has, as it is shown, and every version there is.
-async fn meant(context: &Context, store: &dyn Maintenance, text: &str) -> Result<(Vec<Doomed>, Versions), CliError> {
+async fn meant(
+    context: &Context,
+    store: &dyn Maintenance,
+    text: &str,
+) -> Result<(Vec<DeletePreview>, Versions), CliError> {
     let id = match resolve(context, store, text).await {
         Ok(found) => found.asked,
-        Err(error) => match find(context, store, text).await {
+        Err(error) => match find_trashed(context, store, text).await {
             Ok((entry, _)) => entry.id,
             Err(_) => return Err(error),
         },
@@ -119,13 +113,13 @@ async fn meant(context: &Context, store: &dyn Maintenance, text: &str) -> Result
     let versions = versions(store, &id).await?;
     let mut doomed = Vec::with_capacity(versions.live.len());
     for live in &versions.live {
-        doomed.push(look(store, live).await?);
+        doomed.push(preview(store, live, None).await?);
     }
     if versions.is_empty() { Err(StoreError::no_session(&id).into()) } else { Ok((doomed, versions)) }
 }
 
 /// What to call what was erased.
-fn named(doomed: &[Doomed], versions: &Versions, asked: &str) -> (SessionId, Option<String>) {
+fn named(doomed: &[DeletePreview], versions: &Versions, asked: &str) -> (SessionId, Option<String>) {
     let live = doomed.first().map(|doomed| (doomed.id.clone(), doomed.title.clone()));
     let trashed = || versions.trashed.first().map(|entry| (entry.id.clone(), entry.title.clone()));
     live.or_else(trashed).unwrap_or_else(|| (SessionId::from_stored(asked), None))
@@ -154,7 +148,7 @@ async fn on_file(
 }
 
 fn options(context: &Context) -> Result<SqliteOptions, CliError> {
-    let options = context.open_options(&context.settings()?)?;
+    let options = context.workspace.open_options()?;
     Ok(SqliteOptions { wait: options.wait, synchronous: options.synchronous, ..SqliteOptions::default() })
 }
 
@@ -184,10 +178,10 @@ async fn finish(
         let hint = "a server gives its room back by itself";
         return Err(CliError::new(Kind::User, "only a file can be rewritten", hint));
     };
-    let gone = nowhere(&*store, erasing(path)?.unwrap_or_default()).await;
+    let gone = missing(&*store, erasing(path)?.unwrap_or_default()).await;
     drop(store);
     let removed = transcripts.map_or_else(Removed::default, |all| all.erase(&gone));
-    warn_left(context, &removed);
+    warnings::left_behind(context, &removed);
     let options = options(context)?;
     let erased = finish_erasing(path, &options, &mut telling(context)).await?;
     if json {
@@ -199,7 +193,7 @@ async fn finish(
 }
 
 /// The exit code: whether nothing is left.
-fn proven(context: &Context, outcome: &Outcome) -> Result<(), CliError> {
+fn proven(context: &Context, outcome: &EraseOutcome) -> Result<(), CliError> {
     let Some(erased) = &outcome.erased else {
         let text = "its rows are gone from the tables, the index and the trash; single words of it may stay in the server's vocabulary";
         context.ui.warn(text, "the server's log, its replicas and its backups are its operator's matter");

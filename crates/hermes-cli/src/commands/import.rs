@@ -3,14 +3,12 @@
 mod input;
 mod kind;
 
-use crate::context::{Access, Context, OpenStore};
+use crate::context::{Context, OpenStore};
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
 use crate::ui::changes::Imported;
 use crate::ui::{changes, checks, json};
-use hermes_config::Settings;
 use hermes_session::import::{FindingKind, ImportError, ImportOptions, MAX_FINDINGS, Progress, import};
-use hermes_store::StoreUrl;
 use input::Input;
 use std::path::PathBuf;
 
@@ -37,13 +35,11 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
     let stop = Stop::watch();
     // Every file is looked at before anything is imported.
     let mut input = Input::open(&args.files, &stop)?;
-    let settings = context.settings()?;
-    let mut opened = open(context, &settings, args.dry_run).await?;
+    let mut store = open(context, args.dry_run).await?;
     let (bar, size) = (context.ui.progress(), input.size());
     let mut progress = |done: Progress| bar.show("importing", done.bytes, size);
     let options = ImportOptions { is_rehearsal: args.dry_run, ..ImportOptions::default() };
-    let report =
-        import(&*opened.store, &mut input, options, &mut progress).await.map_err(|error| failed(error, &input));
+    let report = import(&*store, &mut input, options, &mut progress).await.map_err(|error| failed(error, &input));
     drop(bar);
     let mut report = report?;
     if stop.asked().is_some() {
@@ -56,7 +52,7 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
         context.ui.json(&json::changes::imported(&imported))?;
     } else {
         tell(context, &imported);
-        opened.store.report();
+        store.report();
         context.ui.print(changes::imported(&imported))?;
     }
     if let Some(signal) = stop.asked() {
@@ -67,31 +63,21 @@ pub(crate) async fn run(context: &Context, args: ImportArgs) -> Result<(), CliEr
     complete(&imported, &args.files)
 }
 
-/// A store, and the folder that it needs as long as it is open.
-struct Opened {
-    store: OpenStore,
-    _folder: Option<tempfile::TempDir>,
-}
-
-/// Opens the store, or makes it. Where only looking is asked for, an empty one elsewhere stands for one that is not there.
-async fn open(context: &Context, settings: &Settings, is_rehearsal: bool) -> Result<Opened, CliError> {
-    let url = context.configured_url(settings)?;
-    let is_there = url.file().is_none_or(|path| path.try_exists().unwrap_or(true));
-    if !is_there && is_rehearsal {
-        let folder = tempfile::tempdir().map_err(|error| {
-            CliError::new(Kind::User, format!("could not make a temporary folder: {error}"), "see TMPDIR")
-        })?;
-        let elsewhere = StoreUrl::Sqlite(folder.path().join("state.db"));
-        let store = context.open_elsewhere(&elsewhere).await?;
-        return Ok(Opened { store, _folder: Some(folder) });
+/// Opens the store, or creates it. For a rehearsal, an empty one elsewhere takes the place of one that does not exist.
+async fn open(context: &Context, is_rehearsal: bool) -> Result<OpenStore, CliError> {
+    let url = context.url()?;
+    context.warn_of_typed_password()?;
+    let target = context.workspace.open_target(&url, is_rehearsal).await?;
+    let store = OpenStore::quiet(target.store);
+    if target.is_new && is_rehearsal {
+        return Ok(store);
     }
-    let access = if is_rehearsal { Access::Read } else { Access::Create };
-    context.warn_of_password(&url, &settings.store()?.origin);
-    let store = context.open(settings, &url, access).await?;
-    if !is_there {
+    let mut store = store.reporting_when_closed(&context.ui);
+    store.report();
+    if target.is_new {
         context.ui.note(&format!("there was no session store, so a new one was made: {url}"));
     }
-    Ok(Opened { store, _folder: None })
+    Ok(store)
 }
 
 fn tell(context: &Context, imported: &Imported) {

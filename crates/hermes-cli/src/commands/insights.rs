@@ -1,11 +1,11 @@
 //! `hermes insights`
 
-use super::export::target::{Draft, Target};
-use super::list::filter;
 use crate::context::{Context, Opened};
 use crate::error::CliError;
+use crate::exporting::{Draft, Target};
 use crate::ui::insights::{Report, lines, page};
 use crate::ui::json;
+use hermes_app::listing::source_filter;
 use hermes_session::{InsightsRequest, Invalid, SessionFilter, Source};
 use hermes_terminal::Line;
 use hermes_terminal::figures::size;
@@ -42,7 +42,7 @@ impl InsightsArgs {
         let days = u32::try_from(self.days).ok().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or_else(|| {
             Invalid::new("--days", format!("{} is out of range", self.days), "give 1 to 36500, such as 7 or 365")
         })?;
-        let SessionFilter { sources, exclude_sources, .. } = filter(self.source.as_slice(), &[])?;
+        let SessionFilter { sources, exclude_sources, .. } = source_filter(self.source.as_slice(), &[])?;
         let (since, source) =
             (now.at.plus(-f64::from(days) * DAY), sources.and_then(|sources| sources.into_iter().next()));
         Ok((days, InsightsRequest { since, source, exclude_sources }))

@@ -3,9 +3,9 @@
 mod chat;
 
 use crate::clock;
-use crate::commands::rpc::{Stop, stdin};
 use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
+use crate::serving::{Stop, stdin};
 use hermes_config::env;
 use hermes_mcp::{Options, Server, Whose, new_token, serve_http, serve_stdio};
 use hermes_session::{Invalid, Scope, Source};
@@ -109,7 +109,7 @@ pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<(), CliError
 }
 
 async fn over_http(context: &Context, server: Server, address: SocketAddr, stop: Stop) -> Result<(), CliError> {
-    let given = context.environment.text(env::HERMES_MCP_TOKEN)?;
+    let given = context.environment().text(env::HERMES_MCP_TOKEN)?;
     if given.is_some_and(|token| token.len() < SHORTEST) {
         let text = format!("{} is shorter than {SHORTEST} characters", env::HERMES_MCP_TOKEN);
         return Err(CliError::new(Kind::User, text, "give a longer one, or none: one is made then"));

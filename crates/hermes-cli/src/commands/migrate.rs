@@ -1,25 +1,18 @@
 //! `hermes sessiondb migrate`
 
-pub(super) mod place;
-
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
 use crate::ui::{checks, json, store};
-use hermes_session::transfer::{
-    BATCH, FindingKind, MAX_FINDINGS, Phase, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport,
-    copy, prove,
-};
-use hermes_session::{IndexHealth, SessionFilter, Store};
+use crate::warnings;
+use hermes_app::migrate::{MigrateError, MigrateEvent, Migrated, migrate};
+use hermes_session::transfer::{BATCH, FindingKind, Phase, TransferError, TransferOptions};
+use hermes_store::StoreUrl;
 use hermes_terminal::Progress as Bar;
-use place::Ends;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
-/// How many findings, and sessions that differ, are shown to a person.
+/// How many sessions that differ are printed.
 const SHOWN: usize = 20;
-/// How often what came meanwhile is copied after all.
-const ROUNDS: u32 = 3;
 
 /// Copies everything from one store to another, of whatever kind, and proves that it is there. The first one is only read
 #[derive(clap::Args)]
@@ -47,119 +40,29 @@ pub(crate) struct MigrateArgs {
     json: bool,
 }
 
-/// What a migration came to.
-pub(crate) struct Migrated {
-    pub(crate) from: String,
-    pub(crate) to: String,
-    pub(crate) is_rehearsal: bool,
-    pub(crate) report: TransferReport,
-    /// Nothing where nothing was copied.
-    pub(crate) proof: Option<Proof>,
-    /// Messages that the search indexes of the target hold.
-    pub(crate) fts_entries: u64,
-    pub(crate) took: Duration,
-}
-
 pub(crate) async fn run(context: &Context, args: MigrateArgs) -> Result<(), CliError> {
-    let start = Instant::now();
-    let ends = Ends::read(context, &args.from, &args.to)?;
-    let stop = Stop::watch();
-    let (from, mut to) = (ends.open_source(context).await?, ends.open_target(context, args.dry_run).await?);
+    let (from, to) = (context.named_url("--from", &args.from)?, context.named_url("--to", &args.to)?);
     let options = TransferOptions {
         batch: args.batch,
         is_rehearsal: args.dry_run,
         is_resumed: args.resume,
         is_merge: args.merge,
     };
+    let stop = Stop::watch();
     let mut bars = Bars { context, stop: &stop, bar: None };
-    let mut report = copy(&*from, &*to.store, &options, &mut |progress| bars.show(progress))
-        .await
-        .map_err(|error| failed(error, &stop, &ends))?;
-    drop(from);
-    let proof = if args.dry_run {
-        None
-    } else {
-        index(&*to.store, &mut bars).await?;
-        Some(prove_all(context, &ends, &*to.store, options, &mut report, &mut bars).await?)
-    };
+    let outcome = migrate(&context.workspace, &from, &to, options, &mut |event| bars.show(event)).await;
     bars.bar = None;
-    to.store.report();
-    let migrated = Migrated {
-        from: ends.from.to_string(),
-        to: ends.to.to_string(),
-        is_rehearsal: args.dry_run,
-        fts_entries: indexed(&*to.store).await?,
-        report,
-        proof,
-        took: start.elapsed(),
-    };
+    let migrated = outcome.map_err(|error| failed(error, &stop, &to))?;
     if args.json {
         context.ui.json(&json::store::migrated(&migrated))?;
     } else {
-        tell(context, &migrated.report);
+        warnings::findings(context, &migrated.report);
         context.ui.print(store::migrated(&migrated))?;
     }
-    outcome(&migrated)
+    outcome_of(&migrated)
 }
 
-/// Proves what was copied. Where the source went on meanwhile, what came since is copied too.
-async fn prove_all(
-    context: &Context,
-    ends: &Ends,
-    to: &dyn Store,
-    options: TransferOptions,
-    report: &mut TransferReport,
-    bars: &mut Bars<'_>,
-) -> Result<Proof, CliError> {
-    let mut round = 1;
-    loop {
-        // A file that nobody brought into use is told as it is when it is opened.
-        let from = ends.open_source(context).await?;
-        let proof = prove(&*from, to, Proving::but(&report.conflicts), &mut |progress| bars.show(progress))
-            .await
-            .map_err(|error| failed(error, bars.stop, ends))?;
-        let is_behind = proof.found.iter().any(|mismatch| mismatch.is_behind);
-        if !is_behind || round == ROUNDS {
-            return Ok(proof);
-        }
-        round += 1;
-        bars.bar = None;
-        context.ui.note("the source changed while it was copied; what came since is copied now");
-        let more = TransferOptions { is_resumed: false, is_merge: true, ..options };
-        let since = copy(&*from, to, &more, &mut |progress| bars.show(progress))
-            .await
-            .map_err(|error| failed(error, bars.stop, ends))?;
-        report.sessions += since.sessions;
-        report.messages += since.messages;
-        report.states.add_all(since.states);
-        report.caught_up += since.caught_up;
-        report.conflicts.extend(since.conflicts);
-        index(to, bars).await?;
-    }
-}
-
-/// Puts what was copied into the search indexes.
-async fn index(store: &dyn Store, bars: &mut Bars<'_>) -> Result<(), CliError> {
-    while store.upkeep().await? {
-        bars.bar("indexing", 0, 0);
-        if let Some(signal) = bars.stop.asked() {
-            let hint = "everything is copied; run it again to have it proven";
-            return Err(CliError::stopped(signal, "stopped before it was proven", hint));
-        }
-    }
-    Ok(())
-}
-
-async fn indexed(store: &dyn Store) -> Result<u64, CliError> {
-    let messages = store.counts(&SessionFilter::default()).await?.messages;
-    Ok(match store.status().await?.indexes {
-        IndexHealth::Whole => messages,
-        IndexHealth::Behind { messages: behind } => messages.saturating_sub(behind),
-        IndexHealth::Broken { .. } => 0,
-    })
-}
-
-/// A bar for each phase, and the end of all if somebody asks for it.
+/// Shows a bar for each phase and prints notes; stops the migration on a signal.
 struct Bars<'a> {
     context: &'a Context,
     stop: &'a Stop,
@@ -167,16 +70,31 @@ struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    fn show(&mut self, progress: Progress) -> ControlFlow<()> {
-        let what = match progress.phase {
-            Phase::Looking => "looking at the target",
-            Phase::Copying => "copying",
-            Phase::Linking => "linking",
-            Phase::Proving => "proving",
-            Phase::Searching => "searching both",
-        };
-        self.bar(what, progress.done, progress.total);
+    fn show(&mut self, event: MigrateEvent) -> ControlFlow<()> {
+        match event {
+            MigrateEvent::Transfer(progress) => {
+                let what = match progress.phase {
+                    Phase::Looking => "looking at the target",
+                    Phase::Copying => "copying",
+                    Phase::Linking => "linking",
+                    Phase::Proving => "proving",
+                    Phase::Searching => "searching both",
+                };
+                self.bar(what, progress.done, progress.total);
+            }
+            MigrateEvent::Indexing => self.bar("indexing", 0, 0),
+            MigrateEvent::CatchingUp => {
+                self.note("the source changed while it was copied; what came since is copied now");
+            }
+            MigrateEvent::Notice(notice) => self.note(&notice),
+        }
         if self.stop.asked().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn note(&mut self, text: &str) {
+        // A note must not be printed into a bar.
+        self.bar = None;
+        self.context.ui.note(text);
     }
 
     fn bar(&mut self, what: &'static str, done: u64, total: u64) {
@@ -191,41 +109,37 @@ impl Bars<'_> {
     }
 }
 
-fn failed(error: TransferError, stop: &Stop, ends: &Ends) -> CliError {
+fn failed(error: MigrateError, stop: &Stop, to: &StoreUrl) -> CliError {
+    let signal = || stop.asked().unwrap_or(2);
     match error {
-        TransferError::Stopped => CliError::stopped(
-            stop.asked().unwrap_or(2),
+        MigrateError::SameStore(store) => {
+            let text = format!("--from and --to name the same store, {store}");
+            CliError::new(Kind::User, text, "name another store to copy to")
+        }
+        MigrateError::Open(error) => error.into(),
+        MigrateError::StoppedIndexing => {
+            let hint = "everything is copied; run it again to have it proven";
+            CliError::stopped(signal(), error.to_string(), hint)
+        }
+        MigrateError::Transfer(TransferError::Stopped) => CliError::stopped(
+            signal(),
             "stopped before everything was copied and proven",
             "what was copied stays; the same command with --resume goes on from there",
         ),
-        TransferError::OtherData { count, example } => CliError::new(
+        MigrateError::Transfer(TransferError::OtherData { count, example }) => CliError::new(
             Kind::User,
             format!(
-                "{} holds {} that the source does not have, such as {example}",
-                ends.to,
+                "{to} holds {} that the source does not have, such as {example}",
                 checks::plural(count, "sessions")
             ),
             "give a store that is empty, or --merge to add to what is there; --dry-run --merge tells what would happen",
         ),
-        TransferError::OtherSource { from } => CliError::new(
+        MigrateError::Transfer(TransferError::OtherSource { from }) => CliError::new(
             Kind::User,
-            format!("the migration to {} that was not finished came from {from}", ends.to),
+            format!("the migration to {to} that was not finished came from {from}"),
             "give that as --from to go on with it, or leave --resume out to begin anew",
         ),
-        TransferError::Store(error) => error.into(),
-    }
-}
-
-/// Tells what a person should know, the first of it.
-pub(crate) fn tell(context: &Context, report: &TransferReport) {
-    for finding in report.findings.iter().take(SHOWN) {
-        let whose = finding.session.as_ref().map_or_else(|| "store".to_owned(), |id| format!("session {id}"));
-        context.ui.finding(&whose, &finding.what);
-    }
-    let hidden = report.found.saturating_sub(SHOWN as u64);
-    if hidden > 0 {
-        let more = format!("{} more were found (--json lists the first {MAX_FINDINGS})", checks::number(hidden));
-        context.ui.note(&more);
+        MigrateError::Transfer(TransferError::Store(error)) => error.into(),
     }
 }
 
@@ -233,8 +147,8 @@ fn missing(messages: u64) -> String {
     format!("{} {}", checks::plural(messages, "messages"), if messages == 1 { "was" } else { "were" })
 }
 
-/// The exit code: whether all is there and the same.
-fn outcome(migrated: &Migrated) -> Result<(), CliError> {
+/// Returns the error that gives the exit code, unless everything is there and the same.
+fn outcome_of(migrated: &Migrated) -> Result<(), CliError> {
     let report = &migrated.report;
     if let Some(proof) = migrated.proof.as_ref().filter(|proof| !proof.holds()) {
         let is_behind = proof.found.iter().all(|mismatch| mismatch.is_behind);

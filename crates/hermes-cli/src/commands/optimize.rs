@@ -2,10 +2,10 @@
 
 use crate::context::{Access, Context, Opened};
 use crate::error::CliError;
+use crate::reports::Optimized;
 use crate::stop::Stop;
 use crate::ui::{checks, json};
-use hermes_session::{Maintenance, Optimizing, StoreStatus};
-use hermes_store::Shrunk;
+use hermes_session::{Maintenance, Optimizing};
 
 /// Makes the store smaller and its writers quicker, while agents go on writing
 #[derive(clap::Args)]
@@ -18,15 +18,8 @@ pub(crate) struct OptimizeArgs {
     json: bool,
 }
 
-/// What it did to a store.
-pub(crate) struct Optimized {
-    pub(crate) before: StoreStatus,
-    pub(crate) after: StoreStatus,
-    pub(crate) shrunk: Shrunk,
-}
-
 pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), CliError> {
-    let Opened { store, url, settings } = context.open_for_writing().await?;
+    let Opened { store, url, .. } = context.open_for_writing().await?;
     let before = store.status().await?;
     if args.rebuild {
         store.rebuild_indexes().await?;
@@ -36,7 +29,7 @@ pub(crate) async fn run(context: &Context, args: OptimizeArgs) -> Result<(), Cli
     // What was given back so far shows in the file only when nobody has it open any more; so we close it too.
     drop(store);
     let shrunk = context.ui.wait("giving room back to the disk", hermes_store::shrink(&url)).await?;
-    let after = context.open_quietly(&settings, &url, Access::Read).await?.status().await?;
+    let after = context.open_quietly(&url, Access::Read).await?.status().await?;
     let optimized = Optimized { before, after, shrunk };
     if args.json {
         context.ui.json(&json::optimized(&optimized))

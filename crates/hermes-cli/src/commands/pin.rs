@@ -1,5 +1,6 @@
 //! `hermes sessions pin` and `hermes sessions unpin`
 
+use crate::chores;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
@@ -21,11 +22,12 @@ pub(crate) struct PinArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: PinArgs, is_pinned: bool) -> Result<(), CliError> {
-    let store = context.open_for_writing().await?.store;
+    let opened = context.open_for_writing().await?;
+    let store = &opened.store;
     // Nothing is changed unless every one of them is found.
     let mut found = Vec::with_capacity(args.sessions.len());
     for text in &args.sessions {
-        found.push(resolve(context, &*store, text).await?);
+        found.push(resolve(context, &**store, text).await?);
     }
     let mut done = Vec::with_capacity(found.len());
     for found in found {
@@ -33,5 +35,11 @@ pub(crate) async fn run(context: &Context, args: PinArgs, is_pinned: bool) -> Re
         let title = store.session(&found.session).await?.and_then(|session| session.title);
         done.push(Pinned { id: found.session, title, is_pinned, is_changed });
     }
-    if args.json { context.ui.json(&json::marks::pinned(&done)) } else { context.ui.print(marks::pinned(&done)) }
+    if args.json {
+        context.ui.json(&json::marks::pinned(&done))?;
+    } else {
+        context.ui.print(marks::pinned(&done))?;
+    }
+    chores::run(context, opened).await;
+    Ok(())
 }

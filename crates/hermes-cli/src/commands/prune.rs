@@ -1,14 +1,14 @@
 //! `hermes sessions prune`
 
-use super::delete::warn_left;
-use crate::context::{Context, Opened};
+use crate::context::Context;
 use crate::error::CliError;
 use crate::stop::Stop;
-use crate::transcripts::{Removed, Transcripts};
 use crate::ui::changes::PruneRow;
 use crate::ui::{changes, json};
-use hermes_session::retention::{Candidate, Plan, Pruned, RetentionPolicy, plan_all, prune_planned};
-use hermes_session::{Invalid, Maintenance, SessionId, Source, StoreError, Timestamp};
+use crate::warnings;
+use hermes_app::retention::{PruneReport, prune};
+use hermes_session::retention::{Candidate, Plan, Pruned, RetentionPolicy, plan_all};
+use hermes_session::{Invalid, Maintenance, Source, StoreError};
 use std::ops::ControlFlow;
 
 /// Deletes conversations in which nothing happened for long
@@ -68,9 +68,9 @@ fn days(text: &str) -> Result<f64, Invalid> {
 pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliError> {
     let policy = args.policy(context.settings()?.sessions.retention_days.value).map_err(CliError::usage)?;
     let opened = if args.dry_run { context.open_for_reading().await? } else { context.open_for_writing().await? };
-    let Opened { store, url, settings } = opened;
-    let Plan { candidates, pinned } = plan_all(&*store, &policy, context.now.at).await?;
-    let rows = rows(&*store, &candidates).await?;
+    let (store, transcripts) = (&opened.store, opened.transcripts());
+    let Plan { candidates, pinned } = plan_all(&**store, &policy, context.now.at).await?;
+    let rows = rows(&**store, &candidates).await?;
     if args.dry_run {
         return match args.json {
             true => context.ui.json(&json::changes::prune_plan(&rows, pinned)),
@@ -85,16 +85,15 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
         context.ui.consent(args.yes, about, &format!("Delete {}?", changes::conversations(rows.len() as u64)))?;
     }
     let stop = Stop::watch();
-    let transcripts = Transcripts::of(&settings, &url);
     let (bar, total) = (context.ui.progress(), candidates.len() as u64);
     let mut progress = |pruned: &Pruned| {
         bar.show("deleting", pruned.looked_at, total);
         if stop.asked().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let (pruned, removed) =
-        carry_out(&*store, &candidates, &policy, context.now.at, transcripts.as_ref(), &mut progress).await?;
+    let PruneReport { pruned, transcripts: removed } =
+        prune(&**store, &candidates, &policy, context.now.at, transcripts.as_ref(), &mut progress).await?;
     drop(bar);
-    warn_left(context, &removed);
+    warnings::left_behind(context, &removed);
     if args.json {
         context.ui.json(&json::changes::pruned(&pruned, removed.files, pinned))?;
     } else {
@@ -127,36 +126,6 @@ async fn rows(store: &dyn Maintenance, candidates: &[Candidate]) -> Result<Vec<P
         });
     }
     Ok(rows)
-}
-
-/// Deletes what may still go, step by step until `progress` says that it is enough, and the transcripts of what went.
-pub(crate) async fn carry_out(
-    store: &dyn Maintenance,
-    candidates: &[Candidate],
-    policy: &RetentionPolicy,
-    now: Timestamp,
-    transcripts: Option<&Transcripts>,
-    progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
-) -> Result<(Pruned, Removed), StoreError> {
-    let conversations: Vec<SessionId> = candidates.iter().map(|candidate| candidate.conversation.clone()).collect();
-    let pruned = prune_planned(store, &conversations, policy, now, progress).await?;
-    let looked_at = usize::try_from(pruned.looked_at).unwrap_or(usize::MAX).min(candidates.len());
-    let removed = match transcripts {
-        Some(transcripts) => transcripts.remove(&gone(store, &candidates[..looked_at]).await),
-        None => Removed::default(),
-    };
-    Ok((pruned, removed))
-}
-
-/// The sessions of these conversations that are not there any more. One that was kept keeps its transcripts.
-async fn gone(store: &dyn Maintenance, candidates: &[Candidate]) -> Vec<SessionId> {
-    let mut gone = Vec::new();
-    for member in candidates.iter().flat_map(|candidate| &candidate.members) {
-        if matches!(store.session(member).await, Ok(None)) {
-            gone.push(member.clone());
-        }
-    }
-    gone
 }
 
 fn stopped(signal: u8, pruned: &Pruned, candidates: &[Candidate]) -> CliError {

@@ -1,10 +1,11 @@
 //! `hermes sessions rename`
 
+use crate::chores;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::ui::{changes, json};
-use hermes_session::{Request, SessionId, SessionStore, Timestamp, Title};
+use hermes_session::{Request, Title};
 
 /// Gives a session a title
 #[derive(clap::Args)]
@@ -22,23 +23,15 @@ pub(crate) struct RenameArgs {
 
 pub(crate) async fn run(context: &Context, args: RenameArgs) -> Result<(), CliError> {
     let title = Title::parse(&args.title.join(" ")).map_err(CliError::usage)?;
-    let store = context.open_for_writing().await?.store;
-    let found = resolve(context, &*store, &args.session).await?;
+    let opened = context.open_for_writing().await?;
+    let found = resolve(context, &*opened.store, &args.session).await?;
     let id = found.meant();
-    rename(&*store, id, &title, context.now.at).await?;
+    opened.store.set_title(id, Some(&title), &Request::at(context.now.at)).await?;
     if args.json {
-        context.ui.json(&json::changes::renamed(id, &title))
+        context.ui.json(&json::changes::renamed(id, &title))?;
     } else {
-        context.ui.print(changes::renamed(id, &title))
+        context.ui.print(changes::renamed(id, &title))?;
     }
-}
-
-/// Gives a session a title.
-pub(crate) async fn rename(
-    store: &dyn SessionStore,
-    id: &SessionId,
-    title: &Title,
-    now: Timestamp,
-) -> Result<(), CliError> {
-    Ok(store.set_title(id, Some(title), &Request::at(now)).await?)
+    chores::run(context, opened).await;
+    Ok(())
 }

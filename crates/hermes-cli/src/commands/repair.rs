@@ -1,17 +1,18 @@
 //! `hermes sessions repair`
 
-use super::migrate;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
+use crate::reports::RepairOutcome;
 use crate::stop::Stop;
 use crate::ui::{json, repaired, store};
+use crate::warnings;
 use hermes_rescue::{RepairPhase, Repaired, repair};
 use hermes_session::StoreError;
 use hermes_session::transfer::TransferError;
 use hermes_terminal::Progress as Bar;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How many sessions that differ are shown to a person.
 const SHOWN: usize = 20;
@@ -30,14 +31,6 @@ pub(crate) struct RepairArgs {
     json: bool,
 }
 
-/// What a repair came to.
-pub(crate) struct Outcome {
-    pub(crate) from: PathBuf,
-    pub(crate) to: PathBuf,
-    pub(crate) repaired: Repaired,
-    pub(crate) took: Duration,
-}
-
 pub(crate) async fn run(context: &Context, args: RepairArgs) -> Result<(), CliError> {
     let start = Instant::now();
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
@@ -52,14 +45,14 @@ pub(crate) async fn run(context: &Context, args: RepairArgs) -> Result<(), CliEr
     .await;
     bars.bar = None;
     let repaired = outcome.map_err(|error| failed(error, &stop))?;
-    let outcome = Outcome { from, to, repaired, took: start.elapsed() };
+    let outcome = RepairOutcome { from, to, repaired, took: start.elapsed() };
     if args.json {
         context.ui.json(&json::repaired::repaired(&outcome))?;
     } else {
         context.ui.print(repaired::lines(&outcome))?;
     }
     if !args.json {
-        migrate::tell(context, &outcome.repaired.report);
+        warnings::findings(context, &outcome.repaired.report);
     }
     warn(context, &outcome.repaired);
     proven(&outcome)
@@ -94,7 +87,7 @@ fn warn(context: &Context, repaired: &Repaired) {
 }
 
 /// The exit code: whether the new store holds all that was read.
-fn proven(outcome: &Outcome) -> Result<(), CliError> {
+fn proven(outcome: &RepairOutcome) -> Result<(), CliError> {
     let proof = &outcome.repaired.proof;
     if proof.holds() {
         return Ok(());

@@ -24,13 +24,12 @@ pub(crate) struct RestoreBackupArgs {
 }
 
 pub(crate) async fn run(context: &Context, args: RestoreBackupArgs) -> Result<(), CliError> {
-    let settings = context.settings()?;
-    let url = context.configured_url(&settings)?;
+    let url = context.url()?;
     let StoreUrl::Sqlite(path) = &url else {
         let hint = "`hermes sessiondb migrate --from FILE --to URL` copies a backup to a server; an export is taken by `hermes sessions import`";
         return Err(CliError::new(Kind::User, "a backup can only take the place of a file", hint));
     };
-    context.check_writable(&settings, &url)?;
+    context.workspace.check_writable(&url)?;
     let (path, file) = (absolute(path), absolute(&args.file));
     let about =
         vec![checks::fact(("backup", file.display().to_string())), checks::fact(("store", path.display().to_string()))];

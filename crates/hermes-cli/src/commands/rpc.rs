@@ -1,29 +1,21 @@
 //! `hermes sessiondb rpc`
 
 use crate::clock;
-use crate::commands::migrate::place::read_end;
 use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
+use crate::serving::{Stop, stdin};
 use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
 use hermes_session::StoreError;
 use hermes_store::Adopt;
-use std::io::{self, Read as _};
-use std::os::unix::process::parent_id;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
-use tokio::runtime::Handle;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How much of what came is held before somebody asks for it.
-const AHEAD: usize = 256 * 1024;
 /// Where the system tells what stdin and stdout are, if it does.
 const INPUT: &str = "/proc/self/fd/0";
 const OUTPUT: &str = "/proc/self/fd/1";
-/// How often it is looked whether the program that started this one is still there.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// Serves the store to another program: requests and answers as JSON lines on stdin and stdout
 #[derive(clap::Args)]
@@ -60,12 +52,11 @@ fn ended(error: io::Error) -> CliError {
 }
 
 async fn open(context: &Context, args: &RpcArgs) -> Result<OpenStore, CliError> {
-    let settings = context.settings()?;
-    let url = read_end(context, &settings, "STORE", &args.store)?;
+    let url = context.named_url("STORE", &args.store)?;
     // With --read-only it serves what can be read; whatever would write is answered with an error.
-    let access = if context.is_read_only(&settings, &url) { Access::Read } else { Access::Create };
+    let access = if context.workspace.is_read_only(&url)? { Access::Read } else { Access::Create };
     let adopt = if args.upgrade { Adopt::OldAtOpen } else { Adopt::OnFirstWrite };
-    let mut store = context.open_adopting(&settings, &url, access, adopt).await?.reporting_when_closed(&context.ui);
+    let mut store = context.open_adopting(&url, access, adopt).await?.reporting_when_closed(&context.ui);
     store.report();
     Ok(store)
 }
@@ -97,67 +88,4 @@ fn output() -> Box<dyn AsyncWrite + Send + Unpin> {
 fn own_pipe(descriptor: &'static str) -> Option<&'static Path> {
     let target = std::fs::read_link(descriptor).ok()?;
     target.to_str()?.starts_with("pipe:").then(|| Path::new(descriptor))
-}
-
-/// What comes in from elsewhere, read by a thread of its own: one that waits for more must not keep the process from ending.
-pub(crate) fn stdin() -> DuplexStream {
-    let (ours, mut theirs) = duplex(AHEAD);
-    let runtime = Handle::current();
-    std::thread::spawn(move || {
-        let mut input = io::stdin().lock();
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            match input.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(size) => {
-                    if runtime.block_on(theirs.write_all(&buffer[..size])).is_err() {
-                        break;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => break,
-            }
-        }
-    });
-    ours
-}
-
-/// What asks it to end, besides the end of its input.
-pub(crate) struct Stop {
-    terminate: Signal,
-    parent: u32,
-    // A terminal sends these to all that run in it. The other program decides what they mean; until it ends, so does this one not.
-    others: [Signal; 2],
-}
-
-impl Stop {
-    pub(crate) fn watch() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            parent: parent_id(),
-            others: [signal(SignalKind::interrupt())?, signal(SignalKind::hangup())?],
-        })
-    }
-
-    /// Ends when it is asked to end, or the program that started it is gone.
-    pub(crate) async fn asked(mut self) {
-        loop {
-            match tokio::time::timeout(LOOK, self.terminate.recv()).await {
-                Ok(_) => return,
-                // Its input may be held open by others that the program started.
-                Err(_) if parent_id() != self.parent => return,
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// Ends as well when somebody at a terminal says so: for what a person started.
-    pub(crate) async fn asked_or_interrupted(mut self) {
-        let [interrupt, hangup] = &mut self.others;
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
 }

@@ -1,23 +1,22 @@
 //! `hermes sessions search`
 
-use super::{list, tag};
 use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
-use crate::resolve::last_list::LastList;
 use crate::resolve::{self, resolve};
-use crate::ui::hits::{self, Look};
+use crate::searching::print_hits;
+use crate::ui::hits;
 use crate::ui::json;
 use crate::when;
+use hermes_app::last_list::LastList;
+use hermes_app::listing;
 use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
-use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
+use hermes_session::{Invalid, PageRequest, Role, SessionId, SessionStore, Store};
 use hermes_terminal::figures::number;
 use hermes_terminal::highlight::Delimiters;
 use hermes_terminal::shell::shell_word;
 use hermes_terminal::time::Now;
 use std::time::Duration;
 
-/// From this many messages on it takes time to look through what no index knows.
-const MANY: u64 = 1_000;
 /// How many characters of a message a program gets.
 const LENGTH_FOR_PROGRAMS: usize = 200;
 
@@ -84,11 +83,6 @@ pub(crate) struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// A search for a text, with nothing else asked for.
-    pub(crate) fn new(text: &str) -> Self {
-        Self { query: vec![text.to_owned()], limit: i64::from(PageRequest::default().limit()), ..Self::default() }
-    }
-
     fn text(&self) -> String {
         self.query.join(" ")
     }
@@ -110,9 +104,9 @@ impl SearchArgs {
     }
 
     fn filter(&self, now: &Now) -> Result<SearchFilter, Invalid> {
-        let mut sources = list::filter(&self.source, &self.exclude_source)?;
+        let mut sources = listing::source_filter(&self.source, &self.exclude_source)?;
         if self.session.is_some() && self.source.is_empty() {
-            // Who names a session means it, whoever made it.
+            // A session named explicitly is searched even if a tool created it.
             sources.exclude_sources.pop();
         }
         let roles: Vec<Role> = self.role.iter().map(|role| Role::parse(role)).collect::<Result<_, _>>()?;
@@ -126,6 +120,7 @@ impl SearchArgs {
             user_id: self.user.clone(),
             title: self.title.clone(),
             model: self.model.clone(),
+            tags: listing::tags(&self.tag)?,
             ..SearchFilter::default()
         })
     }
@@ -164,18 +159,10 @@ impl SearchArgs {
 
 pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliError> {
     let mut request = args.request(&context.now).map_err(CliError::usage)?;
-    let tags = tag::parsed(&args.tag).map_err(CliError::usage)?;
     let Opened { store, settings, .. } = context.open_for_reading().await?;
     request.timeout = Duration::from_millis(settings.search.timeout_ms.value);
     if let Some(text) = &args.session {
         request.filter.sessions = Some(conversation(context, &*store, text).await?);
-    }
-    if !tags.is_empty() {
-        let filter = SessionFilter { tags, ..SessionFilter::default() };
-        let mut tagged = marks::sessions(&*store, filter).await?;
-        let named = request.filter.sessions.take();
-        tagged.retain(|id| named.as_ref().is_none_or(|named| named.contains(id)));
-        request.filter.sessions = Some(tagged);
     }
     let answer = search(context, &*store, &args, request.clone()).await?;
     suggest_adopting(context, &answer.served);
@@ -183,7 +170,7 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<(), CliEr
         return Err(nothing(&args, &request, &answer.served));
     }
     if !args.json {
-        LastList::new(1, false, hits::ids(&answer.hits)).keep(context);
+        LastList::new(1, false, hits::ids(&answer.hits)).keep(&context.workspace, context.now.at);
     }
     Ok(())
 }
@@ -199,46 +186,30 @@ fn suggest_adopting(context: &Context, served: &Served) {
 }
 
 /// Searches a store and prints what is found.
-pub(crate) async fn search(
+async fn search(
     context: &Context,
     store: &dyn Store,
     args: &SearchArgs,
     mut request: SearchRequest,
 ) -> Result<SearchAnswer, CliError> {
-    let (columns, marks) = (context.ui.width(), Delimiters::random());
-    let length = if args.json { LENGTH_FOR_PROGRAMS } else { hits::snippet_length(columns) };
-    request.snippet = marks.style(length);
-    let answer = store.search(&request).await?;
     if args.json {
+        let delimiters = Delimiters::random();
+        request.snippet = delimiters.style(LENGTH_FOR_PROGRAMS);
+        let answer = store.search(&request).await?;
         let next = json::Next { offset: next_offset(&request, &answer), place: next_place(&request, &answer) };
-        context.ui.json(&json::search(&args.text(), &answer, &next, &marks))?;
+        context.ui.json(&json::search(&args.text(), &answer, &next, &delimiters))?;
         return Ok(answer);
     }
-    let look = Look { with_context: args.context, is_styled: context.ui.is_styled(), columns };
-    context.ui.print(hits::list(&answer.hits, &marks, look, &context.now))?;
-    // Of no hits there is nothing to be told but that.
-    if answer.hits.is_empty() {
-        return Ok(answer);
-    }
-    for note in notes(&answer.served, request.timeout) {
-        context.ui.note(&note);
-    }
-    // A number is what people like to type; who came here by a place goes on by places.
+    let answer = print_hits(context, store, &request, args.context).await?;
+    // Offsets are easier to type; a search that was continued by --after goes on by --after.
     let next = match next_offset(&request, &answer) {
         Some(offset) => Some(("--offset", offset.to_string())),
         None => next_place(&request, &answer).map(|place| ("--after", place)),
     };
-    if let Some(next) = next {
+    if let Some(next) = next.filter(|_| !answer.hits.is_empty()) {
         context.ui.note(&format!("there are more: {}", args.command(next, &context.place())));
     }
     Ok(answer)
-}
-
-/// A demonstration: the same search and the same output, of a store that is open.
-pub(crate) async fn show(context: &Context, store: &dyn Store, text: &str) -> Result<(), CliError> {
-    let args = SearchArgs::new(text);
-    let request = args.request(&context.now).map_err(CliError::usage)?;
-    search(context, store, &args, request).await.map(|_| ())
 }
 
 /// Every session of the conversation that a person names.
@@ -259,24 +230,6 @@ fn next_place(request: &SearchRequest, answer: &SearchAnswer) -> Option<String> 
 fn next_offset(request: &SearchRequest, answer: &SearchAnswer) -> Option<u64> {
     answer.next.as_ref().filter(|_| request.after.is_none())?;
     Some(request.page.offset() + answer.hits.len() as u64)
-}
-
-/// How an answer came about, as far as that matters to who asked.
-fn notes(served: &Served, timeout: Duration) -> Vec<String> {
-    let mut notes = Vec::new();
-    if served.is_relaxed {
-        notes.push("no message has all of this; these have some of the words (--exact leaves them out)".into());
-    }
-    if served.unindexed >= MANY || (served.is_partial && served.unindexed > 0) {
-        notes.push(format!("looked through {} messages that are not indexed yet", number(served.unindexed)));
-    }
-    if served.is_partial {
-        notes.push(format!(
-            "stopped after {} s; there may be more (search.timeout_ms in config.yaml)",
-            timeout.as_secs_f64()
-        ));
-    }
-    notes
 }
 
 /// Nothing was found: that is what the exit code tells, as it does for other programs that search.

@@ -3,18 +3,12 @@
 use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
+use crate::showing::{pages, session, show_recap, states, write};
 use crate::ui::json;
-use hermes_session::recap::{RecapLimits, recap as recap_of};
-use hermes_session::{
-    Extent, Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StateCounts, StoreError, export,
-    replay,
-};
+use hermes_session::{Extent, Maintenance, SessionId, export};
 use hermes_terminal::output::{JsonOutput, Output};
-use hermes_terminal::transcript::{Detail, Segments, Transcript};
-use hermes_terminal::{Line, recap, transcript};
-
-/// How many messages are in memory at once. A page costs a look at all ids of the session, so that small ones cost more than they save.
-const PAGE: u32 = 1_000;
+use hermes_terminal::transcript;
+use hermes_terminal::transcript::Detail;
 
 /// Shows a session: what it is and what was said in it
 ///
@@ -53,7 +47,7 @@ pub(crate) async fn run(context: &Context, args: ShowArgs) -> Result<(), CliErro
     }
     let detail = if args.full { Detail::Full } else { Detail::Folded };
     let sessions = if args.all { store.lineage(meant).await?.conversation(meant) } else { vec![meant.clone()] };
-    let pager = context.environment.raw(PAGER).map(ToOwned::to_owned);
+    let pager = context.environment().raw(PAGER).map(ToOwned::to_owned);
     let mut output = if args.no_pager { Output::plain(&context.ui) } else { Output::paged(&context.ui, pager) };
     for (number, id) in sessions.iter().enumerate() {
         if number > 0 {
@@ -66,58 +60,6 @@ pub(crate) async fn run(context: &Context, args: ShowArgs) -> Result<(), CliErro
 
 /// What a person reads long texts with.
 const PAGER: &str = "PAGER";
-
-/// Prints a session's head and transcript.
-pub(crate) async fn show(
-    context: &Context,
-    store: &dyn Maintenance,
-    id: &SessionId,
-    detail: Detail,
-) -> Result<(), CliError> {
-    let mut output = Output::plain(&context.ui);
-    write(context, store, id, detail, false, &mut output).await?;
-    Ok(output.finish()?)
-}
-
-/// Prints the panel that tells where a session stopped.
-pub(crate) async fn show_recap(context: &Context, store: &dyn Maintenance, id: &SessionId) -> Result<(), CliError> {
-    let messages = replay::transcript(store, id).await?;
-    context.ui.print(recap::panel(&recap_of(&messages, RecapLimits::default()), context.ui.width()))
-}
-
-async fn write(
-    context: &Context,
-    store: &dyn Maintenance,
-    id: &SessionId,
-    detail: Detail,
-    is_every: bool,
-    output: &mut Output,
-) -> Result<(), CliError> {
-    let (session, segments) = session(store, id).await?;
-    let states = states(store, id).await?;
-    output.lines(transcript::head(&session, states, &segments, &context.now, context.ui.width()))?;
-    let mut transcript = Transcript::new(detail, context.ui.is_styled(), context.ui.width());
-    let extent = if is_every { Extent::Every } else { Extent::Transcript };
-    pages(store, id, extent, |messages| {
-        Ok(messages.iter().try_for_each(|message| output.lines(transcript.message(message, &context.now)))?)
-    })
-    .await?;
-    match transcript::not_shown(states).filter(|_| !is_every) {
-        Some(line) => Ok(output.lines(vec![Line::default(), line])?),
-        None => Ok(()),
-    }
-}
-
-/// Counts the messages of a session by state.
-async fn states(store: &dyn SessionStore, id: &SessionId) -> Result<StateCounts, CliError> {
-    let mut states = StateCounts::default();
-    pages(store, id, Extent::Every, |messages| {
-        messages.iter().for_each(|message| states.add(message.state));
-        Ok(())
-    })
-    .await?;
-    Ok(states)
-}
 
 async fn write_json(context: &Context, store: &dyn Maintenance, id: &SessionId) -> Result<(), CliError> {
     let (session, segments) = session(store, id).await?;
@@ -136,30 +78,4 @@ async fn write_json(context: &Context, store: &dyn Maintenance, id: &SessionId) 
     .await?;
     output.piece(behind)?;
     Ok(output.finish()?)
-}
-
-/// Goes through the messages of a session, a few at a time.
-async fn pages(
-    store: &dyn SessionStore,
-    id: &SessionId,
-    extent: Extent,
-    mut each: impl FnMut(&[Message]) -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    let mut request = MessageRequest { extent, ..MessageRequest::first(PAGE) };
-    loop {
-        let messages = store.messages(id, &request).await?;
-        each(&messages)?;
-        match messages.last().filter(|_| messages.len() == PAGE as usize) {
-            Some(last) => request = MessageRequest { extent, ..MessageRequest::after(last.id, PAGE) },
-            None => return Ok(()),
-        }
-    }
-}
-
-/// The session, and the others of its conversation.
-async fn session(store: &dyn Maintenance, id: &SessionId) -> Result<(Session, Segments), CliError> {
-    let session = store.session(id).await?.ok_or_else(|| StoreError::no_session(id))?;
-    let lineage = store.lineage(id).await?;
-    let continued_in = Some(lineage.tip(id)).filter(|tip| tip != id);
-    Ok((session, Segments { compressed: lineage.compressed_into(id), continued_in }))
 }

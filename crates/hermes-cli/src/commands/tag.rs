@@ -1,11 +1,13 @@
 //! `hermes sessions tag`
 
+use crate::chores;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::resolve::{FORMS, resolve};
 use crate::ui::json;
 use crate::ui::marks::{self, Tagged};
-use hermes_session::{Invalid, Request, Tag};
+use hermes_app::listing;
+use hermes_session::Request;
 
 /// Shows the tags of conversations, adds some and removes others. Without a session: every tag in use
 ///
@@ -27,26 +29,15 @@ pub(crate) struct TagArgs {
     json: bool,
 }
 
-impl TagArgs {
-    /// Returns whether tags are to be added or removed, not only shown.
-    pub(crate) const fn is_change(&self) -> bool {
-        !self.add.is_empty() || !self.remove.is_empty()
-    }
-}
-
-/// The tags that somebody typed.
-pub(crate) fn parsed(texts: &[String]) -> Result<Vec<Tag>, Invalid> {
-    texts.iter().map(|text| Tag::parse(text)).collect()
-}
-
 pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError> {
-    let (add, remove) = (parsed(&args.add).map_err(CliError::usage)?, parsed(&args.remove).map_err(CliError::usage)?);
-    let is_change = args.is_change();
+    let (add, remove) =
+        (listing::tags(&args.add).map_err(CliError::usage)?, listing::tags(&args.remove).map_err(CliError::usage)?);
+    let is_change = !add.is_empty() || !remove.is_empty();
     if args.sessions.is_empty() && is_change {
         return Err(CliError::new(Kind::Usage, "no SESSION is given to be tagged", FORMS));
     }
     let opened = if is_change { context.open_for_writing().await? } else { context.open_for_reading().await? };
-    let store = opened.store;
+    let store = &opened.store;
     if args.sessions.is_empty() {
         let tags = store.tags().await?;
         return match args.json {
@@ -57,15 +48,23 @@ pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError
     // Nothing is changed unless every one of them is found.
     let mut found = Vec::with_capacity(args.sessions.len());
     for text in &args.sessions {
-        found.push(resolve(context, &*store, text).await?);
+        found.push(resolve(context, &**store, text).await?);
     }
     let mut done = Vec::with_capacity(found.len());
     for found in found {
         let tags = match is_change {
             true => store.change_tags(&found.session, &add, &remove, &Request::at(context.now.at)).await?,
-            false => hermes_session::marks::of(&*store, &found.session).await?.tags,
+            false => hermes_session::marks::of(&**store, &found.session).await?.tags,
         };
         done.push(Tagged { id: found.session, tags });
     }
-    if args.json { context.ui.json(&json::marks::tagged(&done)) } else { context.ui.print(marks::tagged(&done)) }
+    if args.json {
+        context.ui.json(&json::marks::tagged(&done))?;
+    } else {
+        context.ui.print(marks::tagged(&done))?;
+    }
+    if is_change {
+        chores::run(context, opened).await;
+    }
+    Ok(())
 }

@@ -1,39 +1,27 @@
-//! Opens stores. A command says here whether it reads or writes; clippy.toml keeps every other place from opening one.
+//! Opens stores and prints their notices.
 
-use super::Context;
-use crate::error::{CliError, Kind};
+use super::{Access, Context};
+use crate::error::CliError;
 use crate::ui::Ui;
-use hermes_config::{Origin, Settings};
+use hermes_app::Transcripts;
+use hermes_config::Settings;
 use hermes_session::Store;
 use hermes_store::{Adopt, OpenOptions, StoreUrl};
+use hermes_terminal::Progress;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::Arc;
 
-/// What a command does with a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Reads a store that exists. A file is opened read-only and is not adopted, and the tables of a server are not migrated.
-    Read,
-    /// Writes to a store that exists. A file of an agent is adopted by the first write.
-    Write,
-    /// Writes to a store, and creates it if it does not exist.
-    Create,
-}
-
-/// An open store. What there is to report about it is printed when it is opened, and once more when it is closed: a file may be adopted by the first
-/// write.
+/// An open store. Its notices are printed when it is opened, and once more when it is closed: a file may be adopted by the first write.
 pub(crate) struct OpenStore {
-    store: Arc<dyn Store>,
-    /// How many of its notices are printed.
-    printed: usize,
-    /// Prints the others; `None` for a store that nobody is told of.
+    store: hermes_app::OpenStore,
+    /// Prints the notices; `None` for a store whose notices nobody asked for.
     ui: Option<Ui>,
 }
 
 impl OpenStore {
-    const fn quiet(store: Arc<dyn Store>) -> Self {
-        Self { store, printed: 0, ui: None }
+    /// Wraps a store whose notices are not printed.
+    pub(crate) const fn quiet(store: hermes_app::OpenStore) -> Self {
+        Self { store, ui: None }
     }
 
     /// The same, whose notices are printed when it is closed.
@@ -44,16 +32,15 @@ impl OpenStore {
 
     /// Returns the store to share with a server, which serves it as long as this is kept.
     pub(crate) fn shared(&self) -> Arc<dyn Store> {
-        Arc::clone(&self.store)
+        self.store.shared()
     }
 
     /// Prints the notices that were not printed yet.
     pub(crate) fn report(&mut self) {
-        let notices = self.store.notices();
+        let notices = self.store.take_notices();
         if let Some(ui) = &self.ui {
-            notices.iter().skip(self.printed).for_each(|notice| ui.note(notice));
+            notices.iter().for_each(|notice| ui.note(notice));
         }
-        self.printed = notices.len();
     }
 }
 
@@ -74,7 +61,14 @@ impl Drop for OpenStore {
 pub(crate) struct Opened {
     pub(crate) store: OpenStore,
     pub(crate) url: StoreUrl,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl Opened {
+    /// Returns the transcript files of the store, or `None` if those of the home folder belong to another one.
+    pub(crate) fn transcripts(&self) -> Option<Transcripts> {
+        Transcripts::of(&self.settings, &self.url)
+    }
 }
 
 impl Context {
@@ -89,145 +83,64 @@ impl Context {
     /// Opens the configured store for a command that changes it.
     ///
     /// # Errors
-    /// If it does not exist or can't be opened, or is to be read only.
+    /// If it does not exist or can't be opened, or is read-only.
     pub(crate) async fn open_for_writing(&self) -> Result<Opened, CliError> {
         self.open_configured(Access::Write).await
     }
 
     async fn open_configured(&self, access: Access) -> Result<Opened, CliError> {
-        let settings = self.settings()?;
-        let url = self.configured_url(&settings)?;
-        self.warn_of_password(&url, &settings.store()?.origin);
-        let store = self.open(&settings, &url, access).await?;
-        Ok(Opened { store, url, settings })
-    }
-
-    /// Opens a store as the settings say and prints its notices.
-    ///
-    /// # Errors
-    /// As [`Context::open_with`].
-    pub(crate) async fn open(
-        &self,
-        settings: &Settings,
-        url: &StoreUrl,
-        access: Access,
-    ) -> Result<OpenStore, CliError> {
-        let mut store = self.open_quietly(settings, url, access).await?.reporting_when_closed(&self.ui);
+        self.warn_of_typed_password()?;
+        let bar = self.index_bar(access);
+        let opened = self.workspace.open(access, &mut |done, total| bar.show(INDEXING, done, total)).await?;
+        drop(bar);
+        let mut store = OpenStore::quiet(opened.store).reporting_when_closed(&self.ui);
         store.report();
-        Ok(store)
+        Ok(Opened { store, url: opened.url, settings: opened.settings })
     }
 
     /// Opens a store as the settings say, without printing its notices: they were printed before, or nobody asked.
     ///
     /// # Errors
-    /// As [`Context::open_with`].
-    pub(crate) async fn open_quietly(
-        &self,
-        settings: &Settings,
-        url: &StoreUrl,
-        access: Access,
-    ) -> Result<OpenStore, CliError> {
-        self.open_adopting(settings, url, access, Adopt::OnFirstWrite).await
+    /// If it does not exist or can't be opened, or is to be written and is read-only.
+    pub(crate) async fn open_quietly(&self, url: &StoreUrl, access: Access) -> Result<OpenStore, CliError> {
+        self.open_adopting(url, access, Adopt::OnFirstWrite).await
     }
 
     /// Opens a store as the settings say, adopts a file when `adopt` says, and prints no notices.
     ///
     /// # Errors
-    /// As [`Context::open_with`].
+    /// As [`Context::open_quietly`].
     pub(crate) async fn open_adopting(
         &self,
-        settings: &Settings,
         url: &StoreUrl,
         access: Access,
         adopt: Adopt,
     ) -> Result<OpenStore, CliError> {
-        if access != Access::Read {
-            self.check_writable(settings, url)?;
-        }
-        let options = OpenOptions { adopt, ..self.open_options(settings)? };
-        Ok(OpenStore::quiet(self.open_with(url, access, options).await?))
+        let bar = self.index_bar(access);
+        let mut progress = |done, total| bar.show(INDEXING, done, total);
+        Ok(OpenStore::quiet(self.workspace.open_url(url, access, adopt, &mut progress).await?))
     }
 
-    /// Opens a store with these options, apart from what `access` decides.
+    /// Opens a store with these options, apart from what `access` decides, and prints no notices.
     ///
     /// # Errors
-    /// If it does not exist or can't be opened, or `--read-only` was given and it is to be written.
+    /// As [`Context::open_quietly`].
     pub(crate) async fn open_with(
         &self,
         url: &StoreUrl,
         access: Access,
         options: OpenOptions,
-    ) -> Result<Arc<dyn Store>, CliError> {
-        if access != Access::Read && self.flags.read_only {
-            return Err(read_only(&Origin::Flag));
-        }
-        if let (Some(path), Access::Read | Access::Write) = (url.file(), access) {
-            must_be_there(path)?;
-        }
-        let options = OpenOptions { create: access == Access::Create, read_only: access == Access::Read, ..options };
-        if access == Access::Write {
-            // A command that writes may be the one that adopts an old file, and ends before the background has indexed it.
-            let bar = self.ui.progress();
-            let mut show = |done, total| bar.show("indexing old messages", done, total);
-            #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-            return Ok(hermes_store::open_and_index(url, &options, &mut show).await?);
-        }
-        #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-        Ok(hermes_store::open(url, &options).await?)
+    ) -> Result<OpenStore, CliError> {
+        let bar = self.index_bar(access);
+        let mut progress = |done, total| bar.show(INDEXING, done, total);
+        Ok(OpenStore::quiet(self.workspace.open_with(url, access, options, &mut progress).await?))
     }
 
-    /// Opens a store in a temporary folder, for a rehearsal. `--read-only` does not concern it.
-    ///
-    /// # Errors
-    /// If it can't be made.
-    pub(crate) async fn open_elsewhere(&self, url: &StoreUrl) -> Result<OpenStore, CliError> {
-        #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-        Ok(OpenStore::quiet(hermes_store::open(url, &OpenOptions::default()).await?))
-    }
-
-    /// Refuses if the command line or the configuration says that this store is only read.
-    ///
-    /// # Errors
-    /// If it is only read.
-    pub(crate) fn check_writable(&self, settings: &Settings, url: &StoreUrl) -> Result<(), CliError> {
-        match self.is_read_only(settings, url) {
-            true => Err(read_only(&settings.sessiondb.sqlite.read_only.origin)),
-            false => Ok(()),
-        }
-    }
-
-    /// Returns whether the command line, or for a file the configuration, says that the store is only read.
-    pub(crate) fn is_read_only(&self, settings: &Settings, url: &StoreUrl) -> bool {
-        let key = &settings.sessiondb.sqlite.read_only;
-        key.value && (key.origin == Origin::Flag || url.file().is_some())
+    /// Returns the bar that shows how far the indexing of an adopted file is.
+    fn index_bar(&self, access: Access) -> Progress {
+        if access == Access::Write { self.ui.progress() } else { Progress::hidden() }
     }
 }
 
-fn read_only(origin: &Origin) -> CliError {
-    match origin {
-        Origin::Flag => CliError::new(
-            Kind::User,
-            "this command writes to the store, and --read-only forbids it",
-            "leave --read-only out",
-        ),
-        origin => CliError::new(
-            Kind::User,
-            format!("this command writes to the store, which is read-only, set by {origin}"),
-            "set sessiondb.sqlite.read_only to false to let commands write",
-        ),
-    }
-}
-
-/// Refuses a file that does not exist: only what creates stores may create one.
-///
-/// # Errors
-/// If there is no such file.
-pub(crate) fn must_be_there(path: &Path) -> Result<(), CliError> {
-    // Whatever else is wrong with the path, opening it tells better.
-    if path.try_exists().unwrap_or(true) || path.is_symlink() {
-        return Ok(());
-    }
-    let hint = "`hermes demo` makes one to look at; --home, --url and HERMES_HOME say where else to look";
-    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    Err(CliError::new(Kind::User, format!("there is no session store at {}", place.display()), hint))
-}
+/// The text of the bar while an adopted file is indexed.
+const INDEXING: &str = "indexing old messages";

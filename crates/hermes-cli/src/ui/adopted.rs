@@ -1,6 +1,6 @@
 //! What adopting a store did.
 
-use crate::commands::adopt::Adopted;
+use crate::reports::Adopted;
 use hermes_terminal::Line;
 use hermes_terminal::figures::plural;
 

@@ -1,8 +1,8 @@
 //! What commands that change something tell a person, before and after.
 
 use super::checks::{fact, messages};
-use crate::commands::delete::{Doomed, Gone};
 use anstyle::{AnsiColor, Style};
+use hermes_app::trash::{DeletePreview, DeleteReport};
 use hermes_session::import::{Finding, FindingKind, ImportReport};
 use hermes_session::retention::{Candidate, Pruned};
 use hermes_session::{SessionId, StateCounts, Title};
@@ -69,36 +69,38 @@ pub(crate) fn renamed(id: &SessionId, title: &Title) -> Vec<Line> {
 }
 
 /// What a conversation or a delegate is that would go.
-pub(crate) fn doomed(doomed: &Doomed, now: &Now) -> Vec<Line> {
+pub(crate) fn preview(preview: &DeletePreview, now: &Now) -> Vec<Line> {
     let facts = [
-        ("id", Some(doomed.id.to_string())),
-        ("source", doomed.source.clone()),
-        ("started", doomed.started_at.map(|at| now.day_and_minute(at))),
-        ("sessions", Some(number(doomed.members.len() as u64))),
-        ("messages", Some(number(doomed.messages))),
-        ("files", (doomed.files > 0).then(|| plural(doomed.files, "transcripts"))),
-        ("sent from", doomed.sent_from.as_ref().map(|id| format!("{id}, which stays"))),
-        ("branches", (doomed.branches > 0).then(|| format!("{}, which stay", number(doomed.branches)))),
+        ("id", Some(preview.id.to_string())),
+        ("source", preview.source.clone()),
+        ("started", preview.started_at.map(|at| now.day_and_minute(at))),
+        ("sessions", Some(number(preview.members.len() as u64))),
+        ("messages", Some(number(preview.messages))),
+        ("files", (preview.files > 0).then(|| plural(preview.files, "transcripts"))),
+        ("sent from", preview.sent_from.as_ref().map(|id| format!("{id}, which stays"))),
+        ("branches", (preview.branches > 0).then(|| format!("{}, which stay", number(preview.branches)))),
     ];
-    let title = Line::styled(doomed.title.as_deref().unwrap_or("(no title)"), Style::new().bold());
+    let title = Line::styled(preview.title.as_deref().unwrap_or("(no title)"), Style::new().bold());
     let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     [title].into_iter().chain(known.map(fact)).collect()
 }
 
 /// What went with a conversation or a delegate.
-pub(crate) fn deleted(doomed: &Doomed, gone: &Gone, now: &Now, place: &str) -> Vec<Line> {
-    let name = doomed.title.as_deref().unwrap_or(doomed.id.as_str());
-    let parts = [plural(gone.deleted.sessions, "sessions"), plural(gone.deleted.messages, "messages")];
-    let parts = parts.into_iter().chain((gone.files > 0).then(|| plural(gone.files, "transcripts")));
+pub(crate) fn deleted(preview: &DeletePreview, report: &DeleteReport, now: &Now, place: &str) -> Vec<Line> {
+    let name = preview.title.as_deref().unwrap_or(preview.id.as_str());
+    let parts = [plural(report.deleted.sessions, "sessions"), plural(report.deleted.messages, "messages")];
+    let parts = parts
+        .into_iter()
+        .chain((report.transcripts.files > 0).then(|| plural(report.transcripts.files, "transcripts")));
     let what = parts.collect::<Vec<_>>().join(", ");
-    let (kind, rest) = match &doomed.sent_from {
+    let (kind, rest) = match &preview.sent_from {
         Some(id) => ("the delegate ", format!(" The conversation {id} stays.")),
         None => ("", String::new()),
     };
     let line = Line::plain_text(format!("Deleted {kind}")).with(name, Style::new().bold());
     let line = line.text(format!(" ({what}).{rest}"));
-    let back = gone.until.map(|until| {
-        let word = shell_word(doomed.id.as_str());
+    let back = report.until.map(|until| {
+        let word = shell_word(preview.id.as_str());
         let text = format!("Until {} it can come back: hermes sessions restore {word}{place}", now.date(until));
         Line::plain_text(text)
     });

@@ -1,6 +1,6 @@
 //! What verifying a store found, a line for each check; and what a copy of it holds.
 
-use crate::commands::optimize::Optimized;
+use crate::reports::Optimized;
 use anstyle::{AnsiColor, Style};
 use hermes_rescue::BackupRestored;
 use hermes_session::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity, StateCounts};

@@ -1,6 +1,6 @@
 //! What is wrong, how bad it is, and what mends it.
 
-use crate::commands::doctor::{Degree, Diagnosis, Item};
+use crate::reports::{Degree, Diagnosis, Item};
 use anstyle::{AnsiColor, Style};
 use hermes_terminal::figures::plural;
 use hermes_terminal::layout::{fit, width, wrap};

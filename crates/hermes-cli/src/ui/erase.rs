@@ -2,17 +2,23 @@
 
 use super::checks::fact;
 use super::{changes, trash};
-use crate::commands::delete::Doomed;
-use crate::commands::erase::Outcome;
+use crate::reports::EraseOutcome;
 use anstyle::Style;
+use hermes_app::trash::DeletePreview;
 use hermes_session::versions::Versions;
 use hermes_terminal::Line;
 use hermes_terminal::figures::{number, plural, size};
 use hermes_terminal::time::Now;
 
 /// What would go: what the store has of it, and what the trash has.
-pub(crate) fn question(doomed: &[Doomed], versions: &Versions, files: u64, now: &Now, columns: usize) -> Vec<Line> {
-    let mut lines: Vec<Line> = doomed.iter().flat_map(|doomed| changes::doomed(doomed, now)).collect();
+pub(crate) fn question(
+    doomed: &[DeletePreview],
+    versions: &Versions,
+    files: u64,
+    now: &Now,
+    columns: usize,
+) -> Vec<Line> {
+    let mut lines: Vec<Line> = doomed.iter().flat_map(|doomed| changes::preview(doomed, now)).collect();
     if !versions.trashed.is_empty() {
         lines.push(Line::styled("In the trash", Style::new().bold()));
         lines.extend(trash::list(&versions.trashed, now, columns));
@@ -24,7 +30,7 @@ pub(crate) fn question(doomed: &[Doomed], versions: &Versions, files: u64, now: 
 }
 
 /// What was erased, and what was proven.
-pub(crate) fn erased(outcome: &Outcome) -> Vec<Line> {
+pub(crate) fn erased(outcome: &EraseOutcome) -> Vec<Line> {
     let name = outcome.title.as_deref().unwrap_or(outcome.id.as_str());
     let parts = [plural(outcome.deleted.sessions, "sessions"), plural(outcome.deleted.messages, "messages")];
     let parts = parts.into_iter().chain((outcome.files > 0).then(|| plural(outcome.files, "transcripts")));

@@ -10,7 +10,7 @@ pub(crate) mod repaired;
 pub(crate) mod store;
 pub(crate) mod trash;
 
-use crate::commands::optimize::Optimized;
+use crate::reports::Optimized;
 use hermes_rescue::BackupRestored;
 use hermes_session::json::ObjectWriter;
 use hermes_session::search::matching::Tier;

@@ -1,14 +1,14 @@
 //! What was saved of a damaged file, and what was lost.
 
 use super::checks::fact;
-use crate::commands::repair::Outcome;
+use crate::reports::RepairOutcome;
 use hermes_rescue::SalvagedTable;
 use hermes_terminal::Line;
 use hermes_terminal::figures::{number, plural};
 use hermes_terminal::shell::shell_word;
 
 /// What it came to, for a person.
-pub(crate) fn lines(outcome: &Outcome) -> Vec<Line> {
+pub(crate) fn lines(outcome: &RepairOutcome) -> Vec<Line> {
     let (salvage, report) = (&outcome.repaired.salvage, &outcome.repaired.report);
     let saved = format!("{}, {}", plural(report.sessions, "sessions"), plural(report.messages, "messages"));
     let mut lines = vec![Line::plain_text(format!("Saved {saved} in {:.1}s", outcome.took.as_secs_f64()))];

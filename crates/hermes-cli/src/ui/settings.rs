@@ -1,6 +1,5 @@
 //! Settings, each with who set it.
 
-use crate::commands::config::origin_name;
 use anstyle::Style;
 use hermes_config::Origin;
 use hermes_session::json::ObjectWriter;
@@ -53,4 +52,14 @@ pub(crate) fn json(rows: &[Row]) -> String {
     let rows = rows.iter().map(row).collect::<Vec<_>>().join(", ");
     object.raw("schema", &super::json::SCHEMA.to_string()).raw("settings", &format!("[{rows}]"));
     object.finish()
+}
+
+/// Returns the name of where a value came from, for programs.
+const fn origin_name(origin: &Origin) -> &'static str {
+    match origin {
+        Origin::Flag => "flag",
+        Origin::Environment(_) => "environment",
+        Origin::File { .. } => "file",
+        Origin::Default => "default",
+    }
 }

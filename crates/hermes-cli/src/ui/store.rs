@@ -1,7 +1,7 @@
 //! What a store is, and what came of copying one to another.
 
 use super::checks::{fact, messages};
-use crate::commands::migrate::Migrated;
+use hermes_app::migrate::Migrated;
 use hermes_session::transfer::Proof;
 use hermes_session::{Counts, IndexHealth, StoreStatus};
 use hermes_terminal::Line;

@@ -1,13 +1,18 @@
-//! What is cleared away now and then without being asked for: ghosts, orphans, and what is old.
+//! What is deleted or ended now and then without being asked for: ghosts, orphans and old conversations.
 
-use super::{Pruned, RetentionPolicy, prune};
+use super::{Candidate, Pruned, RetentionPolicy, plan, prune, prune_planned};
 use crate::{
-    EndReason, ListRequest, Maintenance, Order, PageRequest, Request, SessionStore, SessionSummary, StoreError,
-    Timestamp, View,
+    EndReason, ListRequest, Maintenance, Order, PageRequest, Request, SessionId, SessionStore, SessionSummary,
+    StoreError, Timestamp, View,
 };
+use std::ops::ControlFlow;
 
-/// Where the store keeps when old conversations were last cleared away, as the agent does.
+/// The value of the store that holds when old conversations were last deleted, in seconds. The agent reads and writes it too.
 pub const LAST_AUTO_PRUNE: &str = "last_auto_prune";
+/// The value that says that ghosts were deleted once. The agent reads and writes it too.
+const GHOSTS_PRUNED: &str = "ghost_session_prune_v1";
+/// The value that says that orphans were ended once. The agent reads and writes it too.
+const ORPHANS_ENDED: &str = "orphaned_compression_finalize_v1";
 
 /// An orphan is older than that, in seconds.
 const ORPHAN_AGE: f64 = 7.0 * 86_400.0;
@@ -57,42 +62,139 @@ fn may_be_orphan(row: &SessionSummary, now: Timestamp) -> bool {
         && now.since(row.started_at) > ORPHAN_AGE
 }
 
-/// What clearing away without being asked came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AutoPruned {
-    /// It was done not long ago, or somebody else does it now.
-    Skipped,
-    /// It was done.
-    Done(Pruned),
+/// When old conversations are deleted without being asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoPrune {
+    /// What is deleted.
+    pub policy: RetentionPolicy,
+    /// The least time between two runs, in hours.
+    pub interval_hours: f64,
+    /// Whether ghosts and orphans are cleared up first, once in the life of a store.
+    pub clears_leftovers: bool,
 }
 
-/// Deletes what is old ([`prune`]), if that was not done within so many hours. Of several processes that come at once one does it.
+impl AutoPrune {
+    /// Deletes by a policy, at most once in so many hours, and nothing else.
+    pub const fn new(policy: RetentionPolicy, interval_hours: f64) -> Self {
+        Self { policy, interval_hours, clears_leftovers: false }
+    }
+}
+
+/// A run of [`auto_prune`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AutoPruneRun {
+    /// What was deleted by the policy; ghosts are not counted.
+    pub pruned: Pruned,
+    /// The conversations that were looked at, ghosts included. Those that are gone now were deleted.
+    pub candidates: Vec<Candidate>,
+    /// Whether the store was never pruned this way before.
+    pub is_first: bool,
+    /// Whether everything was looked at. Otherwise it stays due.
+    pub is_finished: bool,
+}
+
+/// Deletes old conversations ([`prune_planned`]) if that is due. Returns `None` if it is not, or another process does it: the run is claimed by
+/// a compare-and-set of [`LAST_AUTO_PRUNE`].
 ///
-/// A time in the future, or one that can't be read, holds nobody up. If it fails, the next one tries again.
+/// A time in the future, or one that can't be read, counts as due. `progress` may break after any step; the run stays due then, as it does if
+/// it fails.
 ///
 /// # Errors
 /// If the store fails; what was deleted by then stays deleted.
 pub async fn auto_prune(
     store: &dyn Maintenance,
-    policy: &RetentionPolicy,
-    hours: f64,
+    rule: &AutoPrune,
     now: Timestamp,
-) -> Result<AutoPruned, StoreError> {
-    let last = store.meta(LAST_AUTO_PRUNE).await?;
-    let age = last.as_deref().and_then(|text| text.trim().parse::<f64>().ok()).map(|last| now.seconds() - last);
-    if age.is_some_and(|age| age >= 0.0 && age < hours * 3_600.0) {
-        return Ok(AutoPruned::Skipped);
+    progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
+) -> Result<Option<AutoPruneRun>, StoreError> {
+    let previous = store.meta(LAST_AUTO_PRUNE).await?;
+    let last = previous.as_deref().and_then(|text| text.trim().parse::<f64>().ok());
+    if !is_due(last, now, rule.interval_hours) {
+        return Ok(None);
     }
     let mine = now.seconds().to_string();
-    if !store.swap_meta(LAST_AUTO_PRUNE, last.as_deref(), Some(&mine)).await? {
-        return Ok(AutoPruned::Skipped);
+    if !store.swap_meta(LAST_AUTO_PRUNE, previous.as_deref(), Some(&mine)).await? {
+        return Ok(None);
     }
-    match prune(store, policy, now, &mut |_, _| {}).await {
-        Ok(pruned) => Ok(AutoPruned::Done(pruned)),
+    match run(store, rule, now, last.is_none(), progress).await {
+        Ok(run) if run.is_finished => Ok(Some(run)),
+        Ok(run) => {
+            // A first run was reported as such: the next one is not the first.
+            let due = if run.is_first { Some("0.0") } else { previous.as_deref() };
+            store.swap_meta(LAST_AUTO_PRUNE, Some(&mine), due).await?;
+            Ok(Some(run))
+        }
         Err(error) => {
-            // As it was, so that it is tried again; if that fails as well, it waits its time.
-            _ = store.swap_meta(LAST_AUTO_PRUNE, Some(&mine), last.as_deref()).await;
+            // If this fails as well, the next run waits for its time.
+            _ = store.swap_meta(LAST_AUTO_PRUNE, Some(&mine), previous.as_deref()).await;
             Err(error)
+        }
+    }
+}
+
+/// Returns whether enough time has passed since the last run.
+fn is_due(last: Option<f64>, now: Timestamp, hours: f64) -> bool {
+    last.is_none_or(|last| !(0.0..hours * 3_600.0).contains(&(now.seconds() - last)))
+}
+
+async fn run(
+    store: &dyn Maintenance,
+    rule: &AutoPrune,
+    now: Timestamp,
+    is_first: bool,
+    progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
+) -> Result<AutoPruneRun, StoreError> {
+    let mut run = AutoPruneRun { pruned: Pruned::default(), candidates: Vec::new(), is_first, is_finished: false };
+    if rule.clears_leftovers && store.meta(GHOSTS_PRUNED).await?.is_none() {
+        let (_, is_finished) = pruned(store, &RetentionPolicy::ghosts(), now, &mut run.candidates, progress).await?;
+        if !is_finished {
+            return Ok(run);
+        }
+        store.set_meta(GHOSTS_PRUNED, Some("1")).await?;
+    }
+    if rule.clears_leftovers && store.meta(ORPHANS_ENDED).await?.is_none() {
+        end_orphans(store, now).await?;
+        store.set_meta(ORPHANS_ENDED, Some("1")).await?;
+    }
+    (run.pruned, run.is_finished) = pruned(store, &rule.policy, now, &mut run.candidates, progress).await?;
+    Ok(run)
+}
+
+/// Plans and prunes by a policy; adds what was looked at to `candidates`. Returns what was done and whether it is all.
+async fn pruned(
+    store: &dyn Maintenance,
+    policy: &RetentionPolicy,
+    now: Timestamp,
+    candidates: &mut Vec<Candidate>,
+    progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
+) -> Result<(Pruned, bool), StoreError> {
+    let mut planned = plan(store, policy, now).await?;
+    let conversations: Vec<SessionId> = planned.iter().map(|candidate| candidate.conversation.clone()).collect();
+    let pruned = prune_planned(store, &conversations, policy, now, progress).await?;
+    let looked_at = usize::try_from(pruned.looked_at).unwrap_or(usize::MAX);
+    let is_all = looked_at >= planned.len();
+    planned.truncate(looked_at);
+    candidates.append(&mut planned);
+    Ok((pruned, is_all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_due_once_in_an_interval() {
+        const HOUR: f64 = 3_600.0;
+        let now = Timestamp::from_seconds(1_000_000.0).unwrap();
+        for (last, hours, expect) in [
+            (None, 24.0, true),
+            (Some(1_000_000.0 - 23.9 * HOUR), 24.0, false),
+            (Some(1_000_000.0 - 24.0 * HOUR), 24.0, true),
+            (Some(1_000_000.0), 0.0, true),
+            (Some(1_000_060.0), 24.0, true),
+            (Some(f64::NAN), 24.0, true),
+        ] {
+            assert_eq!(is_due(last, now, hours), expect, "{last:?} {hours}");
         }
     }
 }

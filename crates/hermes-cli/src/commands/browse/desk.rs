@@ -2,8 +2,7 @@
 
 use crate::context::{Access, Context, OpenStore, Opened};
 use crate::error::CliError;
-use crate::transcripts::Transcripts;
-use hermes_config::Settings;
+use hermes_app::Transcripts;
 use hermes_session::SessionFilter;
 use hermes_store::StoreUrl;
 use std::time::Duration;
@@ -16,7 +15,6 @@ pub(super) struct Desk {
     /// Set by the first change.
     writing: OnceCell<OpenStore>,
     pub(super) url: StoreUrl,
-    settings: Settings,
     pub(super) transcripts: Option<Transcripts>,
     /// How long what is deleted can come back.
     pub(super) trash_days: u64,
@@ -28,16 +26,16 @@ pub(super) struct Desk {
 impl Desk {
     /// Starts with a store that is open for reading.
     pub(super) fn new(context: &Context, opened: Opened, filter: SessionFilter) -> Self {
+        let transcripts = opened.transcripts();
         let Opened { store, url, settings } = opened;
         Self {
-            context: context.with_flags(context.flags.clone()),
+            context: context.clone(),
             reading: store,
             writing: OnceCell::new(),
-            transcripts: Transcripts::of(&settings, &url),
+            transcripts,
             trash_days: settings.sessions.trash_days.value,
             timeout: Duration::from_millis(settings.search.timeout_ms.value),
             url,
-            settings,
             filter,
         }
     }
@@ -53,7 +51,7 @@ impl Desk {
     /// If it can't be opened for writing, or is to be read only.
     pub(super) async fn for_writing(&self) -> Result<&OpenStore, CliError> {
         let open = async || {
-            let store = self.context.open_quietly(&self.settings, &self.url, Access::Write).await?;
+            let store = self.context.open_quietly(&self.url, Access::Write).await?;
             Ok(store.reporting_when_closed(&self.context.ui))
         };
         self.writing.get_or_try_init(open).await

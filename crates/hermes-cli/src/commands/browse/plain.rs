@@ -1,8 +1,8 @@
 //! The list for whoever has no terminal: numbered lines, and a prompt.
 
 use super::desk::Desk;
-use crate::commands::list::warn_unreadable;
 use crate::error::CliError;
+use crate::warnings;
 use hermes_session::{ListRequest, PageRequest, SessionId, SessionSummary};
 use hermes_terminal::layout::{fit, right};
 use hermes_terminal::{Line, Visible};
@@ -53,7 +53,7 @@ async fn rows(desk: &Desk, most: u64) -> Result<Vec<SessionSummary>, CliError> {
         let left = most - rows.len() as u64;
         request.page = PageRequest::first(u32::try_from(left).unwrap_or(u32::MAX));
         let listing = desk.store().list(&request).await?;
-        warn_unreadable(&desk.context, &listing.unreadable);
+        warnings::unreadable(&desk.context, &listing.unreadable);
         rows.extend(listing.rows);
         match listing.next.filter(|_| (rows.len() as u64) < most) {
             Some(next) => request.after = Some(next),

@@ -17,9 +17,9 @@ const FILE: &str = "state.db";
 /// The command that resumes a session, to be typed. What must not be printed is left out, and told.
 pub(super) fn command(context: &Context, id: &SessionId) -> Result<String, CliError> {
     let id = shell_word(id.as_str());
-    let given = context.environment.text(env::HERMES_RESUME)?;
+    let given = context.environment().text(env::HERMES_RESUME)?;
     let command = given.map_or_else(|| format!("{AGENT} --resume {id}"), |given| format!("{given} {id}"));
-    let place = place(&context.flags, &context.environment).map_err(CliError::usage)?;
+    let place = place(context.flags(), context.environment()).map_err(CliError::usage)?;
     let mut words = Vec::new();
     for Variable { name, value, is_secret } in place {
         if is_secret {
@@ -71,7 +71,7 @@ fn place(flags: &Flags, environment: &Environment) -> Result<Vec<Variable>, Inva
 /// # Errors
 /// If there is no agent, or it can't be run.
 pub(super) fn run(context: &Context, id: &SessionId) -> Result<(), CliError> {
-    let mut command = match context.environment.text(env::HERMES_RESUME)? {
+    let mut command = match context.environment().text(env::HERMES_RESUME)? {
         Some(given) => {
             let mut shell = Command::new("sh");
             shell.arg("-c").arg(format!("{given} \"$1\"")).arg("sh").arg(id.as_str());
@@ -83,7 +83,7 @@ pub(super) fn run(context: &Context, id: &SessionId) -> Result<(), CliError> {
             agent
         }
     };
-    let place = place(&context.flags, &context.environment).map_err(CliError::usage)?;
+    let place = place(context.flags(), context.environment()).map_err(CliError::usage)?;
     command.envs(place.into_iter().map(|variable| (variable.name, variable.value)));
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |error: std::io::Error| {
@@ -105,7 +105,7 @@ pub(super) fn run(context: &Context, id: &SessionId) -> Result<(), CliError> {
 
 /// The agent's program.
 fn agent(context: &Context, id: &SessionId) -> Result<PathBuf, CliError> {
-    let folders = context.environment.raw("PATH").unwrap_or_default();
+    let folders = context.environment().raw("PATH").unwrap_or_default();
     let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
     first_other(folders, own.as_deref()).ok_or_else(|| {
         let text = format!("no agent is here to resume {id}: no `{AGENT}` but this one is in PATH");

@@ -4,11 +4,11 @@ use super::desk::Desk;
 use super::event::{Effect, Event, Notice, Preview};
 use super::read::{list, preview, search, tip};
 use crate::clock;
-use crate::commands::export::target::Target;
-use crate::commands::{delete, export, rename};
 use crate::error::CliError;
+use crate::exporting::{self, Target};
 use crate::ui::changes;
-use hermes_session::{SessionId, StoreError, Title};
+use hermes_app::trash;
+use hermes_session::{Request, SessionId, StoreError, Title};
 use hermes_terminal::figures::{number, plural};
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -156,7 +156,8 @@ async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
     let renamed = async {
         let store = desk.for_writing().await?;
         let tip = tip(&**store, &id).await?;
-        rename::rename(&**store, &tip, &title, clock::now().at).await
+        store.set_title(&tip, Some(&title), &Request::at(clock::now().at)).await?;
+        Ok::<(), CliError>(())
     };
     match renamed.await {
         Ok(()) => Event::Renamed { id, title },
@@ -207,22 +208,21 @@ fn with_left(told: Notice, left: &[String]) -> Notice {
 /// Deletes a conversation: what is told of that, and which files are still there.
 async fn delete_one(desk: &Desk, id: &SessionId) -> Result<(String, Vec<String>), CliError> {
     let store = desk.for_writing().await?;
-    let doomed = delete::look(&**store, id).await?;
-    let transcripts = desk.transcripts.as_ref();
-    let (now, days) = (clock::now(), desk.trash_days);
-    let (gone, removed) = delete::carry_out(&**store, id, &doomed, days, transcripts, now.at).await?;
-    let lines = changes::deleted(&doomed, &gone, &now, &desk.context.place());
-    let left = removed.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
+    let preview = trash::preview(&**store, id, None).await?;
+    let now = clock::now();
+    let report = trash::delete(&**store, &preview, desk.trash_days, desk.transcripts.as_ref(), now.at).await?;
+    let lines = changes::deleted(&preview, &report, &now, &desk.context.place());
+    let left = report.transcripts.left.iter().map(|(file, error)| format!("{}: {error}", file.display())).collect();
     Ok((lines.iter().map(hermes_terminal::Line::plain).collect::<Vec<_>>().join(" "), left))
 }
 
 async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwriting: bool) -> Event {
-    let target = match Target::of(&at_home(&file, desk.context.environment.user_home()), &desk.url) {
+    let target = match Target::of(&at_home(&file, desk.context.environment().user_home()), &desk.url) {
         Ok(target) if target.is_there() && !is_overwriting => return Event::Exists { ids, file },
         Ok(target) => target,
         Err(error) => return Event::Told(refused(&error)),
     };
-    match export::conversations(&desk.context, &**desk.store(), &target, &ids).await {
+    match exporting::conversations(&desk.context, &**desk.store(), &target, &ids).await {
         Ok((written, unreadable)) if unreadable.is_empty() => {
             let what = changes::so_far(written.sessions, written.messages);
             Event::Told(Notice::of(format!("Wrote {what} to {}", written.path.display())))

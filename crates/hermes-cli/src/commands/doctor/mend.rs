@@ -1,8 +1,8 @@
 //! What `--fix` does. Nothing of it can lose a message.
 
-use super::Mend;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::reports::Mend;
 use hermes_session::{ListRequest, MAX_PAGE, Optimizing, PageRequest, StoreError, View};
 use hermes_terminal::figures::plural;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,6 +1,6 @@
 //! The home folder, the file and its disk, looked at from outside.
 
-use super::{Degree, Item, Mend};
+use crate::reports::{Degree, Item, Mend};
 use hermes_config::{Origin, Settings};
 use hermes_sqlite::FileFacts;
 use hermes_terminal::figures::size;

@@ -1,10 +1,12 @@
 //! The store itself: whether it can be reached, what it is, and what looking through it finds.
 
-use super::{Degree, Item, Mend, place};
-use crate::context::{Access, Context, must_be_there};
+use super::place;
+use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
+use crate::reports::{Degree, Item, Mend};
+use hermes_app::workspace::must_exist;
 use hermes_config::Settings;
-use hermes_session::{Check, IndexHealth, Report, Severity, Store, StoreError, StoreStatus};
+use hermes_session::{Check, IndexHealth, Report, Severity, StoreError, StoreStatus};
 use hermes_store::StoreUrl;
 use hermes_terminal::figures::plural;
 use hermes_terminal::shell::shell_word;
@@ -19,8 +21,8 @@ const FEW: u64 = 1_000;
 /// Looks at a store without changing it.
 pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl, items: &mut Vec<Item>) {
     if let Some(path) = url.file() {
-        if let Err(error) = must_be_there(path) {
-            items.push(unusable(&error, url));
+        if let Err(error) = must_exist(path) {
+            items.push(unusable(&error.into(), url));
             return;
         }
         let found = std::fs::symlink_metadata(path);
@@ -55,8 +57,8 @@ pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl,
     }
 }
 
-async fn open(context: &Context, settings: &Settings, url: &StoreUrl) -> Result<std::sync::Arc<dyn Store>, CliError> {
-    let mut options = context.open_options(settings)?;
+async fn open(context: &Context, settings: &Settings, url: &StoreUrl) -> Result<OpenStore, CliError> {
+    let mut options = context.workspace.open_options_of(settings)?;
     options.wait = options.wait.min(WAIT);
     options.postgresql.connect_timeout = options.postgresql.connect_timeout.min(WAIT);
     options.mysql.connect_timeout = options.mysql.connect_timeout.min(WAIT);

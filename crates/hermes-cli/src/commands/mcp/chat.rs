@@ -16,7 +16,7 @@ pub(super) struct Routes {
 impl Routes {
     /// The index that belongs to a store; nothing if it is not the one of the home folder.
     pub(super) fn of(settings: &Settings, url: &StoreUrl) -> Option<Self> {
-        let folder = crate::transcripts::folder(settings, url)?;
+        let folder = hermes_app::transcripts::folder(settings, url)?;
         Some(Self { file: folder.join(INDEX) })
     }
 

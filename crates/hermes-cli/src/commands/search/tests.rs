@@ -3,6 +3,13 @@ use hermes_session::search::Way;
 use hermes_session::{Source, Timestamp};
 use jiff::tz::TimeZone;
 
+impl SearchArgs {
+    /// Returns a search for a text with no other option.
+    fn new(text: &str) -> Self {
+        Self { query: vec![text.to_owned()], limit: i64::from(PageRequest::default().limit()), ..Self::default() }
+    }
+}
+
 fn now() -> Now {
     Now { at: Timestamp::from_seconds(1_741_166_123.0).unwrap(), zone: TimeZone::UTC }
 }
@@ -93,21 +100,6 @@ fn the_next_page_is_asked_for_with_the_same_options() {
         "hermes sessions search --home h --source cli --source cron --exclude-source x --role user --tag w --since 3d \
          --until '2026-01-31 10:00' --user u --session 'a b' --title t --model m --limit 5 --offset 10 --newest --exact --context \
          -- rm -rf 'it'\\''s'"
-    );
-}
-
-#[test]
-fn what_matters_about_an_answer_is_told() {
-    let served =
-        Served { way: Way::Index, is_relaxed: false, is_partial: false, unindexed: MANY - 1, needs_adoption: false };
-    let told = |served: Served| notes(&served, Duration::from_millis(1500)).join("\n");
-    assert_eq!(told(served), "");
-    assert_eq!(told(Served { unindexed: 12_345, ..served }), "looked through 12,345 messages that are not indexed yet");
-    assert_eq!(
-        told(Served { is_relaxed: true, is_partial: true, unindexed: 7, ..served }),
-        "no message has all of this; these have some of the words (--exact leaves them out)\n\
-         looked through 7 messages that are not indexed yet\n\
-         stopped after 1.5 s; there may be more (search.timeout_ms in config.yaml)"
     );
 }
 

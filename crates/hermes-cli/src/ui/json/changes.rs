@@ -1,8 +1,8 @@
 //! What commands that change something tell programs.
 
 use super::{SCHEMA, array, boolean, time};
-use crate::commands::delete::{Doomed, Gone};
 use crate::ui::changes::{Imported, PruneRow, Written};
+use hermes_app::trash::{DeletePreview, DeleteReport};
 use hermes_session::json::ObjectWriter;
 use hermes_session::retention::Pruned;
 use hermes_session::{Json, SessionId, Title};
@@ -21,15 +21,15 @@ pub(crate) fn renamed(id: &SessionId, title: &Title) -> String {
 }
 
 /// What went with a conversation or a delegate.
-pub(crate) fn deleted(doomed: &Doomed, gone: &Gone) -> String {
+pub(crate) fn deleted(preview: &DeletePreview, report: &DeleteReport) -> String {
     let mut object = object();
     object
-        .text("id", Some(doomed.id.as_str()))
-        .text("sent_from", doomed.sent_from.as_ref().map(SessionId::as_str))
-        .raw("sessions", &gone.deleted.sessions.to_string())
-        .raw("messages", &gone.deleted.messages.to_string())
-        .raw("files", &gone.files.to_string())
-        .raw("until", &time(gone.until));
+        .text("id", Some(preview.id.as_str()))
+        .text("sent_from", preview.sent_from.as_ref().map(SessionId::as_str))
+        .raw("sessions", &report.deleted.sessions.to_string())
+        .raw("messages", &report.deleted.messages.to_string())
+        .raw("files", &report.transcripts.files.to_string())
+        .raw("until", &time(report.until));
     object.finish()
 }
 

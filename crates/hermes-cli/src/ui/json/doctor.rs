@@ -1,7 +1,7 @@
 //! What is wrong and what mends it, for programs.
 
 use super::{SCHEMA, array, boolean};
-use crate::commands::doctor::{Degree, Diagnosis};
+use crate::reports::{Degree, Diagnosis};
 use hermes_session::json::ObjectWriter;
 
 /// Everything that was looked at.

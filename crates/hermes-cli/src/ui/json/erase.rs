@@ -1,7 +1,7 @@
 //! What erasing came to, for programs.
 
 use super::{SCHEMA, array, boolean};
-use crate::commands::erase::Outcome;
+use crate::reports::EraseOutcome;
 use hermes_rescue::{Erased, Rewritten};
 use hermes_session::Json;
 use hermes_session::json::ObjectWriter;
@@ -20,7 +20,7 @@ fn path(path: &Path) -> String {
 }
 
 /// What was erased, and what was proven.
-pub(crate) fn erased(outcome: &Outcome) -> String {
+pub(crate) fn erased(outcome: &EraseOutcome) -> String {
     let mut object = ObjectWriter::new();
     object
         .raw("schema", &SCHEMA.to_string())

@@ -1,11 +1,11 @@
 //! What was saved of a damaged file, for programs.
 
 use super::{SCHEMA, array, boolean, double};
-use crate::commands::repair::Outcome;
+use crate::reports::RepairOutcome;
 use hermes_session::json::ObjectWriter;
 
 /// What it came to.
-pub(crate) fn repaired(outcome: &Outcome) -> String {
+pub(crate) fn repaired(outcome: &RepairOutcome) -> String {
     let (salvage, report, proof) = (&outcome.repaired.salvage, &outcome.repaired.report, &outcome.repaired.proof);
     let tables = salvage.tables.iter().map(|table| {
         let mut object = ObjectWriter::new();

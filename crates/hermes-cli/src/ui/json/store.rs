@@ -1,8 +1,8 @@
 //! What a store is, and what came of copying one to another, for programs.
 
 use super::{SCHEMA, array, boolean, double};
-use crate::commands::adopt::Adopted;
-use crate::commands::migrate::Migrated;
+use crate::reports::Adopted;
+use hermes_app::migrate::Migrated;
 use hermes_session::json::ObjectWriter;
 use hermes_session::transfer::{Proof, TransferReport};
 use hermes_session::{Counts, IndexHealth, Json, SessionId, StateCounts, StoreStatus};

@@ -1,6 +1,6 @@
-//! The files in which the agent keeps transcripts besides the store, and which go when a session goes.
+//! The transcript files that an agent keeps beside the store, and which go when a session goes.
 //!
-//! No path is made of an id: the folder is read, and of each file in it the name tells whose it is. So no id, whatever it
+//! No path is made of an id: the folder is read, and the name of each file says which session it belongs to. So no id, whatever it
 //! holds, reaches anything but a file of that very name in that very folder.
 
 use hermes_config::Settings;
@@ -14,28 +14,28 @@ use std::path::{Path, PathBuf};
 
 /// The folder of transcripts, in the home folder.
 const FOLDER: &str = "sessions";
-/// Where those are, in that folder, that went to the trash.
+/// The folder, in that one, of transcripts whose sessions are in the trash.
 const TRASH: &str = ".trash";
 
-/// The transcripts of a store's sessions.
+/// The transcript files of a store's sessions.
 #[derive(Debug, Clone)]
-pub(crate) struct Transcripts {
+pub struct Transcripts {
     folder: PathBuf,
 }
 
-/// What became of transcripts that were to go.
+/// Transcript files that were removed or moved.
 #[derive(Debug, Default)]
-pub(crate) struct Removed {
-    /// How many files went.
-    pub(crate) files: u64,
-    /// Where those are now that were moved.
-    pub(crate) moved: Vec<PathBuf>,
-    /// Those that did not, and why.
-    pub(crate) left: Vec<(PathBuf, io::Error)>,
+pub struct Removed {
+    /// How many files were removed or moved.
+    pub files: u64,
+    /// The new paths of moved files.
+    pub moved: Vec<PathBuf>,
+    /// Files that are still there, and why.
+    pub left: Vec<(PathBuf, io::Error)>,
 }
 
-/// The folder that the agent's gateway uses beside a store; nothing if the store is not the one of the home folder.
-pub(crate) fn folder(settings: &Settings, url: &StoreUrl) -> Option<PathBuf> {
+/// Returns the folder that the agent's gateway uses beside a store, or `None` if the store is not the one of the home folder.
+pub fn folder(settings: &Settings, url: &StoreUrl) -> Option<PathBuf> {
     let configured = &settings.sessiondb.sqlite.db_path.value;
     let is_same = |file: &Path| same_place(file) == same_place(configured);
     let is_of_home = settings.sessiondb.url.is_none() || url.file().is_some_and(is_same);
@@ -43,13 +43,18 @@ pub(crate) fn folder(settings: &Settings, url: &StoreUrl) -> Option<PathBuf> {
 }
 
 impl Transcripts {
-    /// Those that belong to the store; nothing if it is not the one of the home folder: the transcripts there belong to another then.
-    pub(crate) fn of(settings: &Settings, url: &StoreUrl) -> Option<Self> {
+    /// Returns the transcripts in this folder.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Returns the transcripts of a store, or `None` if it is not the one of the home folder: the transcripts there belong to another.
+    pub fn of(settings: &Settings, url: &StoreUrl) -> Option<Self> {
         folder(settings, url).map(|folder| Self { folder })
     }
 
-    /// The files of these sessions, by name.
-    pub(crate) fn files(&self, ids: &[SessionId]) -> Vec<PathBuf> {
+    /// Returns the files of these sessions, by name.
+    pub fn files(&self, ids: &[SessionId]) -> Vec<PathBuf> {
         let ids: BTreeSet<&str> = ids.iter().filter(|id| id.is_file_safe()).map(SessionId::as_str).collect();
         // No folder, no files.
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
@@ -62,8 +67,8 @@ impl Transcripts {
         files
     }
 
-    /// Removes the files of these sessions. What can't be removed is told and stops nothing.
-    pub(crate) fn remove(&self, ids: &[SessionId]) -> Removed {
+    /// Removes the files of these sessions. A file that can't be removed is reported and does not stop the others.
+    pub fn remove(&self, ids: &[SessionId]) -> Removed {
         let mut removed = Removed::default();
         for file in self.files(ids) {
             match std::fs::remove_file(&file) {
@@ -76,16 +81,16 @@ impl Transcripts {
     }
 }
 
-/// Those that are in the trash, each entry's in a folder that is named by its number and time, never by an id.
+/// Transcripts in the trash: each entry's in a folder that is named by its number and time, never by an id.
 impl Transcripts {
-    /// Moves the files of sessions that went to the trash there too. What can't be moved is told and stops nothing.
-    pub(crate) fn put_away(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
+    /// Moves the files of sessions that went to the trash there too. A file that can't be moved is reported and does not stop the others.
+    pub fn put_away(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
         self.put_these_away(self.files(ids), entry)
     }
 
-    /// The same for these files. Of a session that could not come back, only what was brought back for it goes to the trash again: the agent may
-    /// have written others under its id.
-    pub(crate) fn put_these_away(&self, files: Vec<PathBuf>, entry: &Trashed) -> Removed {
+    /// Moves these files to the trash. If a session could not be restored, only the files brought back for it go to the trash again: the agent
+    /// may have written others under its id.
+    pub fn put_these_away(&self, files: Vec<PathBuf>, entry: &Trashed) -> Removed {
         let mut moved = Removed::default();
         let folder = self.trash_of(entry);
         if files.is_empty() {
@@ -99,20 +104,19 @@ impl Transcripts {
         moved
     }
 
-    /// Moves the files of sessions that came back from the trash to where they were. A file that is there by now stays, and so does the one in
-    /// the trash.
-    pub(crate) fn bring_back(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
+    /// Moves the files of restored sessions back to where they were. A file that is there by now stays, and so does the one in the trash.
+    pub fn bring_back(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
         let mut moved = Removed::default();
         let trash = Self { folder: self.trash_of(entry) };
         trash.files(ids).into_iter().for_each(|file| moved.take(file, &self.folder));
-        // What was nobody's, or could not be moved, keeps it.
+        // Fails as long as the folder holds a file that belongs to no session or could not be moved.
         _ = std::fs::remove_dir(&trash.folder);
         _ = std::fs::remove_dir(self.folder.join(TRASH));
         moved
     }
 
-    /// Removes what is kept with something that is gone from the trash.
-    pub(crate) fn forget(&self, entry: &Trashed) -> Removed {
+    /// Removes the files of an entry that is gone from the trash.
+    pub fn forget(&self, entry: &Trashed) -> Removed {
         let mut removed = Removed::default();
         let folder = self.trash_of(entry);
         let Ok(entries) = std::fs::read_dir(&folder) else { return removed };
@@ -127,13 +131,13 @@ impl Transcripts {
         removed
     }
 
-    /// The files of these sessions, those in the trash too.
-    pub(crate) fn everywhere(&self, ids: &[SessionId]) -> Vec<PathBuf> {
+    /// Returns the files of these sessions, those in the trash too.
+    pub fn everywhere(&self, ids: &[SessionId]) -> Vec<PathBuf> {
         self.folders().iter().flat_map(|folder| folder.files(ids)).collect()
     }
 
-    /// Every file there is, those in the trash too.
-    pub(crate) fn all(&self) -> Vec<PathBuf> {
+    /// Returns every file there is, those in the trash too.
+    pub fn all(&self) -> Vec<PathBuf> {
         let files = |folder: &Self| {
             let entries = std::fs::read_dir(&folder.folder).into_iter().flatten().flatten();
             entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect::<Vec<_>>()
@@ -142,19 +146,19 @@ impl Transcripts {
     }
 
     /// Removes the files of these sessions, those in the trash too.
-    pub(crate) fn erase(&self, ids: &[SessionId]) -> Removed {
+    pub fn erase(&self, ids: &[SessionId]) -> Removed {
         let mut removed = Removed::default();
         for folder in self.folders() {
             removed.add(folder.remove(ids));
             if folder.folder != self.folder {
-                // Others may have files in it.
+                // Fails as long as other sessions have files in it.
                 _ = std::fs::remove_dir(&folder.folder);
             }
         }
         removed
     }
 
-    /// The folder, and those of the trash in it.
+    /// Returns the folder, and those of the trash in it.
     fn folders(&self) -> Vec<Self> {
         let entries = std::fs::read_dir(self.folder.join(TRASH)).into_iter().flatten().flatten();
         let trash = entries.map(|entry| Self { folder: entry.path() }).filter(|folder| folder.folder.is_dir());
@@ -167,18 +171,18 @@ impl Transcripts {
 }
 
 impl Removed {
-    /// Counts others in.
-    pub(crate) fn add(&mut self, others: Self) {
+    /// Adds another report to this one.
+    pub fn add(&mut self, others: Self) {
         self.files += others.files;
         self.moved.extend(others.moved);
         self.left.extend(others.left);
     }
 
-    /// Moves a file into a folder, unless one of its name is there.
+    /// Moves a file into a folder, unless a file of its name is there.
     fn take(&mut self, file: PathBuf, folder: &Path) {
         let Some(name) = file.file_name() else { return };
         let place = folder.join(name);
-        // A rename would take the place of what is there.
+        // A rename would replace a file that is there.
         match std::fs::hard_link(&file, &place).and_then(|()| std::fs::remove_file(&file)) {
             Ok(()) => {
                 self.files += 1;
@@ -189,7 +193,7 @@ impl Removed {
     }
 }
 
-/// A path with every link of its folder followed, as far as it is there.
+/// Returns a path with its symbolic links resolved, as far as it exists.
 fn same_place(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
@@ -223,7 +227,7 @@ mod tests {
         assert_eq!((read("a.json"), read("c.json").as_deref()), (None, Some("c.json")));
         assert_eq!(read(".trash/3-1741166124/a.json").as_deref(), Some("a.json"));
         assert!(transcripts.files(&ids).is_empty());
-        // What the agent has written since stays, and the old one with it.
+        // A file that the agent has written since stays, and so does the old one.
         write("a.json", "newer");
         let back = transcripts.bring_back(&ids, &entry);
         assert_eq!((back.files, back.left.len(), read("a.json").as_deref()), (1, 1, Some("newer")));
@@ -247,5 +251,24 @@ mod tests {
         assert_eq!((removed.files, removed.left.len()), (2, 0));
         let left = |name: &str| transcripts.folder.join(name).exists();
         assert_eq!(names.map(left), [false, true, true, false, true, true, true, true]);
+    }
+
+    #[test]
+    fn every_kind_of_file_of_a_session_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = [
+            "abc.json",
+            "abc.jsonl",
+            "session_abc.json",
+            "request_dump_abc_20250305_091523_123456.json",
+            "request_dump_abc_def_20250305_091523_123456.json",
+            "abc_def.json",
+            "sessions.json",
+        ];
+        names.iter().for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+        let removed = Transcripts::in_folder(folder.path()).remove(&[SessionId::from_stored("abc")]);
+        assert_eq!(removed.files, 4);
+        let left: Vec<bool> = names.iter().map(|name| folder.path().join(name).exists()).collect();
+        assert_eq!(left, [false, false, false, false, true, true, true]);
     }
 }

@@ -1,11 +1,10 @@
 //! The list that was printed last, so that its rows can be named by their numbers.
 //!
-//! It is kept in a small file in the home folder, for its owner alone. Nothing depends on it: where it can't be written, numbers name nothing.
+//! It is kept in a small file in the home folder, readable by its owner only. Nothing depends on it: if it can't be written, numbers name
+//! nothing.
 
-use crate::context::Context;
-use crate::error::{CliError, Kind};
+use crate::Workspace;
 use hermes_session::{SessionId, Timestamp};
-use hermes_terminal::time::Now;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,34 +13,62 @@ use std::path::{Path, PathBuf};
 const FILE: &str = "state.last-list";
 /// The version of its form.
 const FORMAT: u64 = 1;
-/// After this long nobody remembers which row was which.
-const MOST_SECONDS: f64 = 24.0 * 3_600.0;
-/// No file of ours is longer: the most rows of a page, with the longest ids.
-const MOST_BYTES: u64 = 8 << 20;
-
-/// What to do where a number names nothing.
-pub(crate) const AGAIN: &str = "`hermes sessions list` numbers its rows anew";
+/// A list older than this is not used: nobody remembers which row was which.
+const MAX_AGE_SECONDS: f64 = 24.0 * 3_600.0;
+/// A longer file is not ours: the largest page with the longest ids fits.
+const MAX_BYTES: u64 = 8 << 20;
 
 /// The list that was printed last.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LastList {
+pub struct LastList {
     /// The number of its first row.
     first: u64,
     /// Whether its rows are single sessions, not conversations.
-    pub(crate) is_of_sessions: bool,
+    pub is_of_sessions: bool,
     rows: Vec<SessionId>,
 }
 
+/// Why a number names no row.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NoRow {
+    /// No list of this store is kept.
+    #[error("no list of this store was printed yet, so that a number names no session")]
+    NoList,
+    /// The list is too old.
+    #[error("the last list is too old to go by")]
+    TooOld {
+        /// When it was printed.
+        at: Timestamp,
+    },
+    /// The list has no row of this number.
+    #[error("{}", out_of_range(*number, *first, *count))]
+    OutOfRange {
+        /// The number.
+        number: u64,
+        /// The number of the first row.
+        first: u64,
+        /// How many rows it has.
+        count: u64,
+    },
+}
+
+fn out_of_range(number: u64, first: u64, count: u64) -> String {
+    match count {
+        0 => format!("the last list has no row {number}: it was empty"),
+        _ => format!("the last list has no row {number}: it has {first} to {}", first + (count - 1)),
+    }
+}
+
 impl LastList {
-    /// A list whose first row has this number.
-    pub(crate) fn new(first: u64, is_of_sessions: bool, rows: impl IntoIterator<Item = SessionId>) -> Self {
+    /// Returns a list whose first row has this number.
+    pub fn new(first: u64, is_of_sessions: bool, rows: impl IntoIterator<Item = SessionId>) -> Self {
         Self { first, is_of_sessions, rows: rows.into_iter().collect() }
     }
 
-    /// Keeps the list. A folder that is not there is not made, and one that can't be written to is left alone.
-    pub(crate) fn keep(&self, context: &Context) {
-        if let Some((folder, store)) = place(context) {
-            let _ = self.write(&folder, &store, context.now.at);
+    /// Keeps the list for the configured store. Nothing is kept if the folder does not exist or can't be written to.
+    pub fn keep(&self, workspace: &Workspace, now: Timestamp) {
+        if let Some((folder, store)) = place(workspace) {
+            _ = self.write(&folder, &store, now);
         }
     }
 
@@ -50,69 +77,57 @@ impl LastList {
         let text = json!({
             "format": FORMAT, "store": store, "at": at.seconds(), "first": self.first, "sessions": self.is_of_sessions, "rows": rows,
         });
-        // Made for its owner alone; a link that somebody put there is replaced, not followed.
+        // The temporary file is readable by its owner only. A symbolic link in its place is replaced, not followed.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(text.to_string().as_bytes())?;
         file.persist(folder.join(FILE))?;
         Ok(())
     }
 
-    /// The list that was printed last of the store that the command is about.
+    /// Returns the list of the configured store that was printed last.
     ///
     /// # Errors
-    /// If there is none, or none that could still be meant.
-    pub(crate) fn read(context: &Context) -> Result<Self, CliError> {
-        let error = |text: String| CliError::new(Kind::User, text, AGAIN);
-        let none = || error("no list of this store was printed yet, so that a number names no session".into());
-        let (folder, store) = place(context).ok_or_else(none)?;
-        let (list, at) = stored(&folder.join(FILE), &store).ok_or_else(none)?;
-        match is_old(at, &context.now) {
-            true => Err(error(format!("the last list is from {}, too old to go by", context.now.day_and_minute(at)))),
-            false => Ok(list),
-        }
+    /// If there is none, or it is older than a day.
+    pub fn read(workspace: &Workspace, now: Timestamp) -> Result<Self, NoRow> {
+        let (folder, store) = place(workspace).ok_or(NoRow::NoList)?;
+        let (list, at) = stored(&folder.join(FILE), &store).ok_or(NoRow::NoList)?;
+        if is_old(at, now) { Err(NoRow::TooOld { at }) } else { Ok(list) }
     }
 
-    /// The session of a row.
+    /// Returns the session of a row.
     ///
     /// # Errors
     /// If the list has no such row.
-    pub(crate) fn row(&self, number: u64) -> Result<&SessionId, CliError> {
+    pub fn row(&self, number: u64) -> Result<&SessionId, NoRow> {
         let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
-        place.and_then(|place| self.rows.get(place)).ok_or_else(|| {
-            let last = self.first + (self.rows.len() as u64).saturating_sub(1);
-            let text = match self.rows.len() {
-                0 => format!("the last list has no row {number}: it was empty"),
-                _ => format!("the last list has no row {number}: it has {} to {last}", self.first),
-            };
-            CliError::new(Kind::User, text, AGAIN)
-        })
+        let error = || NoRow::OutOfRange { number, first: self.first, count: self.rows.len() as u64 };
+        place.and_then(|place| self.rows.get(place)).ok_or_else(error)
     }
 }
 
-/// The folder of the file, and the name of the store that a list is kept for.
-/// Removes the list that is kept of the store that the command is about.
-pub(crate) fn forget(context: &Context) {
-    if let Some((folder, store)) = place(context)
+/// Removes the list that is kept of the configured store.
+pub fn forget(workspace: &Workspace) {
+    if let Some((folder, store)) = place(workspace)
         && stored(&folder.join(FILE), &store).is_some()
     {
         _ = std::fs::remove_file(folder.join(FILE));
     }
 }
 
-fn place(context: &Context) -> Option<(PathBuf, String)> {
-    let settings = context.settings().ok()?;
-    let url = context.configured_url(&settings).ok()?;
+/// Returns the folder of the file, and the name of the store that a list is kept for.
+fn place(workspace: &Workspace) -> Option<(PathBuf, String)> {
+    let (settings, url) = (workspace.settings().ok()?, workspace.url().ok()?);
     // The same file may be named from different folders.
     let store = match url.file() {
         Some(path) => format!("sqlite:{}", path.canonicalize().ok()?.display()),
         None => url.to_string(),
     };
-    Some((settings.home.value, store))
+    Some((settings.home.value.clone(), store))
 }
 
 fn stored(path: &Path, store: &str) -> Option<(LastList, Timestamp)> {
     let facts = std::fs::metadata(path).ok()?;
-    if !facts.is_file() || facts.len() > MOST_BYTES {
+    if !facts.is_file() || facts.len() > MAX_BYTES {
         return None;
     }
     let value: Value = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
@@ -128,8 +143,8 @@ fn stored(path: &Path, store: &str) -> Option<(LastList, Timestamp)> {
     Some((list, Timestamp::from_seconds(value["at"].as_f64()?).ok()?))
 }
 
-fn is_old(at: Timestamp, now: &Now) -> bool {
-    now.at.since(at) > MOST_SECONDS
+fn is_old(at: Timestamp, now: Timestamp) -> bool {
+    now.since(at) > MAX_AGE_SECONDS
 }
 
 #[cfg(test)]
@@ -160,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_ours_is_none() {
+    fn a_file_of_another_form_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(FILE);
         assert_eq!(stored(&file, "s"), None);
@@ -181,15 +196,14 @@ mod tests {
         let list = LastList::new(21, false, [id("a"), id("b")]);
         assert_eq!(list.row(22).unwrap(), &id("b"));
         for number in [0, 1, 20, 23, u64::MAX] {
-            let text = list.row(number).unwrap_err().text();
+            let text = list.row(number).unwrap_err().to_string();
             assert_eq!(text, format!("the last list has no row {number}: it has 21 to 22"));
         }
-        assert!(LastList::new(1, false, []).row(1).unwrap_err().text().ends_with("it was empty"));
+        assert!(LastList::new(1, false, []).row(1).unwrap_err().to_string().ends_with("it was empty"));
     }
 
     #[test]
     fn a_list_of_yesterday_is_too_old() {
-        let now = Now { at: at(1e6), zone: jiff::tz::TimeZone::UTC };
-        assert!(!is_old(at(1e6 - MOST_SECONDS), &now) && is_old(at(1e6 - MOST_SECONDS - 1.0), &now));
+        assert!(!is_old(at(1e6 - MAX_AGE_SECONDS), at(1e6)) && is_old(at(1e6 - MAX_AGE_SECONDS - 1.0), at(1e6)));
     }
 }

@@ -1,0 +1,212 @@
+//! Copies a store to another one and proves that everything is there.
+
+use crate::open::{Access, OpenStore};
+use crate::{AppError, Workspace};
+use hermes_session::transfer::{Progress, Proof, Proving, TransferError, TransferOptions, TransferReport, copy, prove};
+use hermes_session::{IndexHealth, SessionFilter, Store, StoreError};
+use hermes_store::{Adopt, StoreUrl};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often messages that arrive while the source is copied are copied as well.
+const MAX_ROUNDS: u32 = 3;
+
+/// A step of a migration.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MigrateEvent {
+    /// Copying or proving came so far.
+    Transfer(Progress),
+    /// Copied messages are put into the search indexes.
+    Indexing,
+    /// The source changed while it was copied; what is new is copied now.
+    CatchingUp,
+    /// The target has a notice for a person, such as where a copy is kept.
+    Notice(String),
+}
+
+/// Is called with each event, and says whether to go on.
+pub type OnEvent<'a> = &'a mut (dyn FnMut(MigrateEvent) -> ControlFlow<()> + Send);
+
+/// What a migration did.
+#[derive(Debug)]
+pub struct Migrated {
+    /// The source.
+    pub from: String,
+    /// The target.
+    pub to: String,
+    /// Whether nothing was written.
+    pub is_rehearsal: bool,
+    /// What was copied.
+    pub report: TransferReport,
+    /// The proof; `None` for a rehearsal.
+    pub proof: Option<Proof>,
+    /// How many messages the search indexes of the target hold.
+    pub fts_entries: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Why a migration did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrateError {
+    /// Source and target are the same store.
+    #[error("the source and the target are the same store, {0}")]
+    SameStore(StoreUrl),
+    /// One of the stores can't be opened.
+    #[error(transparent)]
+    Open(#[from] AppError),
+    /// Copying or proving failed, or was stopped.
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
+    /// It was stopped while copied messages were indexed: everything is copied, nothing is proven.
+    #[error("stopped before it was proven")]
+    StoppedIndexing,
+}
+
+impl From<StoreError> for MigrateError {
+    fn from(error: StoreError) -> Self {
+        Self::Transfer(TransferError::Store(error))
+    }
+}
+
+/// Copies everything from one store to another, or goes on with an interrupted copy, and proves the copy. The source is only read.
+///
+/// # Errors
+/// If both are the same store, one of them can't be opened or fails, the target holds other data, or `on_event` breaks.
+pub async fn migrate(
+    workspace: &Workspace,
+    from: &StoreUrl,
+    to: &StoreUrl,
+    options: TransferOptions,
+    on_event: OnEvent<'_>,
+) -> Result<Migrated, MigrateError> {
+    if is_same(from, to) {
+        return Err(MigrateError::SameStore(from.clone()));
+    }
+    let start = Instant::now();
+    let source = open_source(workspace, from).await?;
+    let mut target = workspace.open_target(to, options.is_rehearsal).await?;
+    let outcome = {
+        if !options.is_rehearsal {
+            report_notices(&mut target.store, on_event);
+        }
+        carry(workspace, from, source, &target.store, options, on_event).await
+    };
+    if !options.is_rehearsal {
+        report_notices(&mut target.store, on_event);
+    }
+    let (report, proof) = outcome?;
+    Ok(Migrated {
+        from: from.to_string(),
+        to: to.to_string(),
+        is_rehearsal: options.is_rehearsal,
+        fts_entries: indexed(&*target.store).await?,
+        report,
+        proof,
+        took: start.elapsed(),
+    })
+}
+
+async fn carry(
+    workspace: &Workspace,
+    from: &StoreUrl,
+    source: OpenStore,
+    target: &OpenStore,
+    options: TransferOptions,
+    on_event: OnEvent<'_>,
+) -> Result<(TransferReport, Option<Proof>), MigrateError> {
+    let mut report =
+        copy(&*source, &**target, &options, &mut |progress| on_event(MigrateEvent::Transfer(progress))).await?;
+    drop(source);
+    if options.is_rehearsal {
+        return Ok((report, None));
+    }
+    index(&**target, on_event).await?;
+    let proof = prove_all(workspace, from, &**target, options, &mut report, on_event).await?;
+    Ok((report, Some(proof)))
+}
+
+/// Proves what was copied. If the source changed meanwhile, what is new is copied and proven too.
+async fn prove_all(
+    workspace: &Workspace,
+    from: &StoreUrl,
+    target: &dyn Store,
+    options: TransferOptions,
+    report: &mut TransferReport,
+    on_event: OnEvent<'_>,
+) -> Result<Proof, MigrateError> {
+    let mut round = 1;
+    loop {
+        // Opened again: a file that is not adopted is read as it was when it was opened.
+        let source = open_source(workspace, from).await?;
+        let proving = Proving::but(&report.conflicts);
+        let proof =
+            prove(&*source, target, proving, &mut |progress| on_event(MigrateEvent::Transfer(progress))).await?;
+        let is_behind = proof.found.iter().any(|mismatch| mismatch.is_behind);
+        if !is_behind || round == MAX_ROUNDS {
+            return Ok(proof);
+        }
+        round += 1;
+        _ = on_event(MigrateEvent::CatchingUp);
+        let more = TransferOptions { is_resumed: false, is_merge: true, ..options };
+        let since = copy(&*source, target, &more, &mut |progress| on_event(MigrateEvent::Transfer(progress))).await?;
+        report.sessions += since.sessions;
+        report.messages += since.messages;
+        report.states.add_all(since.states);
+        report.caught_up += since.caught_up;
+        report.conflicts.extend(since.conflicts);
+        index(target, on_event).await?;
+    }
+}
+
+async fn open_source(workspace: &Workspace, from: &StoreUrl) -> Result<OpenStore, AppError> {
+    workspace.open_url(from, Access::Read, Adopt::OnFirstWrite, &mut |_, _| {}).await
+}
+
+/// Puts what was copied into the search indexes.
+async fn index(store: &dyn Store, on_event: OnEvent<'_>) -> Result<(), MigrateError> {
+    while store.upkeep().await? {
+        if on_event(MigrateEvent::Indexing).is_break() {
+            return Err(MigrateError::StoppedIndexing);
+        }
+    }
+    Ok(())
+}
+
+async fn indexed(store: &dyn Store) -> Result<u64, StoreError> {
+    let messages = store.counts(&SessionFilter::default()).await?.messages;
+    Ok(match store.status().await?.indexes {
+        IndexHealth::Whole => messages,
+        IndexHealth::Behind { messages: behind } => messages.saturating_sub(behind),
+        IndexHealth::Broken { .. } => 0,
+    })
+}
+
+fn report_notices(store: &mut OpenStore, on_event: OnEvent<'_>) {
+    for notice in store.take_notices() {
+        _ = on_event(MigrateEvent::Notice(notice));
+    }
+}
+
+/// Returns whether two URLs name one store, as far as they say.
+fn is_same(one: &StoreUrl, other: &StoreUrl) -> bool {
+    let real = |path: &Path| -> PathBuf {
+        path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    };
+    match (one.file(), other.file()) {
+        (Some(one), Some(other)) => real(one) == real(other),
+        (None, None) => server(one) == server(other),
+        _ => false,
+    }
+}
+
+/// Returns a server's URL without its scheme, which has two names, and its kind.
+fn server(url: &StoreUrl) -> Option<(u8, &str)> {
+    let (kind, server) = match url {
+        StoreUrl::Postgresql(server) => (0, server),
+        StoreUrl::Mysql(server) => (1, server),
+        StoreUrl::Sqlite(_) => return None,
+    };
+    server.reveal().split_once("://").map(|(_, place)| (kind, place))
+}

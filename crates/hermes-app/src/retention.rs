@@ -1,0 +1,141 @@
+//! Prune and auto-prune, with the transcript files of what was deleted.
+
+use crate::transcripts::{Removed, Transcripts};
+use crate::trash;
+use hermes_config::Sessions;
+use hermes_session::retention::{self, AutoPrune, Candidate, Pruned, RetentionPolicy, prune_planned};
+use hermes_session::{Maintenance, SessionId, StoreError, Timestamp};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// How long auto-prune may delete after a command has printed its output.
+pub const AFTER_OUTPUT: Duration = Duration::from_millis(500);
+
+/// Conversations that were pruned.
+#[derive(Debug, Default)]
+pub struct PruneReport {
+    /// What the store deleted.
+    pub pruned: Pruned,
+    /// Transcript files that were removed, and those that could not be.
+    pub transcripts: Removed,
+}
+
+/// Deletes those of the candidates that may still go, step by step until `progress` breaks, and their transcripts.
+///
+/// # Errors
+/// If the store fails; what was deleted by then stays deleted.
+pub async fn prune(
+    store: &dyn Maintenance,
+    candidates: &[Candidate],
+    policy: &RetentionPolicy,
+    now: Timestamp,
+    transcripts: Option<&Transcripts>,
+    progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
+) -> Result<PruneReport, StoreError> {
+    let conversations: Vec<SessionId> = candidates.iter().map(|candidate| candidate.conversation.clone()).collect();
+    let pruned = prune_planned(store, &conversations, policy, now, progress).await?;
+    let looked_at = usize::try_from(pruned.looked_at).unwrap_or(usize::MAX).min(candidates.len());
+    let transcripts = remove_transcripts(store, &candidates[..looked_at], transcripts).await;
+    Ok(PruneReport { pruned, transcripts })
+}
+
+/// How auto-prune works.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoPruneOptions {
+    /// What is deleted, and how often.
+    pub rule: AutoPrune,
+    /// How long it may delete; `None` until it is finished. At least one step is done. Planning is not counted.
+    pub time_limit: Option<Duration>,
+    /// Whether free room is given back afterwards, within the same limit.
+    pub is_vacuumed: bool,
+}
+
+/// What auto-prune did.
+#[derive(Debug)]
+pub struct AutoPruneReport {
+    /// What the store deleted.
+    pub pruned: Pruned,
+    /// Transcript files that were removed, and those that could not be.
+    pub transcripts: Removed,
+    /// Whether it ran for the first time on this store.
+    pub is_first: bool,
+    /// Whether everything that was old is gone. Otherwise it stays due, and the next run goes on.
+    pub is_finished: bool,
+}
+
+/// Deletes old conversations and their transcripts, if that is due. Of several processes one does it; the others get `None`.
+///
+/// # Errors
+/// If the store fails; what was deleted by then stays deleted, and it stays due.
+pub async fn auto_prune(
+    store: &dyn Maintenance,
+    options: &AutoPruneOptions,
+    transcripts: Option<&Transcripts>,
+    now: Timestamp,
+) -> Result<Option<AutoPruneReport>, StoreError> {
+    let mut limit = Limit { time: options.time_limit, end: None };
+    let mut progress = |_: &Pruned| if limit.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let Some(run) = retention::auto_prune(store, &options.rule, now, &mut progress).await? else { return Ok(None) };
+    let transcripts = remove_transcripts(store, &run.candidates, transcripts).await;
+    while options.is_vacuumed && run.pruned.conversations > 0 && !limit.is_over() {
+        if !store.upkeep().await? {
+            break;
+        }
+    }
+    let (is_first, is_finished) = (run.is_first, run.is_finished);
+    Ok(Some(AutoPruneReport { pruned: run.pruned, transcripts, is_first, is_finished }))
+}
+
+/// A time limit that starts when it is first asked.
+struct Limit {
+    time: Option<Duration>,
+    end: Option<Instant>,
+}
+
+impl Limit {
+    fn is_over(&mut self) -> bool {
+        let Some(time) = self.time else { return false };
+        let now = Instant::now();
+        *self.end.get_or_insert(now + time) <= now
+    }
+}
+
+/// Does what is due after a command that wrote: entries of the trash whose time is over are deleted permanently, and old conversations if
+/// `sessions.auto_prune` is on. Returns what auto-prune did, `None` if it was not due or failed: the command itself did its work.
+pub async fn after_writing(
+    store: &dyn Maintenance,
+    sessions: &Sessions,
+    transcripts: Option<&Transcripts>,
+    now: Timestamp,
+) -> Option<AutoPruneReport> {
+    _ = trash::empty_expired(store, transcripts, now).await;
+    if !sessions.auto_prune.value {
+        return None;
+    }
+    let options = AutoPruneOptions {
+        rule: AutoPrune {
+            policy: RetentionPolicy::new(sessions.retention_days.value as f64, None).ok()?,
+            interval_hours: sessions.min_interval_hours.value as f64,
+            clears_leftovers: true,
+        },
+        time_limit: Some(AFTER_OUTPUT),
+        is_vacuumed: sessions.vacuum_after_prune.value,
+    };
+    auto_prune(store, &options, transcripts, now).await.ok().flatten()
+}
+
+/// Removes the transcripts of those sessions that are gone. A conversation that was kept keeps its transcripts.
+async fn remove_transcripts(
+    store: &dyn Maintenance,
+    candidates: &[Candidate],
+    transcripts: Option<&Transcripts>,
+) -> Removed {
+    let Some(transcripts) = transcripts else { return Removed::default() };
+    let mut gone = Vec::new();
+    for member in candidates.iter().flat_map(|candidate| &candidate.members) {
+        if matches!(store.session(member).await, Ok(None)) {
+            gone.push(member.clone());
+        }
+    }
+    transcripts.remove(&gone)
+}

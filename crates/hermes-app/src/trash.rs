@@ -1,0 +1,310 @@
+//! Delete, trash, restore and empty: conversations together with their transcript files.
+
+use crate::transcripts::{Removed, Transcripts};
+use hermes_session::{
+    Deleted, Emptying, Maintenance, Relation, Request, Restored, SessionId, StoreError, Timestamp, Title, Trashed,
+};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// How many entries of the trash are read at once.
+const PAGE: u32 = 500;
+/// Seconds.
+const DAY: f64 = 86_400.0;
+
+/// A conversation, or a delegate, as a person is shown it before it is deleted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeletePreview {
+    /// The session that was named.
+    pub asked: SessionId,
+    /// The session in which it goes on today.
+    pub id: SessionId,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its source; `None` if its first session can't be read.
+    pub source: Option<String>,
+    /// All its sessions.
+    pub members: Vec<SessionId>,
+    /// The messages in them.
+    pub messages: u64,
+    /// When it started; `None` if its first session can't be read.
+    pub started_at: Option<Timestamp>,
+    /// If it is a delegate: the conversation that it was sent from, which stays.
+    pub sent_from: Option<SessionId>,
+    /// How many conversations branched from it; they stay.
+    pub branches: u64,
+    /// How many transcript files it has.
+    pub files: u64,
+}
+
+/// What was deleted.
+#[derive(Debug)]
+pub struct DeleteReport {
+    /// Sessions and messages.
+    pub deleted: Deleted,
+    /// Transcript files that were removed or moved to the trash, and those that could not be.
+    pub transcripts: Removed,
+    /// Until when it can be restored; `None` if it can't.
+    pub until: Option<Timestamp>,
+}
+
+/// Returns what goes with a session: its conversation, or the delegate that it is. A session in it that can't be read goes with it.
+///
+/// # Errors
+/// If there is no such session, or the store fails.
+pub async fn preview(
+    store: &dyn Maintenance,
+    id: &SessionId,
+    transcripts: Option<&Transcripts>,
+) -> Result<DeletePreview, StoreError> {
+    let lineage = store.lineage(id).await?;
+    let members = lineage.chain(id);
+    let first = members.first().unwrap_or(id);
+    let tip = lineage.tip(first);
+    let root = lineage.conversation_root(id);
+    let sent_from = (!members.contains(&root)).then(|| lineage.tip(&root));
+    let is_branch = |link: &&hermes_session::Link| {
+        link.relation == Relation::Branch && link.parent.as_ref().is_some_and(|parent| members.contains(parent))
+    };
+    let branches = lineage.links().filter(is_branch).count() as u64;
+    let (mut messages, mut title, mut source, mut started_at) = (0, None, None, None);
+    for member in &members {
+        let Ok(Some(session)) = store.session(member).await else { continue };
+        messages += u64::try_from(session.message_count).unwrap_or(0);
+        if *member == tip {
+            title = session.title;
+        }
+        if member == first {
+            (source, started_at) = (Some(session.source.to_string()), Some(session.started_at));
+        }
+    }
+    let files = transcripts.map_or(0, |transcripts| transcripts.files(&members).len() as u64);
+    Ok(DeletePreview {
+        asked: id.clone(),
+        id: tip,
+        title,
+        source,
+        members,
+        messages,
+        started_at,
+        sent_from,
+        branches,
+        files,
+    })
+}
+
+/// Deletes what a preview shows, and its transcripts: to the trash for `days`, or permanently if `days` is 0.
+///
+/// # Errors
+/// If the store fails.
+pub async fn delete(
+    store: &dyn Maintenance,
+    preview: &DeletePreview,
+    days: u64,
+    transcripts: Option<&Transcripts>,
+    now: Timestamp,
+) -> Result<DeleteReport, StoreError> {
+    let request = Request::at(now);
+    if days == 0 {
+        let deleted = store.delete_chain(&preview.asked, &request).await?;
+        let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&preview.members));
+        return Ok(DeleteReport { deleted, transcripts: removed, until: None });
+    }
+    let until = now.plus(days as f64 * DAY);
+    let deleted = store.trash_chain(&preview.asked, until, &request).await?;
+    let moved = match (transcripts, store.trashed(&preview.asked).await?) {
+        (Some(transcripts), Some((entry, members))) => transcripts.put_away(&members, &entry),
+        // Another process has emptied the trash since, or restored it.
+        (Some(transcripts), None) => transcripts.remove(&missing(store, preview.members.clone()).await),
+        (None, _) => Removed::default(),
+    };
+    Ok(DeleteReport { deleted, transcripts: moved, until: Some(until) })
+}
+
+/// Returns everything in the trash, the newest first.
+///
+/// # Errors
+/// If the store fails.
+pub async fn entries(store: &dyn Maintenance) -> Result<Vec<Trashed>, StoreError> {
+    let mut entries: Vec<Trashed> = Vec::new();
+    loop {
+        let page = store.trash(entries.last(), PAGE).await?;
+        if page.is_empty() {
+            return Ok(entries);
+        }
+        entries.extend(page);
+    }
+}
+
+/// Why a text names nothing in the trash.
+#[derive(Debug, thiserror::Error)]
+pub enum FindTrashedError {
+    /// Nothing in the trash is named so.
+    #[error("nothing in the trash is {text:?}")]
+    NotFound {
+        /// What was typed.
+        text: String,
+    },
+    /// Several entries are named so.
+    #[error("{text:?} could be several in the trash")]
+    Ambiguous {
+        /// What was typed.
+        text: String,
+        /// The entries.
+        candidates: Vec<Trashed>,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Finds the entry of the trash that a text means, and its sessions: by the id of one of them, its title, or the start of the id it is
+/// named by.
+///
+/// # Errors
+/// If there is none; if there are several, with the candidates.
+pub async fn find(store: &dyn Maintenance, text: &str) -> Result<(Trashed, Vec<SessionId>), FindTrashedError> {
+    if let Ok(id) = SessionId::parse(text)
+        && let Some(found) = store.trashed(&id).await?
+    {
+        return Ok(found);
+    }
+    let entries = entries(store).await?;
+    let titled = |has: &dyn Fn(&str) -> bool| -> Vec<&Trashed> {
+        entries.iter().filter(|entry| entry.title.as_deref().is_some_and(has)).collect()
+    };
+    let mut candidates = titled(&|title| title == text);
+    if candidates.is_empty() {
+        // It may have been deleted by the title of an earlier session: continuations have that title with a number.
+        candidates = titled(&|title| Title::parse(title).is_ok_and(|title| title.base() == text));
+    }
+    if candidates.is_empty() && !text.is_empty() {
+        candidates = entries.iter().filter(|entry| entry.id.as_str().starts_with(text)).collect();
+    }
+    // If a conversation was deleted twice, the newest entry is meant, as by its id.
+    let mut seen = BTreeSet::new();
+    candidates.retain(|entry| seen.insert(entry.id.as_str()));
+    match candidates[..] {
+        [entry] => {
+            let found = store.trashed(&entry.id).await?;
+            found.ok_or_else(|| StoreError::no_session(&entry.id).into())
+        }
+        [] => Err(FindTrashedError::NotFound { text: text.to_owned() }),
+        _ => {
+            let candidates = candidates.into_iter().cloned().collect();
+            Err(FindTrashedError::Ambiguous { text: text.to_owned(), candidates })
+        }
+    }
+}
+
+/// A conversation that was restored.
+#[derive(Debug)]
+pub struct RestoreReport {
+    /// What the store restored.
+    pub restored: Restored,
+    /// Transcript files that were moved back, and those that could not be.
+    pub transcripts: Removed,
+}
+
+/// Restores a conversation from the trash, with its transcripts. `members` are the sessions of the entry, as [`find`] returns them.
+///
+/// # Errors
+/// If the store fails; the transcripts are then where their conversation is.
+pub async fn restore(
+    store: &dyn Maintenance,
+    entry: &Trashed,
+    members: &[SessionId],
+    transcripts: Option<&Transcripts>,
+    now: Timestamp,
+) -> Result<RestoreReport, StoreError> {
+    // Files first: after an interruption the same call still finds the entry in the trash.
+    let moved = transcripts.map_or_else(Removed::default, |transcripts| transcripts.bring_back(members, entry));
+    match store.restore(&entry.id, &Request::at(now)).await {
+        Ok(restored) => Ok(RestoreReport { restored, transcripts: moved }),
+        Err(error) => {
+            if let Some(transcripts) = transcripts {
+                undo_restore(store, transcripts, moved.moved, members, entry).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Moves transcripts that were brought back to where their conversation is: another process may have restored it, or emptied the trash.
+/// If the store can't say, they stay visible. Failures are not reported: the caller has an error already.
+async fn undo_restore(
+    store: &dyn Maintenance,
+    transcripts: &Transcripts,
+    moved: Vec<PathBuf>,
+    members: &[SessionId],
+    entry: &Trashed,
+) {
+    match store.trashed(&entry.id).await {
+        Ok(Some((there, _))) if there.number == entry.number => _ = transcripts.put_these_away(moved, entry),
+        Ok(_) => _ = transcripts.remove(&missing(store, members.to_vec()).await),
+        Err(_) => {}
+    }
+}
+
+/// Entries that were deleted permanently.
+#[derive(Debug, Default)]
+pub struct EmptyReport {
+    /// The entries.
+    pub entries: Vec<Trashed>,
+    /// Transcript files that were removed, and those that could not be.
+    pub transcripts: Removed,
+}
+
+/// Deletes these entries permanently, as far as they are unchanged, with their transcripts.
+///
+/// A deletion that was interrupted may have left transcripts outside the trash: those of sessions that no longer exist go as well.
+///
+/// # Errors
+/// If the store fails.
+pub async fn empty(
+    store: &dyn Maintenance,
+    seen: Vec<Trashed>,
+    transcripts: Option<&Transcripts>,
+) -> Result<EmptyReport, StoreError> {
+    if seen.is_empty() {
+        return Ok(EmptyReport::default());
+    }
+    let mut members: Vec<SessionId> = Vec::new();
+    for entry in &seen {
+        members.extend(store.trashed(&entry.id).await?.into_iter().flat_map(|(_, members)| members));
+    }
+    let entries = store.empty_trash(&Emptying::These(seen)).await?;
+    let mut removed = Removed::default();
+    if let Some(transcripts) = transcripts {
+        entries.iter().for_each(|entry| removed.add(transcripts.forget(entry)));
+        removed.add(transcripts.remove(&missing(store, members).await));
+    }
+    Ok(EmptyReport { entries, transcripts: removed })
+}
+
+/// Deletes entries permanently whose time is over.
+///
+/// # Errors
+/// If the store fails.
+pub async fn empty_expired(
+    store: &dyn Maintenance,
+    transcripts: Option<&Transcripts>,
+    now: Timestamp,
+) -> Result<EmptyReport, StoreError> {
+    // Reading waits for no writer, and usually nothing has expired.
+    let mut expired = entries(store).await?;
+    expired.retain(|entry| entry.until <= now);
+    empty(store, expired, transcripts).await
+}
+
+/// Returns the sessions that are neither in the store nor in the trash. A session that can't be read counts as there.
+pub async fn missing(store: &dyn Maintenance, sessions: Vec<SessionId>) -> Vec<SessionId> {
+    let mut missing: Vec<SessionId> = Vec::new();
+    for session in sessions {
+        let is_gone = matches!(store.session(&session).await, Ok(None));
+        if is_gone && matches!(store.trashed(&session).await, Ok(None)) {
+            missing.push(session);
+        }
+    }
+    missing
+}
