@@ -71,7 +71,7 @@ pub use damage::{clear_damage, note_damage};
 pub use detach::{DetachPhase, Detached, Detaching, Holdings, detach, holdings};
 pub use erase::{ErasePhase, Erased, Left, Rewritten, erase, erasing, finish_erasing, look_through};
 pub use facts::{FileFacts, facts};
-pub use options::{Adopt, SqliteOptions, Synchronous};
+pub use options::{Adopt, IndexAtClose, SqliteOptions, Synchronous};
 pub use repair::{RepairPhase, Repaired, repair};
 pub use restore_backup::{BackupRestored, restore_backup};
 pub use salvage::{Salvage, SalvagedTable};

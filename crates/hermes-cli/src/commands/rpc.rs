@@ -4,6 +4,7 @@ use crate::clock;
 use crate::commands::migrate::place::read_end;
 use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
+use crate::stop::note_asked;
 use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
 use hermes_session::StoreError;
 use hermes_store::Adopt;
@@ -139,16 +140,18 @@ impl Stop {
         })
     }
 
-    /// Ends when it is asked to end, or the program that started it is gone.
+    /// Ends when it is asked to end, or the program that started it is gone. Whatever is indexed when the store is closed is left to the next
+    /// process then.
     pub(crate) async fn asked(mut self) {
         loop {
             match tokio::time::timeout(LOOK, self.terminate.recv()).await {
-                Ok(_) => return,
+                Ok(_) => break,
                 // Its input may be held open by others that the program started.
-                Err(_) if parent_id() != self.parent => return,
+                Err(_) if parent_id() != self.parent => break,
                 Err(_) => {}
             }
         }
+        note_asked();
     }
 
     /// Ends as well when somebody at a terminal says so: for what a person started.
@@ -159,5 +162,6 @@ impl Stop {
             _ = interrupt.recv() => {}
             _ = hangup.recv() => {}
         }
+        note_asked();
     }
 }

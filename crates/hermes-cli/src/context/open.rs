@@ -2,10 +2,11 @@
 
 use super::Context;
 use crate::error::{CliError, Kind};
+use crate::stop;
 use crate::ui::Ui;
 use hermes_config::{Origin, Settings};
 use hermes_session::Store;
-use hermes_store::{Adopt, OpenOptions, StoreUrl};
+use hermes_store::{Adopt, IndexAtClose, OpenOptions, StoreUrl};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -164,16 +165,25 @@ impl Context {
         if let (Some(path), Access::Read | Access::Write) = (url.file(), access) {
             must_be_there(path)?;
         }
-        let options = OpenOptions { create: access == Access::Create, read_only: access == Access::Read, ..options };
-        if access == Access::Write {
-            // A command that writes may be the one that adopts an old file, and ends before the background has indexed it.
-            let bar = self.ui.progress();
-            let mut show = |done, total| bar.show("indexing old messages", done, total);
-            #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-            return Ok(hermes_store::open_and_index(url, &options, &mut show).await?);
-        }
+        let index_at_close = (access != Access::Read).then(|| self.index_at_close());
+        let options = OpenOptions {
+            create: access == Access::Create,
+            read_only: access == Access::Read,
+            index_at_close,
+            ..options
+        };
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         Ok(hermes_store::open(url, &options).await?)
+    }
+
+    /// Shows how far the indexing is that a command does before it ends: an agent that searches the file finds only messages that are indexed.
+    /// It ends as well when a signal asks the command to stop.
+    fn index_at_close(&self) -> IndexAtClose {
+        let bar = self.ui.progress();
+        IndexAtClose::new(move |done, total| {
+            bar.show("indexing messages", done, total);
+            !stop::is_asked()
+        })
     }
 
     /// Opens a store in a temporary folder, for a rehearsal. `--read-only` does not concern it.

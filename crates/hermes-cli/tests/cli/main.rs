@@ -16,6 +16,7 @@ mod doctor;
 mod erase;
 mod export;
 mod import;
+mod indexing;
 mod insights;
 mod list;
 mod looking;
