@@ -9,6 +9,7 @@ mod backup;
 mod browse;
 mod completions;
 mod config;
+mod contact;
 mod delete;
 mod demo;
 mod detach;
