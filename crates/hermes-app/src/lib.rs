@@ -7,7 +7,7 @@
 //! use hermes_app::{Access, Workspace, listing, resolve, trash};
 //!
 //! let workspace = Workspace::new(flags, hermes_config::Environment::of_process());
-//! let opened = workspace.open(Access::Write, &mut |_, _| {}).await?;
+//! let opened = workspace.open(Access::Write).await?;
 //! let found = resolve::resolve(&workspace, &*opened.store, "@last", now).await?;
 //! let preview = trash::preview(&*opened.store, &found.asked, opened.transcripts().as_ref()).await?;
 //! let days = opened.settings.sessions.trash_days.value;

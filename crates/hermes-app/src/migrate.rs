@@ -161,7 +161,7 @@ async fn prove_all(
 }
 
 async fn open_source(workspace: &Workspace, from: &StoreUrl) -> Result<OpenStore, AppError> {
-    workspace.open_url(from, Access::Read, Adopt::OnFirstWrite, &mut |_, _| {}).await
+    workspace.open_url(from, Access::Read, Adopt::OnFirstWrite).await
 }
 
 /// Puts what was copied into the search indexes.

@@ -19,9 +19,6 @@ pub enum Access {
     Create,
 }
 
-/// Is called with the messages indexed so far and all of them, while an adopted file is indexed.
-pub type IndexProgress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
-
 /// An open store and the notices it has for a person. More notices come later: a file may be adopted by the first write.
 pub struct OpenStore {
     store: Arc<dyn Store>,
@@ -88,9 +85,9 @@ impl Workspace {
     ///
     /// # Errors
     /// If it does not exist, can't be opened, or is to be written and is read-only.
-    pub async fn open(&self, access: Access, progress: IndexProgress<'_>) -> Result<Opened, AppError> {
+    pub async fn open(&self, access: Access) -> Result<Opened, AppError> {
         let (settings, url) = (self.settings()?, self.url()?.clone());
-        let store = self.open_url(&url, access, Adopt::OnFirstWrite, progress).await?;
+        let store = self.open_url(&url, access, Adopt::OnFirstWrite).await?;
         Ok(Opened { store, url, settings })
     }
 
@@ -98,47 +95,35 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::open`].
-    pub async fn open_url(
-        &self,
-        url: &StoreUrl,
-        access: Access,
-        adopt: Adopt,
-        progress: IndexProgress<'_>,
-    ) -> Result<OpenStore, AppError> {
+    pub async fn open_url(&self, url: &StoreUrl, access: Access, adopt: Adopt) -> Result<OpenStore, AppError> {
         if access != Access::Read {
             self.check_writable(url)?;
         }
         let options = OpenOptions { adopt, ..self.open_options()? };
-        self.open_with(url, access, options, progress).await
+        self.open_with(url, access, options).await
     }
 
     /// Opens a store with these options, apart from what `access` decides. Settings are not asked, but `--read-only` counts.
     ///
     /// # Errors
     /// As [`Workspace::open`].
-    pub async fn open_with(
-        &self,
-        url: &StoreUrl,
-        access: Access,
-        options: OpenOptions,
-        progress: IndexProgress<'_>,
-    ) -> Result<OpenStore, AppError> {
+    pub async fn open_with(&self, url: &StoreUrl, access: Access, options: OpenOptions) -> Result<OpenStore, AppError> {
         if access != Access::Read && self.flags().read_only {
             return Err(AppError::ReadOnly { origin: Origin::Flag });
         }
         if let (Some(path), Access::Read | Access::Write) = (url.file(), access) {
             must_exist(path)?;
         }
-        let options = OpenOptions { create: access == Access::Create, read_only: access == Access::Read, ..options };
-        self.count_open();
-        let store = match access {
-            // A command that writes may adopt an old file and end before the background has indexed it.
-            #[expect(clippy::disallowed_methods, reason = "the one place that opens stores")]
-            Access::Write => hermes_store::open_and_index(url, &options, progress).await?,
-            #[expect(clippy::disallowed_methods, reason = "the one place that opens stores")]
-            Access::Read | Access::Create => hermes_store::open(url, &options).await?,
+        let options = OpenOptions {
+            create: access == Access::Create,
+            read_only: access == Access::Read,
+            // A process that ends soon may have adopted an old file, or appended: an agent that searches it finds only indexed messages.
+            index_at_close: self.index_at_close().filter(|_| access != Access::Read),
+            ..options
         };
-        Ok(OpenStore::new(store))
+        self.count_open();
+        #[expect(clippy::disallowed_methods, reason = "the one place that opens stores")]
+        Ok(OpenStore::new(hermes_store::open(url, &options).await?))
     }
 
     /// Opens a store to be filled, and creates it. For a rehearsal it is only read, and if the file does not exist, an empty store in a
@@ -157,7 +142,7 @@ impl Workspace {
             return Ok(Target { store: OpenStore { store, taken: 0, _folder: Some(folder) }, is_new });
         }
         let access = if is_rehearsal { Access::Read } else { Access::Create };
-        let store = self.open_url(url, access, Adopt::OnFirstWrite, &mut |_, _| {}).await?;
+        let store = self.open_url(url, access, Adopt::OnFirstWrite).await?;
         Ok(Target { store, is_new })
     }
 }

@@ -2,11 +2,14 @@
 
 use crate::{AppError, Transcripts, UrlOrigin};
 use hermes_config::{ConfigError, ConfigFile, Environment, Flags, Origin, Settings, StoreLocation};
-use hermes_store::{MysqlSettings, OpenOptions, PostgresSettings, StoreUrl, Synchronous};
+use hermes_store::{IndexAtClose, MysqlSettings, OpenOptions, PostgresSettings, StoreUrl, Synchronous};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// Makes what a store needs to index its backlog when it is closed, for each store that is opened for writing.
+type MakeIndexAtClose = Arc<dyn Fn() -> IndexAtClose + Send + Sync>;
 
 /// What a program runs in: its flags, its environment and what they lead to.
 ///
@@ -17,6 +20,7 @@ pub struct Workspace {
     file: OnceLock<Option<ConfigFile>>,
     settings: OnceLock<Arc<Settings>>,
     url: OnceLock<StoreUrl>,
+    index_at_close: Option<MakeIndexAtClose>,
     config_reads: AtomicU64,
     store_opens: AtomicU64,
 }
@@ -48,6 +52,7 @@ impl Workspace {
             file: OnceLock::new(),
             settings: OnceLock::new(),
             url: OnceLock::new(),
+            index_at_close: None,
             config_reads: AtomicU64::new(0),
             store_opens: AtomicU64::new(0),
         }
@@ -55,7 +60,18 @@ impl Workspace {
 
     /// Returns a workspace with other flags, which may lead to another `config.yaml`.
     pub fn with_flags(&self, flags: Flags) -> Self {
-        Self::new(flags, self.environment.clone())
+        Self { index_at_close: self.index_at_close.clone(), ..Self::new(flags, self.environment.clone()) }
+    }
+
+    /// Returns the same workspace, whose stores index their backlog when they are closed: for processes that end soon.
+    #[must_use]
+    pub fn indexing_at_close(mut self, make: impl Fn() -> IndexAtClose + Send + Sync + 'static) -> Self {
+        self.index_at_close = Some(Arc::new(make));
+        self
+    }
+
+    pub(crate) fn index_at_close(&self) -> Option<IndexAtClose> {
+        self.index_at_close.as_ref().map(|make| make())
     }
 
     /// Returns what the command line said.

@@ -33,3 +33,12 @@ pub(crate) mod status;
 pub(crate) mod tag;
 pub(crate) mod trash;
 pub(crate) mod verify;
+
+use std::path::{Path, PathBuf};
+
+/// Returns the path of a file beside the store at `path`: its name with `suffix` behind it.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

@@ -79,6 +79,17 @@ impl CliError {
         Self::new(Kind::User, text, format!("set {name} to the URL of a store"))
     }
 
+    /// A refusal of the store as a matter of what was typed, of who has the store open, or of what has to be done first. Other errors stay as they are.
+    pub(crate) fn refused(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused { .. } => {
+                let hint = error.hint().into_owned();
+                Self::new(Kind::User, error, hint)
+            }
+            other => other.into(),
+        }
+    }
+
     /// Work that was stopped by a signal, told with how far it was.
     pub(crate) fn stopped(signal: u8, how_far: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(Kind::Stopped(signal), how_far.into(), hint)

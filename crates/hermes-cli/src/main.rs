@@ -23,6 +23,7 @@ use context::Context;
 use error::{CliError, Kind};
 use hermes_app::Workspace;
 use hermes_config::Environment;
+use hermes_store::IndexAtClose;
 use std::process::ExitCode;
 use std::sync::Arc;
 use ui::Ui;
@@ -53,7 +54,7 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
         ui.help(&Args::command().render_help())?;
         return Ok(ExitCode::SUCCESS);
     };
-    let workspace = Arc::new(Workspace::new(args.place.flags(), environment));
+    let workspace = Arc::new(Workspace::new(args.place.flags(), environment).indexing_at_close(index_at_close(ui)));
     let context = Context { workspace, ui: ui.clone(), now: clock::now() };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -61,6 +62,18 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
         .map_err(|error| CliError::new(Kind::User, error, "free some memory and file descriptors, then try again"))?;
     runtime.block_on(dispatch(&context, command))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows how far a store is with its backlog before the command ends; a signal ends the indexing too.
+fn index_at_close(ui: &Ui) -> impl Fn() -> IndexAtClose + Send + Sync + 'static {
+    let ui = ui.clone();
+    move || {
+        let bar = ui.progress();
+        IndexAtClose::new(move |done, total| {
+            bar.show("indexing messages", done, total);
+            !stop::is_asked()
+        })
+    }
 }
 
 async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {

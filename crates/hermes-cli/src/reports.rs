@@ -4,8 +4,8 @@ mod diagnosis;
 
 pub(crate) use diagnosis::{Degree, Diagnosis, Item, Mend};
 
+use hermes_rescue::{Erased, Repaired};
 use hermes_session::{Deleted, SessionId, StoreStatus};
-use hermes_sqlite::{Erased, Repaired};
 use hermes_store::Shrunk;
 use std::path::PathBuf;
 use std::time::Duration;

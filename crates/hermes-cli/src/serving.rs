@@ -1,5 +1,6 @@
 //! What commands that serve other programs share: reading stdin, and knowing when to end.
 
+use crate::stop::note_asked;
 use std::io::{self, Read as _};
 use std::os::unix::process::parent_id;
 use std::time::Duration;
@@ -53,16 +54,17 @@ impl Stop {
         })
     }
 
-    /// Returns when the process is asked to end, or the program that started it is gone.
+    /// Returns when the process is asked to end, or the program that started it is gone. The store is then closed without indexing its backlog.
     pub(crate) async fn asked(mut self) {
         loop {
             match tokio::time::timeout(PARENT_CHECK, self.terminate.recv()).await {
-                Ok(_) => return,
+                Ok(_) => break,
                 // Stdin may be held open by other children of that program.
-                Err(_) if parent_id() != self.parent => return,
+                Err(_) if parent_id() != self.parent => break,
                 Err(_) => {}
             }
         }
+        note_asked();
     }
 
     /// Returns also when a person at the terminal interrupts: for servers that a person started.
@@ -73,5 +75,6 @@ impl Stop {
             _ = interrupt.recv() => {}
             _ = hangup.recv() => {}
         }
+        note_asked();
     }
 }

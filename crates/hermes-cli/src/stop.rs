@@ -2,8 +2,21 @@
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+
+/// The signal that asked the process to stop; 0 if none did. A signal is sent to the whole process, whoever watches.
+static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// Returns whether a signal asked the process to stop.
+pub(crate) fn is_asked() -> bool {
+    ASKED.load(Ordering::Relaxed) != 0
+}
+
+/// Notes that the process was asked to stop by SIGTERM, for commands that take signals themselves.
+pub(crate) fn note_asked() {
+    ASKED.store(SIGTERM.unsigned_abs() as usize, Ordering::Relaxed);
+}
 
 /// Whether somebody asked to stop.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +27,7 @@ pub(crate) struct Stop {
 impl Stop {
     /// From now on a signal only asks. A command that never looks must not call this.
     pub(crate) fn watch() -> Self {
-        let stop = Self::default();
+        let stop = Self { signal: Arc::clone(&ASKED) };
         let is_asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Where this can't be set up, a signal ends the process as ever; every step is whole or nothing anyway.

@@ -5,13 +5,13 @@
 
 use crate::connection::{Object, refusal, silence};
 use crate::database::{Database, Flavour};
-use crate::error::Failure;
+use crate::error::{Failure, code};
 use deadpool::managed::{PoolError, TimeoutType};
-use hermes_session::StoreError;
+use hermes_session::{Cause, StoreError};
 use hermes_sql::server::Failing as _;
 use mysql_async::prelude::Queryable as _;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The version of the agent's schema that the tables stand for.
 pub(crate) const AGENT_VERSION: i64 = 11;
@@ -36,8 +36,11 @@ const MIGRATIONS: [Migration; 7] = [
 /// The server's error for a column that is there already.
 const DUPLICATE_COLUMN: u16 = 1060;
 
-/// How long somebody else's migration is waited for, in seconds.
-const PATIENCE: u32 = 60;
+/// How many seconds one attempt at a migration waits for metadata locks. Short: while a change of a table waits, every call on that table waits
+/// behind it.
+const ATTEMPT: u64 = 2;
+/// Pause between two attempts, in which the calls that waited behind the first one run.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Sees that the tables are there as this program knows them; what a person should be told.
 pub(crate) async fn open(database: &mut Database, create: bool) -> Result<Vec<String>, StoreError> {
@@ -114,17 +117,51 @@ async fn applied(conn: &mut Object) -> Result<Option<i32>, Failure> {
     Ok(conn.query_first("SELECT max(number) FROM hx_migration WHERE applied_at IS NOT NULL").await?.flatten())
 }
 
-/// Applies what is missing while nobody else does.
+/// Applies what is missing while nobody else does, again and again while others hold locks on the tables.
+///
+/// # Errors
+/// `Busy` if somebody else migrates, or the locks are held, for as long as the store waits.
 async fn migrate_alone(conn: &mut Object, database: &Database) -> Result<i32, Failure> {
+    let start = Instant::now();
     // The lock goes with the connection, so that one who is killed keeps nobody waiting.
-    let lock = format!("SELECT get_lock(left(concat('hermes ', md5(database())), 64), {PATIENCE})");
+    let lock =
+        format!("SELECT get_lock(left(concat('hermes ', md5(database())), 64), {})", seconds(database.wait, u64::MAX));
     if conn.query_first::<Option<i64>, _>(lock).await?.flatten() != Some(1) {
-        let hint = "try again when it is done";
-        return Err(refused(&database.location, "is brought up to date by somebody else".into(), hint));
+        let holder = "a process of hermes that brings them up to date";
+        return Err(busy(database, start.elapsed(), holder, "the server's lock for migrations is taken".into()));
     }
-    let migrated = migrate(conn, database).await;
+    let migrated = loop {
+        let left = database.wait.saturating_sub(start.elapsed());
+        // In whole seconds; zero would stand for no wait at all.
+        conn.query_drop(format!("SET SESSION lock_wait_timeout = {}", seconds(left, ATTEMPT))).await?;
+        let error = match migrate(conn, database).await {
+            Err(Failure::Driver(error @ mysql_async::Error::Server(_))) if is_lock(&error) => error,
+            outcome => break outcome,
+        };
+        let waited = start.elapsed();
+        if waited >= database.wait {
+            break Err(busy(database, waited, "a transaction of another session", error.into()));
+        }
+        tokio::time::sleep(PAUSE.min(database.wait - waited)).await;
+    };
+    conn.query_drop("SET SESSION lock_wait_timeout = DEFAULT").await?;
     conn.query_drop("DO release_lock(left(concat('hermes ', md5(database())), 64))").await?;
     migrated
+}
+
+/// Returns a time in whole seconds, rounded up: one at least, `most` at most.
+fn seconds(time: Duration, most: u64) -> u64 {
+    (time.as_secs() + u64::from(time.subsec_nanos() > 0)).clamp(1, most)
+}
+
+/// Returns whether a statement was given up because of a lock that somebody else held.
+fn is_lock(error: &mysql_async::Error) -> bool {
+    matches!(error, mysql_async::Error::Server(error) if [code::LOCK_WAIT, code::DEADLOCK].contains(&error.code))
+}
+
+fn busy(database: &Database, waited: Duration, holder: &str, source: Cause) -> Failure {
+    let (location, op) = (database.location.clone(), "bring the tables up to date");
+    StoreError::Busy { location, op, waited, holder: Some(holder.to_owned()), source }.into()
 }
 
 async fn migrate(conn: &mut Object, database: &Database) -> Result<i32, Failure> {

@@ -7,7 +7,7 @@ use deadpool_postgres::{Object, PoolError, TimeoutType};
 use hermes_session::StoreError;
 use hermes_sql::server::Failing as _;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_postgres::IsolationLevel;
 use tokio_postgres::error::SqlState;
 
@@ -30,6 +30,11 @@ const MIGRATIONS: [Migration; 7] = [
     Migration { number: 6, name: "trash", sql: include_str!("../migrations/0006_trash.sql") },
     Migration { number: 7, name: "states", sql: include_str!("../migrations/0007_states.sql") },
 ];
+
+/// How long one attempt at a migration waits for locks. Short: while a change of a table waits, every call on that table waits behind it.
+const ATTEMPT: Duration = Duration::from_secs(2);
+/// Pause between two attempts, in which the calls that waited behind the first one run.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// The lock that migrations of one schema take, beside its number.
 const LOCK: i32 = 0x4845_524e;
@@ -72,8 +77,8 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
             let why = format!("has tables of version {applied}, and this program reads those of {newest}");
             return Err(refuse(why, "run `hermes sessiondb adopt`, which brings them up to date"));
         }
-        None => applied = Some(migrate(client, database).await?),
-        Some(older) if older < newest => applied = Some(migrate(client, database).await?),
+        None => applied = Some(migrate_in_time(client, database).await?),
+        Some(older) if older < newest => applied = Some(migrate_in_time(client, database).await?),
         Some(_) => {}
     }
     match applied {
@@ -108,12 +113,51 @@ async fn applied(client: &Object, schema: &str) -> Result<Option<i32>, Failure> 
     Ok(client.query_one(&format!("SELECT max(number) FROM {table}"), &[]).await?.try_get(0)?)
 }
 
-/// Applies what is missing, one transaction each; the number of the last.
-async fn migrate(client: &mut Object, database: &Database) -> Result<i32, Failure> {
+/// Applies what is missing, again and again while others hold locks on the tables. Returns the number of the last migration.
+///
+/// # Errors
+/// `Busy` if the locks were held for as long as the store waits.
+async fn migrate_in_time(client: &mut Object, database: &Database) -> Result<i32, Failure> {
+    let start = Instant::now();
+    loop {
+        let left = database.wait.saturating_sub(start.elapsed());
+        let error = match migrate(client, database, left.min(ATTEMPT)).await {
+            Err(Failure::Driver(error)) if is_lock(&error) => error,
+            outcome => return outcome,
+        };
+        let waited = start.elapsed();
+        if waited >= database.wait {
+            let holder = holders(client, &database.schema).await.unwrap_or(None);
+            let (location, op) = (database.location.clone(), "bring the tables up to date");
+            return Err(StoreError::Busy { location, op, waited, holder, source: error.into() }.into());
+        }
+        tokio::time::sleep(PAUSE.min(database.wait - waited)).await;
+    }
+}
+
+/// Returns whether a statement was given up because of a lock that somebody else held.
+fn is_lock(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| *code == SqlState::LOCK_NOT_AVAILABLE || *code == SqlState::T_R_DEADLOCK_DETECTED)
+}
+
+/// Returns the server's processes that hold locks on tables of the schema, in words; `None` if there are none.
+async fn holders(client: &Object, schema: &str) -> Result<Option<String>, Failure> {
+    let sql = "SELECT string_agg(DISTINCT l.pid::text, ', ') FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+         JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND l.granted AND l.pid <> pg_backend_pid() \
+         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let pids: Option<String> = client.query_one(sql, &[&schema]).await?.try_get(0)?;
+    Ok(pids.map(|pids| format!("a transaction of another session (process {pids} of the server)")))
+}
+
+/// Applies what is missing, one transaction each, and waits no longer than `patience` for a lock. Returns the number of the last migration.
+async fn migrate(client: &mut Object, database: &Database, patience: Duration) -> Result<i32, Failure> {
+    // Zero would stand for no limit.
+    let patience = patience.as_millis().max(1);
     let (schema, lock) = (database.schema.as_str(), database.lock_number());
     let mut last = 0;
     for migration in &MIGRATIONS {
         let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
+        transaction.batch_execute(&format!("SET LOCAL lock_timeout = {patience}")).await?;
         // Whoever else opens the store now waits here, and then finds it done.
         transaction.execute("SELECT pg_advisory_xact_lock($1, $2)", &[&LOCK, &lock]).await?;
         let name = quoted(schema);

@@ -30,12 +30,6 @@ pub fn adoption(path: &Path) -> Result<Adoption, StoreError> {
 
 fn look(path: &Path) -> Result<Adoption, Failure> {
     let database = connection::open_to_write_later(path)?;
-    // FTS5 keeps an index in tables named after it.
-    let mut named = database.prepare(
-        "SELECT name FROM main.sqlite_schema o WHERE name GLOB 'hx_*' AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema t \
-         WHERE t.sql LIKE 'CREATE VIRTUAL TABLE%' AND o.tbl_name GLOB t.name || '_*') ORDER BY name",
-    )?;
-    let objects = named.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    drop(named);
+    let objects = schema::objects(&database)?;
     Ok(Adoption { is_adopted: schema::is_in_use(&database, path)?, objects })
 }

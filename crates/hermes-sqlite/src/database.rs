@@ -40,6 +40,20 @@ pub(crate) struct Blame {
     pub(crate) indexes: bool,
     /// Tables that were to be cleared away, and are left.
     pub(crate) leftovers: Vec<String>,
+    /// The index of lists, which every write to `sessions` goes through.
+    pub(crate) card: Card,
+}
+
+/// What a write does about the index of lists before it begins. Upkeep makes the index again.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Card {
+    /// It stays.
+    #[default]
+    Kept,
+    /// It is damaged and is dropped.
+    Dropped,
+    /// It is so damaged that it can't be dropped: only its entry in the schema is removed, and its pages are left unused.
+    Forgotten,
 }
 
 impl Database {

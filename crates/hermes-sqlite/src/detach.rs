@@ -19,7 +19,6 @@ use crate::presence::{self, Presence};
 use crate::{SqliteOptions, SqliteStore, connection, damage, indexes, optimize, place, queue, schema};
 use hermes_session::StoreError;
 use relations::Relations;
-use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -91,7 +90,7 @@ pub fn holdings(path: &Path) -> Result<Option<Holdings>, StoreError> {
     connection::set_deadline(SqliteOptions::default().wait);
     at(path, || {
         let connection = connection::open_plain_read_only(path)?;
-        let is_ours = schema::is_in_use(&connection, path)? || objects(&connection)? > 0;
+        let is_ours = schema::is_in_use(&connection, path)? || !schema::objects(&connection)?.is_empty();
         Ok(if is_ours { Some(holdings::count(&connection)?) } else { None })
     })
 }
@@ -135,7 +134,7 @@ async fn run(
 ) -> Result<Detaching, StoreError> {
     let mut kept = None;
     let mut detached = Detached { backups: backups(path), ..Detached::default() };
-    detached.objects = store.workers.read(OP, |database| Ok(objects(database)?)).await?;
+    detached.objects = store.workers.read(OP, |database| Ok(schema::objects(database)?.len() as u64)).await?;
     let location = path.to_owned();
     store.workers.read(OP, move |database| refuse(database, &location)).await?;
     loop {
@@ -230,12 +229,6 @@ fn in_use(path: &Path) -> StoreError {
         why: format!("is in use: {who}"),
         hint: "end it and try again; agents that use the file without hermes may go on".into(),
     }
-}
-
-/// How many objects of a file are ours.
-fn objects(connection: &Connection) -> Result<u64, rusqlite::Error> {
-    let sql = "SELECT count(*) FROM main.sqlite_schema WHERE name GLOB 'hx_*' OR name GLOB 'sqlite_autoindex_hx_*'";
-    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
 }
 
 /// Removes the files beside a store that hold nothing. Only for whoever has it alone.

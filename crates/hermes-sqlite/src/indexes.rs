@@ -10,6 +10,7 @@
 //! `hx_pending`, to be indexed after it was acknowledged.
 
 mod agents;
+mod beside;
 mod compact;
 mod health;
 mod inline;

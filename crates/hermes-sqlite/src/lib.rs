@@ -67,7 +67,7 @@ pub use adoption::{Adoption, adoption};
 pub use damage::{clear_damage, note_damage};
 pub use detach::{DetachPhase, Detached, Detaching, Holdings, detach, holdings};
 pub use facts::{FileFacts, facts};
-pub use options::{Adopt, SqliteOptions, Synchronous};
+pub use options::{Adopt, IndexAtClose, SqliteOptions, Synchronous};
 pub use shrink::{Shrunk, shrink};
 pub use store::SqliteStore;
 

@@ -1,5 +1,7 @@
 //! How a file is opened.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a file is opened and how patient its calls are.
@@ -22,6 +24,32 @@ pub struct SqliteOptions {
     pub background: bool,
     /// Whether what is deleted is overwritten where it stood.
     pub overwrite: bool,
+    /// Indexes the whole backlog when the store is closed; without it, closing stops indexing after 200 ms. For processes that end soon: until
+    /// the backlog is indexed, an agent that searches the file does not find those messages.
+    pub index_at_close: Option<IndexAtClose>,
+}
+
+/// Watches the indexing of a backlog while a store is closed.
+#[derive(Clone)]
+pub struct IndexAtClose(Arc<dyn Fn(u64, u64) -> bool + Send + Sync>);
+
+impl IndexAtClose {
+    /// Calls `watch` before each step with the messages that are indexed and all of the backlog. Indexing stops if it returns `false`; the next
+    /// process continues.
+    pub fn new(watch: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(watch))
+    }
+
+    /// Returns whether to go on.
+    pub(crate) fn goes_on(&self, done: u64, total: u64) -> bool {
+        (self.0)(done, total)
+    }
+}
+
+impl fmt::Debug for IndexAtClose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IndexAtClose")
+    }
 }
 
 /// When a file of an agent is adopted, that is, when our side tables are added to it.
@@ -60,6 +88,7 @@ impl Default for SqliteOptions {
             synchronous: Synchronous::Full,
             background: true,
             overwrite: false,
+            index_at_close: None,
         }
     }
 }

@@ -12,7 +12,7 @@ pub use agent::{AgentLayout, AgentTable, agent_tables};
 pub(crate) use look::version;
 pub(crate) use memory::refresh as refresh_memory;
 pub use side::ERASING;
-pub(crate) use side::{add_card, copy_sessions_to_memory, lacks_card};
+pub(crate) use side::{add_card, copy_sessions_to_memory, lacks_card, remove_card};
 
 use crate::copy;
 use crate::database::Database;
@@ -61,7 +61,7 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
     {
         copy = keep_copy(database, path, version)?;
     }
-    let before = side_objects(database)?;
+    let before = objects(database)?.len();
     if matches!(state, State::Empty) {
         // Only takes effect on a file without tables, outside a transaction.
         database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -72,7 +72,9 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
         Ok(told) => {
             database.execute_batch("COMMIT")?;
             if matches!(found, State::Adopted { .. } | State::Guest { .. }) {
-                let added = side_objects(database)?.saturating_sub(before);
+                // Where there are sessions, the index of lists is made a moment later.
+                let added =
+                    (objects(database)?.len() + usize::from(lacks_card(database)?)).saturating_sub(before) as u64;
                 notices.push(Notice::Adopted { added, copy });
             }
             notices.extend(told);
@@ -167,12 +169,15 @@ fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
     }
 }
 
-/// Returns how many objects of ours a file has.
-fn side_objects(database: &Database) -> Result<u64, Failure> {
-    let count: i64 = database
-        .prepare_cached("SELECT count(*) FROM main.sqlite_schema WHERE name GLOB 'hx_*'")?
-        .query_row([], |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+/// Returns the names of our tables, indexes, views and triggers in a file, in order: those that a statement of ours made. Tables that SQLite keeps
+/// for a full-text index, and indexes that it makes for a key, belong to their table and are not named. Every count of our objects is made here.
+pub(crate) fn objects(connection: &rusqlite::Connection) -> Result<Vec<String>, rusqlite::Error> {
+    // FTS5 keeps an index in tables named after it.
+    let mut named = connection.prepare(
+        "SELECT name FROM main.sqlite_schema o WHERE name GLOB 'hx_*' AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema t \
+         WHERE t.sql LIKE 'CREATE VIRTUAL TABLE%' AND o.tbl_name GLOB t.name || '_*') ORDER BY name",
+    )?;
+    named.query_map([], |row| row.get(0))?.collect()
 }
 
 /// Keeps a copy of a file as it is before we change it, if there is room.

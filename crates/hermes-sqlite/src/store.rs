@@ -14,8 +14,8 @@ use crate::presence::Presence;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{
-    SqliteOptions, connection, damage, deletion, fresh, indexes, lineage, listing, messages, meta, optimize, place,
-    row, search, sessions, titles, usage,
+    SqliteOptions, connection, damage, deletion, fresh, lineage, listing, messages, meta, optimize, place, row, search,
+    sessions, titles, usage,
 };
 use async_trait::async_trait;
 use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
@@ -126,6 +126,7 @@ impl SqliteStore {
             synchronous: options.synchronous,
             background: options.background.then_some(crate::maintenance::BACKGROUND),
             sync: std::fs::File::sync_data,
+            index_at_close: options.index_at_close.clone(),
         };
         let writing = match (opened.writer, opened.access) {
             (Some(writer), _) => Writing::Now(Box::new((writer, opened.queue))),
@@ -140,34 +141,6 @@ impl SqliteStore {
         })?;
         let has_copy = AtomicBool::new(false);
         Ok((Self { path: path.to_owned(), workers, notices, presence, has_copy }, opened.access))
-    }
-
-    /// Indexes the whole backlog of compact indexes in short steps, instead of leaving it to the background: until then an agent that searches
-    /// the file does not find those messages. Calls `progress` with the messages done and all of them. Interrupted, the next call continues.
-    ///
-    /// Indexes in the agent's layout have their rows already, so there is nothing to wait for.
-    ///
-    /// # Errors
-    /// If the file can't be written.
-    pub async fn finish_indexing(&self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<(), StoreError> {
-        const OP: &str = "index old messages";
-        let backlog = |database: &Database| match database.layout().is_compact() {
-            true => indexes::backlog(database),
-            false => Ok(0),
-        };
-        let total = self.workers.read(OP, backlog).await?;
-        let mut left = total;
-        while left > 0 {
-            progress(total.saturating_sub(left), total);
-            left = self
-                .workers
-                .write(OP, move |database| {
-                    indexes::fill(database)?;
-                    backlog(database)
-                })
-                .await?;
-        }
-        Ok(())
     }
 
     /// Makes a session of this id, once nothing is left of a deleted one that had it. What is left goes in steps, so that others can

@@ -11,7 +11,7 @@ use crate::database::{Blame, Database};
 use crate::error::Failure;
 use crate::indexes;
 use crate::log::{Durability, Sync};
-use crate::options::Synchronous;
+use crate::options::{IndexAtClose, Synchronous};
 use crate::queue::{Moment, Queue};
 use rusqlite::OptionalExtension as _;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(crate) enum Order {
 }
 
 /// How the writer goes about its work.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     /// How long a job waits for others.
     pub(crate) wait: Duration,
@@ -59,6 +59,8 @@ pub(crate) struct Settings {
     /// What is done unasked, if anything.
     pub(crate) background: Option<Background>,
     pub(crate) sync: Sync,
+    /// Has the backlog indexed at the end.
+    pub(crate) index_at_close: Option<IndexAtClose>,
 }
 
 /// The thread's own.
@@ -117,6 +119,27 @@ impl Writer {
             if left.is_zero() || !self.chore(left, Work::All) {
                 break;
             }
+        }
+        self.finish_indexing();
+    }
+
+    /// Indexes the backlog of compact indexes, if the settings ask for it. Indexes in the agent's layout have no backlog. A failure ends it: the
+    /// next process continues.
+    fn finish_indexing(&mut self) {
+        let Some(watch) = self.settings.index_at_close.clone().filter(|_| self.settings.background.is_some()) else {
+            return;
+        };
+        let backlog = |writer: &Self| match writer.database.layout().is_compact() {
+            true => indexes::backlog(&writer.database).unwrap_or(0),
+            false => 0,
+        };
+        let total = backlog(self);
+        let mut left = total;
+        while left > 0 && watch.goes_on(total.saturating_sub(left), total) {
+            if !self.chore(self.settings.wait, Work::Pressing) {
+                return;
+            }
+            left = backlog(self);
         }
     }
 

@@ -6,8 +6,8 @@ mod open;
 mod redact;
 mod url;
 
-pub use hermes_sqlite::{Adopt, Shrunk, Synchronous};
-pub use open::{MysqlSettings, OpenOptions, PostgresSettings, open, open_and_index, shrink};
+pub use hermes_sqlite::{Adopt, IndexAtClose, Shrunk, Synchronous};
+pub use open::{MysqlSettings, OpenOptions, PostgresSettings, open, shrink};
 pub use url::{ServerUrl, StoreUrl};
 
 /// The README's example compiles.

@@ -4,7 +4,7 @@ use crate::{ServerUrl, StoreUrl};
 use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::{Store, StoreError};
-use hermes_sqlite::{Adopt, Shrunk, SqliteOptions, SqliteStore, Synchronous};
+use hermes_sqlite::{Adopt, IndexAtClose, Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub struct OpenOptions {
     pub adopt: Adopt,
     /// How surely a write to a SQLite file is on disk when it is answered.
     pub synchronous: Synchronous,
+    /// Indexes the backlog of a SQLite file when the store is closed. For processes that end soon.
+    pub index_at_close: Option<IndexAtClose>,
     /// What PostgreSQL is told.
     pub postgresql: PostgresSettings,
     /// What MySQL or MariaDB is told.
@@ -83,39 +85,17 @@ impl Default for OpenOptions {
             read_only: false,
             adopt: Adopt::AtOpen,
             synchronous: Synchronous::Full,
+            index_at_close: None,
             postgresql: PostgresSettings::default(),
             mysql: MysqlSettings::default(),
         }
     }
 }
 
-/// Opens a store for a process that ends soon, and indexes what an adopted file left to the background before it returns, so that other
-/// programs find it. `progress` is called with the messages done and all of them. On servers it is the same as [`open`].
-///
-/// # Errors
-/// As [`open`].
-pub async fn open_and_index(
-    url: &StoreUrl,
-    options: &OpenOptions,
-    progress: &mut (dyn FnMut(u64, u64) + Send),
-) -> Result<Arc<dyn Store>, StoreError> {
-    match url {
-        StoreUrl::Sqlite(path) if !options.read_only => {
-            let store = SqliteStore::open(path, &sqlite_options(options))?;
-            // Read-only folders and the like: nothing can be indexed there.
-            match store.finish_indexing(progress).await {
-                Ok(()) | Err(StoreError::ReadOnly { .. }) => Ok(Arc::new(store)),
-                Err(error) => Err(error),
-            }
-        }
-        #[expect(clippy::disallowed_methods, reason = "this is the same crate")]
-        _ => open(url, options).await,
-    }
-}
-
 fn sqlite_options(options: &OpenOptions) -> SqliteOptions {
     let OpenOptions { wait, create, read_only, adopt, synchronous, .. } = *options;
-    SqliteOptions { wait, create, read_only, adopt, synchronous, ..SqliteOptions::default() }
+    let index_at_close = options.index_at_close.clone();
+    SqliteOptions { wait, create, read_only, adopt, synchronous, index_at_close, ..SqliteOptions::default() }
 }
 
 /// Opens a store.

@@ -1,9 +1,8 @@
 //! `hermes sessions backup`
 
 use crate::context::Context;
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
 use crate::ui::{checks, json};
-use hermes_session::StoreError;
 use std::path::PathBuf;
 
 /// Copies the store to a new file, while agents go on writing, and verifies the copy
@@ -20,17 +19,6 @@ pub(crate) struct BackupArgs {
 pub(crate) async fn run(context: &Context, args: BackupArgs) -> Result<(), CliError> {
     let store = context.open_for_reading().await?.store;
     let target = std::path::absolute(&args.file).unwrap_or(args.file);
-    let report = store.backup(&target).await.map_err(refused)?;
+    let report = store.backup(&target).await.map_err(CliError::refused)?;
     if args.json { context.ui.json(&json::backup(&report)) } else { context.ui.print(checks::backup(&report)) }
-}
-
-/// A target that is refused is a matter of what was typed, not of the store.
-fn refused(error: StoreError) -> CliError {
-    match error {
-        StoreError::Refused { .. } => {
-            let hint = error.hint().into_owned();
-            CliError::new(Kind::User, error, hint)
-        }
-        other => other.into(),
-    }
 }

@@ -1,15 +1,15 @@
 //! `hermes sessiondb detach`
 
+use crate::commands::beside;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::stop::Stop;
 use crate::ui::{detached as shown, json};
 use hermes_app::last_list;
 use hermes_app::workspace::must_exist;
-use hermes_session::StoreError;
 use hermes_sqlite::{DetachPhase, Detached, Detaching, SqliteOptions, detach, holdings};
 use hermes_store::StoreUrl;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Remove everything that hermes added to a state.db, so that only the agent's own data is left
 ///
@@ -38,8 +38,8 @@ pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliEr
     must_exist(path)?;
     context.workspace.check_writable(&url)?;
     let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let held = holdings(&path).map_err(refused)?;
-    let kept = kept_name(&path, &context.now.stamp());
+    let held = holdings(&path).map_err(CliError::refused)?;
+    let kept = beside(&path, &format!(".detached-{}.jsonl", context.now.stamp()));
     if let Some(held) = &held {
         if !held.not_kept.is_empty() {
             let text = format!("rows of other tables that are in the trash would be lost: {}", shown::not_kept(held));
@@ -64,7 +64,7 @@ pub(crate) async fn run(context: &Context, args: DetachArgs) -> Result<(), CliEr
     };
     let outcome = detach(&path, &options, Some(kept.as_path()).filter(|_| !args.discard), &mut watch).await;
     drop(bar);
-    match outcome.map_err(refused)? {
+    match outcome.map_err(CliError::refused)? {
         Detaching::NothingOfOurs => tell(context, args.json, &path, None),
         Detaching::Done(detached) => {
             last_list::forget(&context.workspace);
@@ -93,23 +93,5 @@ fn tell(context: &Context, is_json: bool, path: &Path, detached: Option<&Detache
         context.ui.json(&json::detached::detached(path, detached))
     } else {
         context.ui.print(shown::detached(path, detached))
-    }
-}
-
-/// The name of the file that keeps what only we hold.
-fn kept_name(path: &Path, stamp: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".detached-{stamp}.jsonl"));
-    name.into()
-}
-
-/// What is refused is a matter of who has the store open, or of what has to be done first.
-fn refused(error: StoreError) -> CliError {
-    match error {
-        StoreError::Refused { .. } => {
-            let hint = error.hint().into_owned();
-            CliError::new(Kind::User, error, hint)
-        }
-        other => other.into(),
     }
 }

@@ -1,10 +1,10 @@
 //! `hermes sessions restore-backup`
 
+use crate::commands::beside;
 use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::ui::{checks, json};
 use hermes_rescue::restore_backup;
-use hermes_session::StoreError;
 use hermes_store::StoreUrl;
 use hermes_terminal::Line;
 use std::path::{Path, PathBuf};
@@ -34,12 +34,12 @@ pub(crate) async fn run(context: &Context, args: RestoreBackupArgs) -> Result<()
     let about =
         vec![checks::fact(("backup", file.display().to_string())), checks::fact(("store", path.display().to_string()))];
     context.ui.consent(args.yes, about, "Put the backup in the place of the store?")?;
-    let kept = kept_name(&path, &context.now.stamp());
+    let kept = beside(&path, &format!(".before-restore-{}", context.now.stamp()));
     let restored = context
         .ui
         .wait("checking and copying the backup", restore_backup(&path, &file, &kept))
         .await
-        .map_err(refused)?;
+        .map_err(CliError::refused)?;
     if args.json {
         context.ui.json(&json::backup_restored(&restored))
     } else {
@@ -50,22 +50,4 @@ pub(crate) async fn run(context: &Context, args: RestoreBackupArgs) -> Result<()
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// The name that the old file gets.
-fn kept_name(path: &Path, stamp: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".before-restore-{stamp}"));
-    name.into()
-}
-
-/// What is refused is a matter of what was typed, or of who has the store open.
-fn refused(error: StoreError) -> CliError {
-    match error {
-        StoreError::Refused { .. } => {
-            let hint = error.hint().into_owned();
-            CliError::new(Kind::User, error, hint)
-        }
-        other => other.into(),
-    }
 }

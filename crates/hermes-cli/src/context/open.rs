@@ -7,7 +7,6 @@ use hermes_app::Transcripts;
 use hermes_config::Settings;
 use hermes_session::Store;
 use hermes_store::{Adopt, OpenOptions, StoreUrl};
-use hermes_terminal::Progress;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -90,9 +89,7 @@ impl Context {
 
     async fn open_configured(&self, access: Access) -> Result<Opened, CliError> {
         self.warn_of_typed_password()?;
-        let bar = self.index_bar(access);
-        let opened = self.workspace.open(access, &mut |done, total| bar.show(INDEXING, done, total)).await?;
-        drop(bar);
+        let opened = self.workspace.open(access).await?;
         let mut store = OpenStore::quiet(opened.store).reporting_when_closed(&self.ui);
         store.report();
         Ok(Opened { store, url: opened.url, settings: opened.settings })
@@ -116,9 +113,7 @@ impl Context {
         access: Access,
         adopt: Adopt,
     ) -> Result<OpenStore, CliError> {
-        let bar = self.index_bar(access);
-        let mut progress = |done, total| bar.show(INDEXING, done, total);
-        Ok(OpenStore::quiet(self.workspace.open_url(url, access, adopt, &mut progress).await?))
+        Ok(OpenStore::quiet(self.workspace.open_url(url, access, adopt).await?))
     }
 
     /// Opens a store with these options, apart from what `access` decides, and prints no notices.
@@ -131,16 +126,6 @@ impl Context {
         access: Access,
         options: OpenOptions,
     ) -> Result<OpenStore, CliError> {
-        let bar = self.index_bar(access);
-        let mut progress = |done, total| bar.show(INDEXING, done, total);
-        Ok(OpenStore::quiet(self.workspace.open_with(url, access, options, &mut progress).await?))
-    }
-
-    /// Returns the bar that shows how far the indexing of an adopted file is.
-    fn index_bar(&self, access: Access) -> Progress {
-        if access == Access::Write { self.ui.progress() } else { Progress::hidden() }
+        Ok(OpenStore::quiet(self.workspace.open_with(url, access, options).await?))
     }
 }
-
-/// The text of the bar while an adopted file is indexed.
-const INDEXING: &str = "indexing old messages";

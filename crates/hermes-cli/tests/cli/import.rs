@@ -246,3 +246,18 @@ fn another_kind_of_file_is_refused() {
     "#);
     assert_eq!(home.foreign().query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)), Ok(5_i64));
 }
+
+/// A column that the store has no place for is reported and left out. The second time the line is there already.
+#[test]
+fn a_column_that_the_store_lacks_is_no_conflict_the_second_time() {
+    let home = Home::with_store();
+    let line = r#"{"format": "hermes-sessions/1", "id": "came", "source": "cli", "started_at": 5.0, "stripes": 7, "messages": [{"role": "user", "content": "x", "timestamp": 6.0, "zebra": 1}]}"#;
+    std::fs::write(home.path().join("came.jsonl"), line).unwrap();
+    let first = home.see(&["sessions", "import", "came.jsonl"]);
+    assert!(first.contains("stripes") && first.contains("zebra") && first.ends_with("--- exit 0"), "{first}");
+    let second = home.see(&["sessions", "import", "came.jsonl"]);
+    assert!(!second.contains("differs") && second.ends_with("--- exit 0"), "{second}");
+    std::fs::write(home.path().join("came.jsonl"), line.replace("\"x\"", "\"y\"")).unwrap();
+    let other = home.see(&["sessions", "import", "came.jsonl"]);
+    assert!(other.contains("message 1 differs") && other.ends_with("--- exit 1"), "{other}");
+}

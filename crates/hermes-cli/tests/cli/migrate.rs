@@ -359,3 +359,23 @@ fn a_source_that_goes_on_is_caught_up_with() {
     assert_eq!(rows(&to).len(), rows(&from).len());
     sound(&to);
 }
+
+/// New messages that an append can't bring are counted, and a dry run says the same as the run itself.
+#[test]
+fn new_messages_that_can_not_be_added_are_counted_also_by_a_dry_run() {
+    let (from, to) = (several(), Home::empty());
+    assert_eq!(told(&from, &to, &[])["proof"]["holds"], true);
+    from.damage(
+        "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
+         ALTER TABLE messages ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0",
+    );
+    for text in ["first", "second", "third"] {
+        from.add("cron_job1", MessageBody::new(Role::User, text));
+    }
+    from.damage("UPDATE messages SET active = 0, compacted = 1 WHERE content IN ('first', 'second')");
+    for more in [&["--dry-run"][..], &[]] {
+        let seen = migrate(&from, &to, more).see();
+        assert!(seen.contains("session cron_job1: it is there as it was earlier, and 2 of its new messages"), "{seen}");
+        assert!(seen.ends_with("--- exit 1"), "{more:?}: {seen}");
+    }
+}

@@ -47,7 +47,7 @@ fn an_adoption_is_announced() {
     assert_snapshot!(home.see(&["sessions", "rename", "cron_job1", "new"]), @r#"
     Session cron_job1 has the title new
     --- stderr
-    note: the file was adopted: 26 tables, indexes and triggers of ours (hx_…) were added to it; no copy was kept, because the agent's own tables stay as they are; `hermes sessiondb detach` takes them out again
+    note: the file was adopted: 27 tables, indexes and triggers of ours (hx_…) were added to it; no copy was kept, because the agent's own tables stay as they are; `hermes sessiondb detach` takes them out again
     note: old messages are being put into the search index while the store is in use
     --- exit 0
     "#);

@@ -83,21 +83,3 @@ fn a_compressed_conversation_is_renamed_where_it_goes_on() {
     --- exit 0
     "#);
 }
-
-/// The command that adopts a file of an old schema ends with everything in the index that the agent searches.
-#[test]
-fn an_old_file_is_indexed_when_the_command_ends() {
-    let home = Home::empty();
-    home.damage(&old_schema::schema(10));
-    home.damage(old_schema::ROWS);
-    home.damage(
-        "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2500) \
-         INSERT INTO messages (session_id, role, content, timestamp) \
-             SELECT 'new', 'user', 'pebble ' || i || ' ' || replace(hex(randomblob(600)), '0', ' '), 20.0 + i FROM n",
-    );
-    let seen = rename(&home, &["new", "stones"]);
-    assert!(seen.ends_with("--- exit 0"), "{seen}");
-    let number = |sql: &str| home.foreign().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(number("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'pebble'"), 2500);
-    assert_eq!(number("SELECT count(*) FROM hx_pending"), 0);
-}

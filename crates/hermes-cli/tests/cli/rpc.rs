@@ -7,14 +7,14 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
 
 /// The command, running.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    stdin: Option<ChildStdin>,
+    pub(crate) stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Served {
-    fn start(home: &Home, arguments: &[&str]) -> Self {
+    pub(crate) fn start(home: &Home, arguments: &[&str]) -> Self {
         Self::run(home.hermes(&[&["sessiondb", "rpc"], arguments].concat()))
     }
 
@@ -26,7 +26,7 @@ impl Served {
     }
 
     /// The next line as JSON; nothing after the last.
-    fn line(&mut self) -> Option<serde_json::Value> {
+    pub(crate) fn line(&mut self) -> Option<serde_json::Value> {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         if line.is_empty() { None } else { Some(serde_json::from_str(&line).unwrap()) }
@@ -36,13 +36,18 @@ impl Served {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    fn call(&mut self, line: &str) -> serde_json::Value {
+    pub(crate) fn call(&mut self, line: &str) -> serde_json::Value {
         self.send(line);
         self.line().unwrap()
     }
 
+    /// Asks it to end, while its input stays open.
+    pub(crate) fn terminate(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+    }
+
     /// All lines that are left, and the exit code.
-    fn end(mut self) -> (Vec<serde_json::Value>, Option<i32>) {
+    pub(crate) fn end(mut self) -> (Vec<serde_json::Value>, Option<i32>) {
         let lines = std::iter::from_fn(|| self.line()).collect();
         (lines, self.child.wait().unwrap().code())
     }
@@ -115,7 +120,7 @@ fn a_signal_ends_it_when_all_it_took_is_answered() {
     }
     // Once one is answered, others are under way.
     served.line();
-    kill_process(Pid::from_child(&served.child), Signal::TERM).unwrap();
+    served.terminate();
     // Its input stays open.
     let stdin = served.stdin.take();
     let (answers, code) = served.end();

@@ -1,9 +1,11 @@
 //! From every form that the tables ever had, with rows in it, by any number of openers at once; and from the middle of a migration.
 
 use crate::fixture::{database, id, now, options, refusal, said, server, session};
+use crate::waiting::Holder;
 use hermes_conformance::servers::Mariadb;
 use hermes_mysql::{MysqlOptions, MysqlStore};
-use hermes_session::{Maintenance as _, SessionStore as _};
+use hermes_session::{Maintenance as _, SessionStore as _, StoreError};
+use std::time::{Duration, Instant};
 
 /// What every migration is called, and its statements, in order.
 fn migrations() -> Vec<(String, Vec<String>)> {
@@ -183,4 +185,38 @@ async fn a_newer_one_is_left_alone() {
     assert!(error.contains("has tables of version 99, newer than"), "{error}");
     assert_eq!(hint, "use a newer hermes");
     assert_eq!(form(&server, "newer"), before);
+}
+
+/// A change of a table waits for whoever uses it, in attempts between which other calls come through, and no longer than the store waits.
+#[tokio::test]
+async fn a_lock_on_the_tables_is_waited_for_and_reported() {
+    let Some(server) = server(&[]) else { return };
+    let url = old(&server, "locked", 6);
+    let holder = Holder::new(&server, "SELECT 1 FROM locked.messages").await;
+    let newest = "SELECT max(number) FROM locked.hx_migration WHERE applied_at IS NOT NULL";
+    let impatient = MysqlOptions { wait: Duration::from_secs(3), ..options() };
+    let start = Instant::now();
+    let error = MysqlStore::open(&url, &impatient).await.err().expect("the table is locked");
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+    assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("while trying to bring the tables up to date; it is held by a transaction of another"),
+        "{text}"
+    );
+    assert_eq!(server.sql(newest).trim(), "6");
+    let patient = MysqlOptions { wait: Duration::from_secs(60), ..options() };
+    let opener = tokio::spawn(async move { MysqlStore::open(&url, &patient).await.map(drop) });
+    let watch = tokio::task::spawn_blocking(move || {
+        let waiting =
+            "SELECT count(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata%'";
+        for none in [true, false, true] {
+            while (server.sql(waiting).trim() == "0") == none {}
+        }
+        server
+    });
+    let server = watch.await.expect("it was tried twice");
+    holder.release().await;
+    opener.await.expect("no panic").expect("it opens");
+    assert_eq!(server.sql(newest).trim(), migrations().len().to_string());
 }

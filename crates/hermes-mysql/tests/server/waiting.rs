@@ -150,10 +150,10 @@ async fn awaited(server: &Mariadb) {
 }
 
 /// Somebody else's transaction that keeps what its statements locked.
-struct Holder(mysql_async::Conn);
+pub(crate) struct Holder(mysql_async::Conn);
 
 impl Holder {
-    async fn new(server: &Mariadb, sql: &str) -> Self {
+    pub(crate) async fn new(server: &Mariadb, sql: &str) -> Self {
         let connection = mysql_async::Conn::from_url(server.url()).await.expect("connected");
         let mut holder = Self(connection);
         holder.run("START TRANSACTION").await.expect("begun");
@@ -165,7 +165,7 @@ impl Holder {
         self.0.query_drop(sql).await
     }
 
-    async fn release(self) {
+    pub(crate) async fn release(self) {
         self.0.disconnect().await.expect("gone");
     }
 }

@@ -1,8 +1,10 @@
 //! From every form that the tables ever had, with rows in it, by any number of openers at once.
 
 use crate::fixture::{id, now, options, refusal, said, server, session};
-use hermes_postgres::PostgresStore;
-use hermes_session::{Maintenance as _, SessionStore as _};
+use crate::waiting::Holder;
+use hermes_postgres::{PostgresOptions, PostgresStore};
+use hermes_session::{Maintenance as _, SessionStore as _, StoreError};
+use std::time::{Duration, Instant};
 
 /// What every migration is called, in order.
 fn migrations() -> Vec<(String, String)> {
@@ -92,4 +94,36 @@ async fn a_newer_one_is_left_alone() {
     let (error, hint) = refusal(&server.url(), &options("newer")).await;
     assert!(error.contains("has tables of version 99, newer than"), "{error}");
     assert_eq!(hint, "use a newer hermes");
+}
+
+/// A change of a table waits for whoever uses it, in attempts between which other calls come through, and no longer than the store waits.
+#[tokio::test]
+async fn a_lock_on_the_tables_is_waited_for_and_reported() {
+    let Some(server) = server(&[]) else { return };
+    old(&server, "locked", 6);
+    let holder = Holder::new(&server, "locked", "LOCK TABLE messages IN ACCESS SHARE MODE").await;
+    let impatient = PostgresOptions { wait: Duration::from_secs(3), ..options("locked") };
+    let start = Instant::now();
+    let error = PostgresStore::open(&server.url(), &impatient).await.err().expect("the table is locked");
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+    assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("while trying to bring the tables up to date; it is held by a transaction of another"),
+        "{text}"
+    );
+    assert_eq!(server.sql("SELECT max(number) FROM locked.hx_migration").trim(), "6");
+    let (url, patient) = (server.url(), PostgresOptions { wait: Duration::from_secs(60), ..options("locked") });
+    let opener = tokio::spawn(async move { PostgresStore::open(&url, &patient).await.map(drop) });
+    let watch = tokio::task::spawn_blocking(move || {
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        for none in [true, false, true] {
+            while (server.sql(waiting).trim() == "0") == none {}
+        }
+        server
+    });
+    let server = watch.await.expect("it was tried twice");
+    drop(holder);
+    opener.await.expect("no panic").expect("it opens");
+    assert_eq!(server.sql("SELECT max(number) FROM locked.hx_migration").trim(), migrations().len().to_string());
 }

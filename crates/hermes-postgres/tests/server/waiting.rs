@@ -144,10 +144,10 @@ async fn a_deadlock_is_tried_again() {
 }
 
 /// Somebody else's transaction that keeps what its statement locked.
-struct Holder(tokio_postgres::Client);
+pub(crate) struct Holder(tokio_postgres::Client);
 
 impl Holder {
-    async fn new(server: &hermes_conformance::servers::Postgres, schema: &str, sql: &str) -> Self {
+    pub(crate) async fn new(server: &hermes_conformance::servers::Postgres, schema: &str, sql: &str) -> Self {
         let (client, connection) =
             tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.expect("connected");
         tokio::spawn(connection);

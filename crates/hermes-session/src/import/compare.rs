@@ -1,8 +1,10 @@
 //! Whether what a line holds is in the store already.
 
+use super::lacking::Lacking;
 use super::line::Parsed;
+use crate::extra::Table;
 use crate::title::split_number;
-use crate::{Message, MessageRequest, Relation, Session, SessionStore, StoreError, Title};
+use crate::{Maintenance, Message, MessageRequest, Relation, Session, SessionStore, StoreError, Title};
 
 /// How many messages are compared at once.
 const PAGE: u32 = 100;
@@ -19,8 +21,12 @@ pub(super) enum Comparison {
     Other(String),
 }
 
-/// Compares a line with the session of its id.
-pub(super) async fn compare(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Comparison, StoreError> {
+/// Compares a line with the session of its id. Columns that the store has no place for are left out: an earlier import of the line left them out.
+pub(super) async fn compare(
+    store: &dyn Maintenance,
+    line: &Parsed<'_>,
+    lacking: &mut Lacking,
+) -> Result<Comparison, StoreError> {
     let stored = match store.session(&line.session.id).await {
         Ok(None) => return Ok(Comparison::New),
         Ok(Some(stored)) => stored,
@@ -30,7 +36,8 @@ pub(super) async fn compare(store: &dyn SessionStore, line: &Parsed<'_>) -> Resu
         Err(error) => return Err(error),
     };
     let other = |column: &str| Ok(Comparison::Other(format!("{column} differs")));
-    if let Some(column) = difference(&stored, &line.session) {
+    let kept = lacking.kept(store, Table::Sessions, &line.session.extra).await?;
+    if let Some(column) = difference(&stored, &Session { extra: kept, ..line.session.clone() }) {
         return other(column);
     }
     if stored.title != line.session.title && !is_renamed(store, &stored, &line.session).await? {
@@ -48,7 +55,7 @@ pub(super) async fn compare(store: &dyn SessionStore, line: &Parsed<'_>) -> Resu
             return other("relation");
         }
     }
-    if let Some(what) = transcript(store, line).await? {
+    if let Some(what) = transcript(store, line, lacking).await? {
         return Ok(Comparison::Other(what));
     }
     Ok(if is_without_parent { Comparison::WithoutParent } else { Comparison::Same })
@@ -91,13 +98,22 @@ pub(crate) async fn is_renamed(store: &dyn SessionStore, stored: &Session, line:
 }
 
 /// What differs in the messages, if anything does.
-async fn transcript(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Option<String>, StoreError> {
+async fn transcript(
+    store: &dyn Maintenance,
+    line: &Parsed<'_>,
+    lacking: &mut Lacking,
+) -> Result<Option<String>, StoreError> {
     let (mut request, mut place, mut scratch) = (MessageRequest::first(PAGE).every(), 0, Vec::new());
     loop {
         let page = store.messages(&line.session.id, &request).await?;
         for stored in &page {
-            let is_same = place < line.messages.len()
-                && line.messages.read(place, &mut scratch).is_ok_and(|message| is_same_message(stored, &message));
+            let is_same = match (place < line.messages.len()).then(|| line.messages.read(place, &mut scratch)) {
+                Some(Ok(message)) => {
+                    let extra = lacking.kept(store, Table::Messages, &message.extra).await?;
+                    is_same_message(stored, &Message { extra, ..message })
+                }
+                Some(Err(_)) | None => false,
+            };
             place += 1;
             if !is_same {
                 return Ok(Some(format!("message {place} differs")));

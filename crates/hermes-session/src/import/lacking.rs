@@ -13,6 +13,29 @@ pub(crate) struct Lacking {
 }
 
 impl Lacking {
+    /// Returns what the target keeps of the further columns of a row: those that it has a place for.
+    pub(crate) async fn kept(
+        &mut self,
+        store: &dyn Maintenance,
+        table: Table,
+        extra: &Extra,
+    ) -> Result<Extra, StoreError> {
+        self.ask(store, extra.columns().map(|column| (table, column.to_owned())).collect()).await?;
+        let mut kept = extra.clone();
+        kept.retain(|column| !self.lacking.contains(&(table, column.to_owned())));
+        Ok(kept)
+    }
+
+    /// Asks the target about columns that it was not asked about yet.
+    async fn ask(&mut self, store: &dyn Maintenance, columns: Vec<(Table, String)>) -> Result<(), StoreError> {
+        let new: Vec<(Table, String)> = columns.into_iter().filter(|column| !self.asked.contains(column)).collect();
+        if !new.is_empty() {
+            self.lacking.extend(store.lacking(&new).await?);
+            self.asked.extend(new);
+        }
+        Ok(())
+    }
+
     /// Returns what of a piece the target will not keep, as sentences.
     pub(crate) async fn of(&mut self, store: &dyn Maintenance, piece: &ImportPiece) -> Result<Vec<String>, StoreError> {
         let mut columns: BTreeMap<(Table, String), u64> = BTreeMap::new();
@@ -23,12 +46,7 @@ impl Lacking {
             count(Table::Sessions, &piece.session.extra);
         }
         piece.messages.iter().for_each(|message| count(Table::Messages, &message.extra));
-        let new: Vec<(Table, String)> =
-            columns.keys().filter(|column| !self.asked.contains(*column)).cloned().collect();
-        if !new.is_empty() {
-            self.lacking.extend(store.lacking(&new).await?);
-            self.asked.extend(new);
-        }
+        self.ask(store, columns.keys().cloned().collect()).await?;
         let lost = columns.iter().filter(|(column, _)| self.lacking.contains(*column));
         Ok(lost
             .map(|((table, column), rows)| match table {

@@ -174,7 +174,7 @@ impl Run<'_> {
         }
         let comparison = match self.rehearsal.as_ref().and_then(|rehearsal| rehearsal.compare(&parsed)) {
             Some(comparison) => comparison,
-            None => compare(self.store, &parsed).await?,
+            None => compare(self.store, &parsed, &mut self.lacking).await?,
         };
         match comparison {
             Comparison::New => self.binning.brings(),

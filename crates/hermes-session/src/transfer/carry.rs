@@ -158,6 +158,15 @@ impl<'a> Carrier<'a> {
         match standing(self.from, self.to, session).await? {
             Standing::Same => self.report.skipped += 1,
             Standing::Behind { messages } => {
+                let left = catch_up::not_appendable(self.from, &session.id, messages).await?;
+                if left > 0 {
+                    let what = format!(
+                        "it is there as it was earlier, and {left} of its new messages can't be added: they are not active, or have \
+                         columns of a newer agent; delete the session in the target, and migrate again"
+                    );
+                    self.report.find(FindingKind::Conflict, Some(&session.id), what);
+                    return Ok(true);
+                }
                 if !self.options.is_rehearsal {
                     match catch_up::catch_up(self.from, self.to, session, messages, self.options.batch).await {
                         Ok(()) => {}

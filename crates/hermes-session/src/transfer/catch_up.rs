@@ -4,8 +4,8 @@ use super::compare::Messages;
 use super::portable;
 use crate::digest::Fingerprint;
 use crate::{
-    EndReason, Invalid, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, SessionStore, StoreError,
-    Title, UsageMode, UsageUpdate,
+    EndReason, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, SessionStore, StoreError, Title,
+    UsageMode, UsageUpdate,
 };
 
 /// How much text is appended at once.
@@ -14,6 +14,8 @@ const BYTES: usize = 1 << 20;
 /// Brings a session that the target has as it was earlier, with `there` messages, to where it is in the source.
 ///
 /// Each step may be sent again: messages under keys that are told by their place, the rest because it sets what it sets.
+///
+/// The caller has seen that every new message can be appended: [`not_appendable`].
 ///
 /// # Errors
 /// `Invalid` if it holds what can come by an import alone, such as bytes.
@@ -26,7 +28,6 @@ pub(super) async fn catch_up(
 ) -> Result<(), StoreError> {
     let id = &session.id;
     let request = Request::at(session.started_at);
-    refuse_unlike(from, id, there).await?;
     let mut messages = Messages::new(from, id);
     for _ in 0..there {
         messages.next(&mut Vec::new()).await?;
@@ -51,17 +52,14 @@ pub(super) async fn catch_up(
     settle_columns(to, session, &request).await
 }
 
-/// Refuses messages that an append can't bring: those that are not active, and those with columns of newer agents.
-async fn refuse_unlike(from: &dyn SessionStore, id: &SessionId, there: u64) -> Result<(), StoreError> {
-    let (mut messages, mut place) = (Messages::new(from, id), 0);
+/// Counts the messages behind the first `there` that an append can't bring: those that are not active, and those with columns of newer agents.
+pub(super) async fn not_appendable(from: &dyn SessionStore, id: &SessionId, there: u64) -> Result<u64, StoreError> {
+    let (mut messages, mut place, mut count) = (Messages::new(from, id), 0, 0);
     while let Some(message) = messages.next(&mut Vec::new()).await? {
         place += 1;
-        if place > there && (!message.state.is_active() || !message.extra.is_empty()) {
-            let why = format!("{place} is {} or has columns of a newer agent", message.state);
-            return Err(Invalid::new("message", why, "delete the session in the target, and migrate again").into());
-        }
+        count += u64::from(place > there && (!message.state.is_active() || !message.extra.is_empty()));
     }
-    Ok(())
+    Ok(count)
 }
 
 async fn settle_columns(to: &dyn SessionStore, session: &Session, request: &Request) -> Result<(), StoreError> {

@@ -4,28 +4,23 @@
 //! ones are built beside them in short steps, as [`super::rebuild`] builds compact ones: what is changed behind the watermark is brought
 //! over by triggers. They are filled from `messages` itself, whatever is noted to be indexed later.
 
+use super::beside::Beside;
 use super::layout::Hook;
 use super::rebuild::{self, Progress};
 use super::step::{STEP, Text, has, insert, some};
-use super::{EVENTS, INDEXES, Index, Kind, Merging, drop_triggers, health, pending, plain, text};
+use super::{EVENTS, INDEXES, Index, Kind, Merging, health, pending, plain, text};
 use crate::database::Database;
 use crate::error::Failure;
-use crate::private;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::OptionalExtension as _;
 use std::time::Instant;
 
-/// Under this key stands up to which message the agent's indexes are filled; nothing if none are being built.
-const KEY: &str = "index:agents";
-
-/// The names of the indexes that are being built, in the order of [`INDEXES`].
-const BUILT: [&str; 2] = ["hx_agents_words", "hx_agents_trigrams"];
-
-const fn built(index: Index) -> &'static str {
-    match index {
-        Index::Words => BUILT[0],
-        Index::Trigrams => BUILT[1],
-    }
-}
+/// The agent's indexes, while they are being built.
+const NEW: Beside = Beside {
+    key: "index:agents",
+    names: ["hx_agents_words", "hx_agents_trigrams"],
+    drop_triggers: "DROP TRIGGER IF EXISTS hx_agents_insert; DROP TRIGGER IF EXISTS hx_agents_delete;
+        DROP TRIGGER IF EXISTS hx_agents_update;",
+};
 
 /// The tables that FTS5 keeps an index in, and how it declares them.
 const PARTS: [(&str, &str); 5] = [
@@ -64,13 +59,13 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     if rebuild::clear(database, start).map_err(health::elsewhere)? != Progress::Done {
         return Ok(Progress::Clearing);
     }
-    let mut edge = match watermark(database)? {
+    let mut edge = match NEW.watermark(database)? {
         Some(edge) => edge,
         None if are_agents(database) => return Ok(Progress::Done),
         None => begin(database)?,
     };
     let mut merging = Merging::by_itself(database);
-    merging.hold_these(BUILT)?;
+    merging.hold_these(NEW.names)?;
     loop {
         let texts = read(database, edge).map_err(health::elsewhere)?;
         for message in &texts {
@@ -79,7 +74,7 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
             }
             edge = message.id;
             if start.elapsed() > STEP {
-                set_watermark(database, edge)?;
+                NEW.set_watermark(database, edge)?;
                 merging.end()?;
                 return Ok(Progress::Built { up_to: edge });
             }
@@ -101,29 +96,14 @@ fn are_agents(database: &Database) -> bool {
         .all(|look| look.kind == Kind::Inline && look.hooks.iter().all(|hook| *hook != Hook::Missing))
 }
 
-fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
-    let value: Option<String> = database
-        .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
-        .query_row([KEY], |row| row.get(0))
-        .optional()?;
-    Ok(value.map(|text| text.parse().unwrap_or(i64::MIN)))
-}
-
-fn set_watermark(database: &Database, edge: i64) -> Result<(), Failure> {
-    database
-        .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
-        .execute(params![KEY, edge.to_string()])?;
-    Ok(())
-}
-
 /// Makes new indexes, empty, and the triggers that keep them true.
 fn begin(database: &Database) -> Result<i64, Failure> {
     for index in INDEXES {
-        database.execute_batch(&table_sql(index, built(index)))?;
+        database.execute_batch(&table_sql(index, NEW.name(index)))?;
     }
-    set_watermark(database, i64::MIN)?;
-    let is_filled = format!("new.id <= (SELECT CAST(value AS INTEGER) FROM hx_state WHERE key = '{KEY}')");
-    let each = |body: &dyn Fn(&str) -> String| BUILT.map(body).concat();
+    NEW.set_watermark(database, i64::MIN)?;
+    let is_filled = format!("new.id <= (SELECT CAST(value AS INTEGER) FROM hx_state WHERE key = '{}')", NEW.key);
+    let each = |body: &dyn Fn(&str) -> String| NEW.names.map(body).concat();
     let take_out = each(&|table| format!("DELETE FROM {table} WHERE rowid = old.id;"));
     let put_in =
         each(&|table| format!("INSERT INTO {table}(rowid, content) SELECT new.id, {} WHERE {is_filled};", text("new")));
@@ -135,20 +115,9 @@ fn begin(database: &Database) -> Result<i64, Failure> {
     Ok(i64::MIN)
 }
 
-const DROP_TRIGGERS: &str = "DROP TRIGGER IF EXISTS hx_agents_insert; DROP TRIGGER IF EXISTS hx_agents_delete;
-    DROP TRIGGER IF EXISTS hx_agents_update;";
-
-/// Gives up what is being built, if anything is; it is cleared away as replaced indexes are.
+/// Gives up what is being built, if anything is.
 pub(crate) fn abandon(database: &Database) -> Result<(), Failure> {
-    if watermark(database)?.is_none() {
-        return Ok(());
-    }
-    database.execute_batch(DROP_TRIGGERS)?;
-    for index in INDEXES {
-        rebuild::put_aside(database, index, built(index))?;
-    }
-    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
-    Ok(())
+    if NEW.watermark(database)?.is_some() { NEW.abandon(database) } else { Ok(()) }
 }
 
 /// Reads the next messages.
@@ -160,26 +129,18 @@ fn read(database: &Database, edge: i64) -> Result<Vec<Text>, Failure> {
 }
 
 fn add(database: &Database, index: Index, message: &Text) -> Result<(), Failure> {
-    if has(database, built(index), message.id)? {
+    if has(database, NEW.name(index), message.id)? {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&message.bytes);
-    insert(database, built(index), message.id, plain(&text).as_bytes())
+    insert(database, NEW.name(index), message.id, plain(&text).as_bytes())
 }
 
 /// Puts the new indexes in the place of the old ones, with the agent's triggers. Nothing has to be indexed later from then on.
 fn swap(database: &Database) -> Result<(), Failure> {
-    database.execute_batch(DROP_TRIGGERS)?;
-    for index in INDEXES {
-        drop_triggers(database, index)?;
-        rebuild::put_aside(database, index, index.table())?;
-        let rename = format!("ALTER TABLE {} RENAME TO {}", built(index), index.table());
-        private::renaming(database, || Ok(database.execute_batch(&rename)?))?;
-        for event in EVENTS {
-            database.execute_batch(&trigger_sql(index, event))?;
-        }
-    }
-    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
+    NEW.swap(database, |database, index| {
+        EVENTS.iter().try_for_each(|event| Ok(database.execute_batch(&trigger_sql(index, event))?))
+    })?;
     database.execute_batch(&format!("DELETE FROM {}", pending::NAME))?;
     Ok(database.refresh()?)
 }

@@ -2,9 +2,9 @@
 //! from being written.
 
 use super::{INDEXES, Layout, drop_triggers, own, rebuild};
-use crate::database::Database;
+use crate::database::{Card, Database};
 use crate::error::Failure;
-use crate::schema;
+use crate::{schema, verify};
 use rusqlite::ErrorCode;
 
 /// Where health is kept; the same table as among the side tables, which may come later.
@@ -22,20 +22,28 @@ pub(crate) fn despite_indexes<T>(
     mut work: impl FnMut() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let mut blame = database.give_up();
-    if blame.indexes {
+    let removed = schema::remove_card(database, blame.card);
+    let is_removed = removed.is_ok();
+    if is_removed && blame.indexes {
         renew(database)?;
     }
-    if database.layout().is_torn() && is_ours(database)? {
+    if is_removed && database.layout().is_torn() && is_ours(database)? {
         super::mend(database, true)?;
     }
-    let outcome = work().map(|done| (done, settle(database)));
+    let outcome = removed.and_then(|()| work()).map(|done| (done, settle(database)));
     let (failure, is_to_blame) = match outcome {
         Ok((done, Ok(()))) => return Ok(done),
         Ok((_, Err(failure))) => (failure, true),
         Err(failure) => (failure, false),
     };
     let is_to_blame = is_to_blame && is_unspecific(&failure) || is_to_blame_for(&failure);
+    let next_card = match blame.card {
+        Card::Kept if is_damage(&failure) && is_card_damaged(database) => Some(Card::Dropped),
+        Card::Dropped if !is_removed && is_damage(&failure) => Some(Card::Forgotten),
+        _ => None,
+    };
     match &failure {
+        _ if next_card.is_some() => blame.card = next_card.unwrap_or_default(),
         Failure::Leftover { table, .. } if !blame.leftovers.contains(table) => blame.leftovers.push(table.clone()),
         _ if is_to_blame && !blame.indexes && is_ours(database)? => blame.indexes = true,
         _ => return Err(failure),
@@ -64,6 +72,17 @@ pub(crate) fn is_to_blame_for(failure: &Failure) -> bool {
     // So damaged that it can't be opened: "vtable constructor failed: messages_fts".
     let is_lost = ["no such", "constructor failed"].iter().any(|what| text.contains(what)) && is_part;
     is_damaged || is_lost || text.contains("no such module") || text.contains("fts5")
+}
+
+fn is_damage(failure: &Failure) -> bool {
+    matches!(failure, Failure::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt))
+}
+
+/// Returns whether SQLite's own check finds the index of lists damaged. Only for a write that met damage: it reads all sessions.
+fn is_card_damaged(database: &Database) -> bool {
+    let is_card =
+        |(object, what): &(String, String)| [object, what].iter().any(|text| text.contains("hx_sessions_card"));
+    verify::about_table(database, "sessions").is_ok_and(|problems| problems.iter().any(is_card))
 }
 
 /// Whether SQLite only says that something failed, as it does of what FTS5 meets at a savepoint.

@@ -3,16 +3,20 @@
 //! Every step is a short transaction and leaves a state that can be carried on from: being built, swapped, being cleared away. While it
 //! goes on everybody may write; what is changed behind the watermark is brought over by triggers, what comes after it follows.
 
+use super::beside::Beside;
 use super::step::{STEP, Text, add_compact, some};
 use super::{INDEXES, Index, Kind, Layout, Merging, compact, health, own, pending, text};
 use crate::database::Database;
 use crate::error::Failure;
 use crate::private;
-use rusqlite::{OptionalExtension as _, params};
 use std::time::Instant;
 
-/// Under this key stands up to which message the new indexes are filled; nothing stands there if none are being built.
-const KEY: &str = "index:built";
+/// Compact indexes, while they are being built.
+const NEW: Beside = Beside {
+    key: "index:built",
+    names: BUILT,
+    drop_triggers: "DROP TRIGGER IF EXISTS hx_built_delete; DROP TRIGGER IF EXISTS hx_built_update;",
+};
 
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +33,6 @@ pub(crate) enum Progress {
 /// The names of indexes that are being built, in the order of [`INDEXES`].
 pub(super) const BUILT: [&str; 2] = ["hx_built_words", "hx_built_trigrams"];
 
-/// The name of an index that is being built.
-const fn built(index: Index) -> &'static str {
-    match index {
-        Index::Words => BUILT[0],
-        Index::Trigrams => BUILT[1],
-    }
-}
-
 /// The tables that an index is kept in.
 const PARTS: [&str; 5] = ["content", "data", "idx", "docsize", "config"];
 
@@ -48,13 +44,9 @@ const fn replaced(index: Index) -> &'static str {
     }
 }
 
-/// Up to which message new indexes are filled, if they are being built.
+/// Returns up to which message new indexes are filled; `None` if none are being built.
 pub(super) fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
-    let value: Option<String> = database
-        .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
-        .query_row([KEY], |row| row.get(0))
-        .optional()?;
-    Ok(value.map(|text| text.parse().unwrap_or(i64::MIN)))
+    NEW.watermark(database)
 }
 
 /// Begins to make all indexes anew, our own as well: one of them may be wrong.
@@ -70,23 +62,24 @@ pub(crate) fn convert(database: &Database) -> Result<(), Failure> {
     }
     super::lay_ground(database)?;
     for index in INDEXES {
-        compact::create_table(database, index, built(index))?;
+        compact::create_table(database, index, NEW.name(index))?;
     }
-    set_watermark(database, i64::MIN)?;
+    NEW.set_watermark(database, i64::MIN)?;
     Ok(database.execute_batch(&sync_triggers())?)
 }
 
 /// Brings over what is changed among the messages that the new indexes have.
 fn sync_triggers() -> String {
     let each = |body: &dyn Fn(Index) -> String| INDEXES.map(body).concat();
-    let take_out = each(&|index| compact::take_out(index, built(index)));
+    let take_out = each(&|index| compact::take_out(index, NEW.name(index)));
     let put_in = each(&|index| {
         let text = compact::form(index, &text("new"));
         format!(
             "INSERT INTO {}(rowid, content) SELECT new.id, {} \
-             WHERE new.id <= (SELECT CAST(value AS INTEGER) FROM hx_state WHERE key = '{KEY}') AND NOT {} AND {};",
-            built(index),
+             WHERE new.id <= (SELECT CAST(value AS INTEGER) FROM hx_state WHERE key = '{}') AND NOT {} AND {};",
+            NEW.name(index),
             text,
+            NEW.key,
             pending::holds("new.id"),
             compact::is_taken(index, &text),
         )
@@ -97,16 +90,9 @@ fn sync_triggers() -> String {
     )
 }
 
-fn set_watermark(database: &Database, edge: i64) -> Result<(), Failure> {
-    database
-        .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
-        .execute(params![KEY, edge.to_string()])?;
-    Ok(())
-}
-
 /// Puts a message into a new index.
 pub(super) fn add(database: &Database, index: Index, message: &Text) -> Result<(), Failure> {
-    add_compact(database, index, built(index), message)
+    add_compact(database, index, NEW.name(index), message)
 }
 
 /// Puts a message into the new indexes if they are filled past it already.
@@ -140,7 +126,7 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
             }
             edge = message.id;
             if start.elapsed() > STEP {
-                set_watermark(database, edge)?;
+                NEW.set_watermark(database, edge)?;
                 merging.end()?;
                 return Ok(Progress::Built { up_to: edge });
             }
@@ -168,27 +154,12 @@ pub(crate) fn abandon_begun(database: &Database) -> Result<(), Failure> {
 
 /// Gives up what is being built, which is cleared away as old indexes are.
 pub(super) fn abandon(database: &Database) -> Result<(), Failure> {
-    database.execute_batch(DROP_TRIGGERS)?;
-    for index in INDEXES {
-        put_aside(database, index, built(index))?;
-    }
-    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
-    Ok(())
+    NEW.abandon(database)
 }
-
-const DROP_TRIGGERS: &str = "DROP TRIGGER IF EXISTS hx_built_delete; DROP TRIGGER IF EXISTS hx_built_update;";
 
 /// Puts the new indexes in the place of the old ones.
 fn swap(database: &Database) -> Result<(), Failure> {
-    database.execute_batch(DROP_TRIGGERS)?;
-    for index in INDEXES {
-        super::drop_triggers(database, index)?;
-        put_aside(database, index, index.table())?;
-        let rename = format!("ALTER TABLE {} RENAME TO {}", built(index), index.table());
-        private::renaming(database, || Ok(database.execute_batch(&rename)?))?;
-        compact::create_triggers(database, index)?;
-    }
-    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
+    NEW.swap(database, compact::create_triggers)?;
     Ok(database.refresh()?)
 }
 

@@ -4,7 +4,7 @@
 //! parent, move times forward, and mark what has to be looked at again (`dirty`: 1 = preview and times, 2 = place in the lineage).
 
 use super::REVISION;
-use crate::database::Database;
+use crate::database::{Card, Database};
 use crate::error::Failure;
 
 /// The key in `hx_state` under which the ids of sessions stand that are being erased.
@@ -165,6 +165,24 @@ pub(crate) fn lacks_card(database: &Database) -> Result<bool, rusqlite::Error> {
 /// Makes the index of lists.
 pub(crate) fn add_card(database: &Database) -> Result<(), Failure> {
     Ok(database.execute_batch(CARD)?)
+}
+
+/// Removes the index of lists, which may be damaged, as `card` says.
+pub(crate) fn remove_card(database: &Database, card: Card) -> Result<(), Failure> {
+    match card {
+        Card::Kept => Ok(()),
+        Card::Dropped => Ok(database.execute_batch("DROP INDEX IF EXISTS main.hx_sessions_card")?),
+        Card::Forgotten => {
+            let cookie: i64 = database.pragma_query_value(None, "schema_version", |row| row.get(0))?;
+            database.pragma_update(None, "writable_schema", true)?;
+            let delete = "DELETE FROM main.sqlite_schema WHERE type = 'index' AND name = 'hx_sessions_card'";
+            let removed = database.execute_batch(delete);
+            // Other connections read the schema again because of its number, this one because it is told to.
+            database.pragma_update(None, "schema_version", cookie + 1)?;
+            database.execute_batch("PRAGMA writable_schema = RESET")?;
+            Ok(removed?)
+        }
+    }
 }
 
 /// Returns the statements that make the same tables as temporary ones.

@@ -1,8 +1,9 @@
 //! The file itself: its pages, trees and plain indexes, as SQLite's own check sees them, and who may read it.
 
 use super::count;
+use crate::damage;
 use crate::database::Database;
-use crate::error::Failure;
+use crate::error::{Failure, is_damage};
 use hermes_session::{Check, MAX_FINDINGS};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -20,7 +21,12 @@ pub(super) fn look(
     let trees = trees(database)?;
     let mut statement = database.prepare(&format!("PRAGMA integrity_check({})", MAX_FINDINGS + 1))?;
     let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    loop {
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(()),
+            Err(error) => return cut_off(database, check, error),
+        };
         let told: String = row.get(0)?;
         // One row may tell of several things, under a heading that names the database.
         for line in told.lines().filter(|line| !line.starts_with("*** ") && *line != "ok") {
@@ -31,7 +37,18 @@ pub(super) fn look(
             }
         }
     }
-    Ok(())
+}
+
+/// Takes in that SQLite's check was cut off. If an index was found damaged and the agent's tables are sound, the index is the reason.
+fn cut_off(database: &Database, check: &mut Check, error: rusqlite::Error) -> Result<(), Failure> {
+    let index = check.findings.iter().map(|finding| finding.object.clone()).find(|object| damage::is_derived(object));
+    match index {
+        Some(index) if is_damage(&error) && damage::in_agents_tables(database).is_none() => {
+            check.problem(index, format!("SQLite's check can't be read to its end because of it: {error}"));
+            Ok(())
+        }
+        _ => Err(error.into()),
+    }
 }
 
 /// Opening takes a file that others can read from them; one that is somebody else's stays as it is.

@@ -44,6 +44,7 @@ fn settings(step: fn(&Database) -> Result<bool, Failure>) -> Settings {
         synchronous: Synchronous::Full,
         background: Some(Background { step, pressing: step }),
         sync: File::sync_data,
+        index_at_close: None,
     }
 }
 

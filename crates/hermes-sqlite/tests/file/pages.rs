@@ -129,3 +129,60 @@ async fn a_damaged_page_of_an_index_that_was_replaced_is_in_nobodys_way() {
     assert_eq!((store.status().await.unwrap().indexes, count(&file, REPLACED)), (IndexHealth::Whole, 0));
     assert_eq!(count(&file, DAMAGED), 1);
 }
+
+/// Every write to `sessions` goes through the index of lists. If that is damaged, it is removed and made again.
+#[tokio::test]
+async fn a_damaged_index_of_lists_costs_the_index_and_not_the_write() {
+    let file = File::new();
+    let store = file.open_idle();
+    for number in 0..200 {
+        store.create(&new(&format!("s{number:03}")), &at(1.0)).await.unwrap();
+    }
+    while store.upkeep().await.unwrap() {}
+    drop(store);
+    spoil(&file, "hx_sessions_card");
+    let store = file.open_idle();
+    store.append(&id("s000"), &[user("hello")], &at(3.0)).await.unwrap();
+    while store.upkeep().await.unwrap() {}
+    assert_eq!(store.list(&ListRequest::default()).await.unwrap().rows[0].id, id("s000"));
+    assert_eq!(store.messages(&id("s000"), &MessageRequest::first(9)).await.unwrap().len(), 1);
+    let report = store.verify().await.unwrap();
+    drop(store);
+    assert_eq!(count(&file, "SELECT count(*) FROM sqlite_schema WHERE name = 'hx_sessions_card'"), 1);
+    assert_eq!(count(&file, "SELECT count(*) FROM sessions INDEXED BY hx_sessions_card"), 200);
+    // Pages of the old one may be left over; nothing else is wrong, and nobody is kept from writing.
+    let foreign = file.foreign();
+    let mut lines = foreign.prepare("PRAGMA integrity_check").unwrap();
+    let lines: Vec<String> = lines.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+    let is_fine = |line: &String| line == "ok" || line.starts_with("*** ") || line.ends_with("never used");
+    assert!(lines.iter().flat_map(|text| text.lines().map(str::to_owned)).all(|line| is_fine(&line)), "{lines:?}");
+    let now = Timestamp::from_seconds(5.0).unwrap();
+    assert_eq!(hermes_sqlite::note_damage(&file.path(), &report, now).unwrap(), None);
+}
+
+/// Only damage to the agent's tables keeps everybody from writing.
+#[tokio::test]
+async fn damage_in_an_index_sets_no_marker() {
+    for (owner, is_marked) in [("messages_fts_data", false), ("hx_sessions_card", false), ("messages", true)] {
+        let file = File::new();
+        let store = file.open_idle();
+        for number in 0..100 {
+            let name = format!("s{number:03}");
+            store.create(&new(&name), &at(1.0)).await.unwrap();
+            store
+                .append(&id(&name), &[user(&format!("{number} {}", "many words ".repeat(50)))], &at(2.0))
+                .await
+                .unwrap();
+        }
+        while store.upkeep().await.unwrap() {}
+        drop(store);
+        spoil(&file, owner);
+        let report = crate::read_only::only_read(&file).verify().await.unwrap();
+        let problems = report.problems();
+        assert!(problems > 0, "{owner}");
+        let now = Timestamp::from_seconds(5.0).unwrap();
+        let marker = hermes_sqlite::note_damage(&file.path(), &report, now).unwrap();
+        assert_eq!(marker.is_some(), is_marked, "{owner}: {report:?}");
+        assert_eq!(file.path().with_file_name("state.db.damaged").exists(), is_marked, "{owner}");
+    }
+}

@@ -106,7 +106,7 @@ async fn a_file_that_may_not_be_read_is_refused() {
 }
 
 /// Opens a file such that it is only read.
-fn only_read(file: &File) -> hermes_sqlite::SqliteStore {
+pub(crate) fn only_read(file: &File) -> hermes_sqlite::SqliteStore {
     let options = hermes_sqlite::SqliteOptions { read_only: true, ..Default::default() };
     hermes_sqlite::SqliteStore::open(&file.path(), &options).unwrap()
 }
@@ -166,4 +166,27 @@ async fn what_is_in_the_log_is_read_and_left_there() {
     let missing = hermes_sqlite::SqliteStore::open(&file.path().with_file_name("none.db"), &nothing);
     assert!(missing.is_err_and(|error| error.to_string().ends_with("does not exist")));
     assert!(!file.path().with_file_name("none.db").exists());
+}
+
+/// A file without a WAL that somebody writes is locked as a whole. It is waited for, never read past its lock: rows would be torn.
+#[tokio::test]
+async fn a_locked_file_is_not_read_past_its_lock() {
+    use hermes_session::StoreError;
+    let file = filled().await;
+    let foreign = file.foreign();
+    let mode: String = foreign.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "delete");
+    foreign.execute_batch("BEGIN EXCLUSIVE; UPDATE sessions SET message_count = 99").unwrap();
+    let wait = std::time::Duration::from_millis(300);
+    let options = hermes_sqlite::SqliteOptions { read_only: true, wait, ..Default::default() };
+    let outcome = match hermes_sqlite::SqliteStore::open(&file.path(), &options) {
+        Ok(store) => store.session(&id("a")).await.map(drop),
+        Err(error) => Err(error),
+    };
+    let error = outcome.expect_err("somebody writes");
+    assert!(matches!(error, StoreError::Busy { .. } | StoreError::Refused { .. }), "{error:?}");
+    assert!(!file.path().with_file_name("state.db.damaged").exists());
+    foreign.execute_batch("ROLLBACK").unwrap();
+    drop(foreign);
+    assert_eq!(only_read(&file).session(&id("a")).await.unwrap().unwrap().message_count, 1);
 }

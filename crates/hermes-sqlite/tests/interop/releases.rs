@@ -5,7 +5,9 @@ use crate::old_schema::{ROWS, schema};
 use crate::on_their_file::{populate, read, read_again, write};
 use crate::peer::Release;
 use hermes_session::{Maintenance as _, SessionStore as _};
+use hermes_sqlite::{IndexAtClose, SqliteOptions, SqliteStore};
 use serde_json::json;
+use std::sync::{Arc, Mutex};
 
 async fn its_file_serves_us_and_still_serves_it(release: &Release) {
     let file = File::new();
@@ -104,12 +106,17 @@ async fn an_old_file_that_a_short_command_adopted_is_searchable_by_it(release: &
              INSERT INTO messages (session_id, role, content, timestamp) SELECT 'new', 'user', \
                  'pebble ' || i || ' ' || hex(randomblob(600)), 20.0 + i FROM n";
         file.look().execute_batch(said).unwrap();
-        let store = file.open();
-        let mut steps = Vec::new();
-        store.finish_indexing(&mut |done, total| steps.push((done, total))).await.unwrap();
+        let steps = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&steps);
+        let watch = move |done, total| {
+            seen.lock().unwrap().push((done, total));
+            true
+        };
+        let options = SqliteOptions { index_at_close: Some(IndexAtClose::new(watch)), ..SqliteOptions::default() };
+        drop(SqliteStore::open(&file.path(), &options).unwrap());
+        let steps = steps.lock().unwrap().clone();
         // How many steps there are depends on the machine, and the background may have begun.
         assert!(steps.is_sorted() && steps.iter().all(|(done, total)| done < total), "schema {version}: {steps:?}");
-        drop(store);
         assert_eq!(file.number("SELECT count(*) FROM hx_pending"), 0);
         let mut peer = release.open(&file);
         let found = peer.call("search_messages", json!({"query": "pebble", "limit": 5000}));
