@@ -3,6 +3,7 @@
 use crate::file::Tree;
 use crate::read::Reader;
 use crate::{ConfigError, ConfigFile, Environment, Origin, Secret, Setting, env, expand_tilde, home};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -348,15 +349,11 @@ fn mysql_url(mysql: &Mysql, host: &str, database: &str) -> Secret {
     Secret::new(format!("mysql://{account}{host}:{port}/{database}{socket}"))
 }
 
-/// A text as it may stand inside a URL.
+/// Encodes a text so that it can be any part of a URL.
 fn percent_encoded(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-        out
-    })
+    // The unreserved characters of RFC 3986 stay as they are.
+    const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 #[cfg(test)]

@@ -1,36 +1,20 @@
 //! Transcripts as resources: `hermes://conversation/` and the id of a session, spelled so that it can stand in an address.
 
-use hermes_session::SessionId;
+use hermes_session::{SessionId, percent_decoded, percent_encoded};
 
 const SCHEME: &str = "hermes://conversation/";
 /// The template of these addresses.
 pub(crate) const TEMPLATE: &str = "hermes://conversation/{session_id}";
 
-/// The address of a conversation.
+/// Returns the address of a conversation.
 pub(crate) fn address(session: &SessionId) -> String {
-    let mut out = SCHEME.to_owned();
-    for byte in session.as_str().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
+    format!("{SCHEME}{}", percent_encoded(session.as_str()))
 }
 
-/// The session of an address; nothing if it is none of these.
+/// Returns the session of an address, or `None` if it is not the address of a conversation.
 pub(crate) fn session(address: &str) -> Option<SessionId> {
-    let (mut bytes, mut rest) = (Vec::new(), address.strip_prefix(SCHEME)?.bytes());
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
-            }
-            other => other,
-        });
-    }
-    SessionId::parse(String::from_utf8(bytes).ok()?).ok()
+    let id = percent_decoded(address.strip_prefix(SCHEME)?)?;
+    SessionId::parse(id.into_owned()).ok()
 }
 
 #[cfg(test)]
@@ -45,9 +29,14 @@ mod tests {
             assert!(address.is_ascii() && !address[SCHEME.len()..].contains(['/', '?', '#', ' ']), "{address}");
             assert_eq!(session(&address), Some(id));
         }
-        for odd in
-            ["", "hermes://conversation/", "hermes://other/a", "hermes://conversation/%4", "hermes://conversation/%zz"]
-        {
+        for odd in [
+            "",
+            "hermes://conversation/",
+            "hermes://other/a",
+            "hermes://conversation/%4",
+            "hermes://conversation/%zz",
+            "hermes://conversation/%+f",
+        ] {
             assert_eq!(session(odd), None, "{odd}");
         }
     }

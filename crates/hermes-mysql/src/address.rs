@@ -1,8 +1,8 @@
 //! What a URL says, with the words of MySQL's own clients.
 
-use hermes_session::Invalid;
-use hermes_sql::server::percent_decoded;
+use hermes_session::{Invalid, percent_decoded};
 use mysql_async::{Opts, OptsBuilder};
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -112,7 +112,7 @@ fn trust(mode: Option<&str>, roots: Option<PathBuf>, is_local: bool) -> Result<T
 }
 
 fn decoded(value: &str) -> Result<String, Invalid> {
-    percent_decoded(value).ok_or_else(|| unreadable("a % is followed by no two digits"))
+    percent_decoded(value).map(Cow::into_owned).ok_or_else(|| unreadable("a % is followed by no two digits"))
 }
 
 fn unreadable(why: &str) -> Invalid {
@@ -171,6 +171,7 @@ mod tests {
             ("mysql://a:secret@h/d?ssl-mode=maybe", "store URL has an unknown ssl-mode"),
             ("mysql://a:secret@h/d?sec?ret=1", "store URL can't be read: an option has an odd name"),
             ("mysql://a:secret@h", "store URL can't be read: it names no database"),
+            ("mysql://a:secret@h/d?socket=%zz", "store URL can't be read: a % is followed by no two digits"),
             ("mysql://a:secret@h/", "store URL can't be read: it names no database"),
         ] {
             assert_eq!(Address::parse(url).err().map(|error| error.to_string()).as_deref(), Some(expect), "{url}");

@@ -20,6 +20,8 @@ pub(crate) async fn take(marks: &Marks, conn: &mut Conn) -> Result<Mark, Failure
 
 /// Counts on to a mark and commits, in one go: the server stops at the first statement that fails. It fails unless the row stands where the writer left
 /// it, or is not there before its first commit: a key is there once, and a number without a sign can't be less than nothing.
+///
+/// Several statements in one message take no bound values. The writer is a name of ours ([`Mark::fresh`]) that needs no quoting.
 pub(crate) fn commit(Mark { writer, number }: &Mark) -> String {
     let before = number - 1;
     let count_on = match before {
@@ -37,10 +39,10 @@ pub(crate) async fn is_reached(Mark { writer, number }: &Mark, conn: &mut Conn) 
     let before = number - 1;
     // Waits for a transaction that has counted on and not ended. A writer whose first commit it was has no row yet.
     let fence = format!(
-        "INSERT INTO hx_mark (writer, number, at) VALUES ('{writer}', {FENCED}, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE \
-         at = UTC_TIMESTAMP(), number = IF(number = {before}, {FENCED}, number)"
+        "INSERT INTO hx_mark (writer, number, at) VALUES (?, {FENCED}, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE \
+         at = UTC_TIMESTAMP(), number = IF(number = ?, {FENCED}, number)"
     );
-    conn.query_drop(fence).await?;
-    let there: Option<u64> = conn.query_first(format!("SELECT number FROM hx_mark WHERE writer = '{writer}'")).await?;
+    conn.exec_drop(fence, (writer, before)).await?;
+    let there: Option<u64> = conn.exec_first("SELECT number FROM hx_mark WHERE writer = ?", (writer,)).await?;
     Ok(there == u64::try_from(*number).ok())
 }

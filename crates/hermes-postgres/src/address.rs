@@ -1,7 +1,7 @@
 //! What a URL says: libpq's keywords, and the two that the driver leaves to us.
 
-use hermes_session::Invalid;
-use hermes_sql::server::percent_decoded;
+use hermes_session::{Invalid, percent_decoded};
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr as _;
@@ -129,7 +129,7 @@ fn location(config: &Config) -> String {
 
 fn decoded(value: &str) -> Result<String, Invalid> {
     let bad = || odd("has a % that no two digits follow".into(), "write %25 for a % sign");
-    percent_decoded(value).ok_or_else(bad)
+    percent_decoded(value).map(Cow::into_owned).ok_or_else(bad)
 }
 
 fn odd(why: String, hint: &'static str) -> Invalid {
@@ -185,6 +185,7 @@ mod tests {
             ("postgresql://a:secret@h/d?colour=1", "store URL can't be read: unknown option `colour`"),
             ("postgresql://a:secret@h/d?sslmode=maybe", "store URL has an unknown sslmode"),
             ("postgresql://a:secret@h/d?sec?ret=1", "store URL can't be read"),
+            ("postgresql://a:secret@h/d?schema=%zz", "store URL has a % that no two digits follow"),
         ] {
             assert_eq!(Address::parse(url).err().map(|error| error.to_string()).as_deref(), Some(expect));
         }

@@ -10,7 +10,6 @@ use hermes_session::{ReadOnlyReason, StoreError};
 use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio_postgres::SimpleQueryMessage;
 
 /// A server and how we use it.
 #[derive(Clone)]
@@ -144,21 +143,15 @@ impl Database {
         learned: Learned,
         mark: Mark,
     ) -> Result<Transaction, Failure> {
-        let sql = format!("{}; {}", self.prelude(purpose), learned.question());
         let mut transaction = Transaction::new(client, Some(learned), Some(mark), self.lock_number());
-        let told = match transaction.simple_query(&sql).await {
+        let (server, lacking) = match transaction.ask(&self.prelude(purpose)).await {
             Ok(told) => told,
-            Err(error) => {
+            Err(failure) => {
                 self.roll_back(transaction, Remedy::Reconnect).await;
-                return Err(error.into());
+                return Err(failure);
             }
         };
-        let row = |message: &SimpleQueryMessage| match message {
-            SimpleQueryMessage::Row(row) => Some((row.get(0)?.to_owned(), row.get(1)?.to_owned())),
-            _ => None,
-        };
-        let (server, lacking) = told.iter().rev().find_map(row).unwrap_or_default();
-        if transaction.is_confirmed(&self.vocabulary, &server, &lacking) {
+        if transaction.is_confirmed(&self.vocabulary, &server, lacking) {
             return Ok(transaction);
         }
         self.roll_back(transaction, Remedy::Again).await;

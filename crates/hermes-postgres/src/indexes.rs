@@ -2,13 +2,16 @@
 
 use crate::connection::quoted;
 use crate::error::Failure;
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, changed_alone};
 use crate::tsvector::TsVector;
 use deadpool_postgres::Object;
+use futures_util::future::join;
 use hermes_session::{MessageBody, MessageId, SessionId};
 use hermes_sql::search::lexemes::Indexed;
 use hermes_sql::server::{Epoch, Knowledge, Words};
 use std::collections::HashSet;
+use tokio_postgres::Client;
+use tokio_postgres::types::{ToSql, Type};
 
 /// What a message is found by.
 #[derive(Debug, Clone)]
@@ -77,28 +80,26 @@ pub(crate) struct Learned {
     rests_on_known: bool,
 }
 
-impl Learned {
-    /// Asks how the server calls itself, and how many of the words it lacks. It is another one each time it starts, and its vocabulary another one each time it
-    /// is made: what asks may reach another server than what learned, because a pooler keeps its clients when it loses its server.
-    pub(crate) fn question(&self) -> String {
-        let lacking = match self.terms.is_empty() {
-            true => "0".to_owned(),
-            false => format!(
-                "(SELECT count(*) FROM {} t WHERE NOT EXISTS (SELECT 1 FROM hx_term h WHERE h.term = t))",
-                listed(&self.terms)
-            ),
-        };
-        format!(
-            "SELECT concat(extract(epoch FROM pg_postmaster_start_time()), ' ', to_regclass('hx_term')::oid), {lacking}"
-        )
-    }
-}
+/// Asks which server answers, and how many of the words in `$1` its vocabulary lacks.
+///
+/// The first answer differs after each start of the server and each creation of the vocabulary: the words may have been learned by another server
+/// than the one that answers, because a pooler keeps its clients when it loses its server.
+const QUESTION: &str = "SELECT concat(extract(epoch FROM pg_postmaster_start_time()), ' ', to_regclass('hx_term')::oid), \
+     (SELECT count(*) FROM unnest($1) t WHERE NOT EXISTS (SELECT 1 FROM hx_term h WHERE h.term = t))";
 
-/// Words as rows. None has a blank in it.
-fn listed(terms: &[impl AsRef<str>]) -> String {
-    let terms: Vec<&str> = terms.iter().map(AsRef::as_ref).collect();
-    let terms = terms.join(" ").replace('\\', "\\\\").replace('\'', "''");
-    format!("unnest(string_to_array(E'{terms}', ' '))")
+impl Learned {
+    /// Begins a transaction with `prelude` and asks [`QUESTION`] in it, in one round trip. Returns the server and how many words it lacks.
+    ///
+    /// # Errors
+    /// If either fails. A transaction may be open then.
+    pub(crate) async fn begin_and_ask(&self, client: &Client, prelude: &str) -> Result<(String, i64), Failure> {
+        let terms: [(&(dyn ToSql + Sync), Type); 1] = [(&self.terms, Type::TEXT_ARRAY)];
+        // Both are sent at once. The statement is not prepared before: another server may answer by then, and no search path is set yet.
+        let (begun, told) = join(client.batch_execute(prelude), client.query_typed_one(QUESTION, &terms)).await;
+        begun?;
+        let row = told?;
+        Ok((row.try_get(0)?, row.try_get(1)?))
+    }
 }
 
 impl Vocabulary {
@@ -123,23 +124,21 @@ impl Vocabulary {
         new.sort_unstable();
         new.dedup();
         if !new.is_empty() {
-            // One message and so one transaction, which leaves nothing behind however it ends.
-            let sql = format!(
-                "SET LOCAL statement_timeout = {bound}; SET LOCAL synchronous_commit = off; \
-                 INSERT INTO {}.hx_term (term) SELECT t FROM {} t ORDER BY t COLLATE \"C\" ON CONFLICT DO NOTHING",
-                quoted(schema),
-                listed(&new)
+            let insert = format!(
+                "INSERT INTO {}.hx_term (term) SELECT t FROM unnest($1) t ORDER BY t COLLATE \"C\" ON CONFLICT DO NOTHING",
+                quoted(schema)
             );
-            client.batch_execute(&sql).await?;
+            let settings = format!("statement_timeout = {bound}; SET LOCAL synchronous_commit = off");
+            changed_alone(client, &settings, &insert, &[(&new, Type::TEXT_ARRAY)]).await?;
         }
         Ok(Learned { terms: new.into_iter().map(Box::from).collect(), epoch, rests_on_known })
     }
 
-    /// Whether all words are there on the server that [`question`](Learned::question) reached, within the transaction that writes messages with them. If
+    /// Whether all words are there on the server that [`begin_and_ask`](Learned::begin_and_ask) reached, within the transaction that writes messages with them. If
     /// not, or if nobody can tell, they are to be learned again.
-    pub(crate) fn confirm(&self, learned: &mut Learned, server: &str, lacking: &str) -> bool {
+    pub(crate) fn confirm(&self, learned: &mut Learned, server: &str, lacking: i64) -> bool {
         let epoch = self.0.meet(server, None);
-        let is_sure = lacking == "0" && (epoch == learned.epoch || !learned.rests_on_known);
+        let is_sure = lacking == 0 && (epoch == learned.epoch || !learned.rests_on_known);
         learned.epoch = epoch;
         is_sure
     }
@@ -172,22 +171,14 @@ mod tests {
     fn what_was_known_of_another_server_is_learned_again() {
         let vocabulary = Vocabulary::default();
         let mut first = learned(&vocabulary, false);
-        assert!(vocabulary.confirm(&mut first, "one", "0"), "everything was learned");
+        assert!(vocabulary.confirm(&mut first, "one", 0), "everything was learned");
         vocabulary.remember(first);
         assert!(vocabulary.0.read(vocabulary.0.epoch(), |known| known.contains("a")));
-        assert!(vocabulary.confirm(&mut learned(&vocabulary, true), "one", "0"));
-        assert!(
-            !vocabulary.confirm(&mut learned(&vocabulary, true), "one", "1"),
-            "it was forgotten before it was used"
-        );
+        assert!(vocabulary.confirm(&mut learned(&vocabulary, true), "one", 0));
+        assert!(!vocabulary.confirm(&mut learned(&vocabulary, true), "one", 1), "it was forgotten before it was used");
         let mut other = learned(&vocabulary, true);
-        assert!(!vocabulary.confirm(&mut other, "two", "0"), "something was taken for known");
+        assert!(!vocabulary.confirm(&mut other, "two", 0), "something was taken for known");
         assert!(vocabulary.0.read(vocabulary.0.epoch(), HashSet::is_empty));
-        assert!(vocabulary.confirm(&mut learned(&vocabulary, false), "one", "0"), "nothing was");
-    }
-
-    #[test]
-    fn words_are_rows_whatever_is_in_them() {
-        assert_eq!(listed(&["a", "b'", "c\\"]), r"unnest(string_to_array(E'a b'' c\\', ' '))");
+        assert!(vocabulary.confirm(&mut learned(&vocabulary, false), "one", 0), "nothing was");
     }
 }

@@ -1,12 +1,11 @@
 //! The rows of marks on this server, see [`hermes_sql::server::Marks`].
 
 use crate::error::Failure;
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, changed_alone};
 use deadpool_postgres::Object;
 use futures_util::future::join;
 use hermes_sql::server::{Mark, Marks};
-use tokio_postgres::SimpleQueryMessage;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 
 /// Fails, and the transaction with it, unless the row stands where the writer left it.
 const COUNT_ON: &str = "WITH counted AS (UPDATE hx_mark SET number = $2::int8, at = now() WHERE writer = $1 AND number = $2::int8 - 1 RETURNING 1) \
@@ -20,10 +19,9 @@ pub(crate) async fn take(marks: &Marks, client: &Object, table: &str, bound: u12
     let mark = Mark::fresh();
     // Rows of writers that ended go with it. One that was only silent for so long gets another row, too.
     let sql = format!(
-        "WITH old AS (DELETE FROM {table} WHERE at < now() - interval '1 day') INSERT INTO {table} (writer, number) VALUES ('{}', 0)",
-        mark.writer
+        "WITH old AS (DELETE FROM {table} WHERE at < now() - interval '1 day') INSERT INTO {table} (writer, number) VALUES ($1, 0)"
     );
-    changed(client, &sql, bound).await?;
+    changed_alone(client, &limited(bound), &sql, &[(&mark.writer, Type::TEXT)]).await?;
     Ok(mark)
 }
 
@@ -46,21 +44,17 @@ pub(crate) async fn is_reached(
     bound: u128,
 ) -> Result<bool, Failure> {
     // Waits for a transaction that has counted on and not ended, and then looks again.
-    let fence = format!("UPDATE {table} SET number = -1 WHERE writer = '{writer}' AND number = {number} - 1");
-    if changed(client, &fence, bound).await? > 0 {
+    let fence = format!("UPDATE {table} SET number = -1 WHERE writer = $1 AND number = $2 - 1");
+    let values: [(&(dyn ToSql + Sync), Type); 2] = [(writer, Type::TEXT), (number, Type::INT8)];
+    if changed_alone(client, &limited(bound), &fence, &values).await? > 0 {
         return Ok(false);
     }
     // A write, so that it is answered when the standby that commits wait for has come that far, too.
-    let reached = format!("UPDATE {table} SET at = now() WHERE writer = '{writer}' AND number = {number}");
-    Ok(changed(client, &reached, bound).await? > 0)
+    let reached = format!("UPDATE {table} SET at = now() WHERE writer = $1 AND number = $2");
+    Ok(changed_alone(client, &limited(bound), &reached, &values).await? > 0)
 }
 
-/// Runs one statement in a transaction of its own, which leaves nothing behind however it ends; how many rows it changed.
-async fn changed(client: &Object, sql: &str, bound: u128) -> Result<u64, Failure> {
-    let told = client.simple_query(&format!("SET LOCAL statement_timeout = {bound}; {sql}")).await?;
-    let count = |message: &SimpleQueryMessage| match message {
-        SimpleQueryMessage::CommandComplete(count) => Some(*count),
-        _ => None,
-    };
-    Ok(told.iter().rev().find_map(count).unwrap_or_default())
+/// Limits a statement to so many milliseconds.
+fn limited(bound: u128) -> String {
+    format!("statement_timeout = {bound}")
 }

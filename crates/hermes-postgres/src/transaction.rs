@@ -5,15 +5,35 @@ use crate::indexes::{self, Learned, Vocabulary, Written};
 use crate::row::Bound;
 use crate::{import, marks, messages};
 use deadpool_postgres::{ClientWrapper, Object};
+use futures_util::future::join3;
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
 use hermes_sql::server::{Dialect, Lost, Mark, Marks, Sql, Value};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 
 /// Values of a statement.
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// Runs one statement in a transaction of its own, with `settings` that end with it. Returns how many rows changed.
+///
+/// The transaction is sent as a whole before any answer is awaited. So it leaves nothing behind if the caller stops waiting, and if the statement
+/// fails, its COMMIT rolls back. The statement is not prepared: the connection may come from a pooler.
+pub(crate) async fn changed_alone(
+    client: &Object,
+    settings: &str,
+    sql: &str,
+    values: &[(&(dyn ToSql + Sync), Type)],
+) -> Result<u64, Failure> {
+    let begin = format!("BEGIN; SET LOCAL {settings}");
+    let (begun, changed, committed) =
+        join3(client.batch_execute(&begin), client.execute_typed(sql, values), client.batch_execute("COMMIT")).await;
+    begun?;
+    let changed = changed?;
+    committed?;
+    Ok(changed)
+}
 
 /// A transaction. One that is dropped, with whatever was waiting for it, never happened: its connection is closed.
 pub(crate) struct Transaction {
@@ -37,8 +57,19 @@ impl Transaction {
         Self { client: Some(client), learned, mark, has_written: AtomicBool::new(false), kin }
     }
 
+    /// Begins the transaction with `prelude`, and asks what it rests on, see [`Learned::begin_and_ask`].
+    pub(crate) async fn ask(&self, prelude: &str) -> Result<(String, i64), Failure> {
+        match &self.learned {
+            Some(learned) => learned.begin_and_ask(self, prelude).await,
+            None => {
+                self.batch_execute(prelude).await?;
+                Ok(Default::default())
+            }
+        }
+    }
+
     /// Whether what it rests on is there, see [`Vocabulary::confirm`].
-    pub(crate) fn is_confirmed(&mut self, vocabulary: &Vocabulary, server: &str, lacking: &str) -> bool {
+    pub(crate) fn is_confirmed(&mut self, vocabulary: &Vocabulary, server: &str, lacking: i64) -> bool {
         self.learned.as_mut().is_none_or(|learned| vocabulary.confirm(learned, server, lacking))
     }
 

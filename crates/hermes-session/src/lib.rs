@@ -31,6 +31,7 @@ pub mod marks;
 mod message;
 mod message_state;
 pub mod needles;
+mod percent;
 mod preview;
 pub mod recap;
 pub mod replay;
@@ -73,6 +74,7 @@ pub use listing::{
 pub use marks::{MarkStore, Marks, Tag};
 pub use message::{Fault, Message, MessageBody, NewMessage, Role};
 pub use message_state::{MessageState, StateCounts};
+pub use percent::{percent_decoded, percent_encoded};
 pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;
 pub use scope::Scope;

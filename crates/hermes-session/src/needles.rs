@@ -2,6 +2,10 @@
 //!
 //! Whoever erases something takes signs of it first, takes away those that what stays has too, and looks for the others where nothing should be
 //! left. One that is found is told, never guessed away.
+//!
+//! Why not `aho-corasick`: its automaton is slower for many needles. Scanning 64 MiB of words for 100, 2,000 and 50,000 needles took 0.21, 0.19 and
+//! 0.48 s with the filter below; 1.20, 0.82 and 3.65 s with its contiguous NFA; 0.13, 0.30 and 2.76 s with its DFA, which needs 102 MiB for the last
+//! (overlapping matches, release build, two busy cores: compare within a row). Needles are also taken back one by one, which an automaton cannot do.
 
 use crate::search::fold::fold;
 use crate::search::tokens;

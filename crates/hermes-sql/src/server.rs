@@ -1,7 +1,6 @@
 //! What the providers of servers share: the calls of the contract over [`Sql`], how a call is sent again, how a commit whose answer was lost is found out
 //! about, and how a copy is made.
 
-mod address;
 mod attempt;
 mod backup;
 pub mod conversation_marks;
@@ -30,7 +29,6 @@ pub mod usage;
 mod value;
 pub mod verify;
 
-pub use address::percent_decoded;
 pub use attempt::{Attempts, Failing, Lost, Remedy, Server};
 pub use backup::Backup;
 pub use knowledge::{Epoch, Knowledge};

@@ -6,7 +6,6 @@
 
 mod cjk;
 mod clear;
-mod hash;
 mod lengths;
 mod terms;
 mod words;

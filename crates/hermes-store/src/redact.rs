@@ -1,5 +1,6 @@
 //! Server URLs as they may be shown: with `***` where a password is, or may be.
 
+use hermes_session::percent_decoded;
 use std::borrow::Cow;
 
 /// The URL without its passwords.
@@ -44,26 +45,12 @@ fn without_secret_parameters(tail: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{place}?{}", parameters.collect::<String>()))
 }
 
-/// Whether a parameter of this name is a password: `password`, `sslpassword`, `passwd`, `pwd` and their like.
+/// Returns whether a parameter may be a password: `password`, `sslpassword`, `passwd`, `pwd` and their like, or a name that cannot be decoded.
 fn is_secret(name: &str) -> bool {
-    let name = percent_decoded(name).to_ascii_lowercase();
-    ["pass", "pwd", "secret", "token", "key"].iter().any(|word| name.contains(word)) && name != "sslkey"
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let byte = match (first, tail) {
-            (b'%', [high, low, ..]) => {
-                std::str::from_utf8(&[*high, *low]).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok())
-            }
-            _ => None,
-        };
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decoded(name).is_none_or(|name| {
+        let name = name.to_ascii_lowercase();
+        ["pass", "pwd", "secret", "token", "key"].iter().any(|word| name.contains(word)) && name != "sslkey"
+    })
 }
 
 #[cfg(test)]
@@ -85,6 +72,7 @@ mod tests {
         check("postgresql://h/d?user=ada&password=pw&x=1", "postgresql://h/d?user=ada&password=***&x=1");
         check("postgresql://h/d?%70assword=pw;sslpassword=b", "postgresql://h/d?%70assword=***;sslpassword=***");
         check("postgresql://ada@h/d?PASSWORD=", "postgresql://ada@h/d?PASSWORD=***");
+        check("postgresql://h/d?%zz=pw&%ff=pw&x=%zz", "postgresql://h/d?%zz=***&%ff=***&x=%zz");
     }
 
     #[test]

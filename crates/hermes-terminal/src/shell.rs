@@ -1,13 +1,14 @@
 //! Words of commands that a person can paste into a shell.
 
-/// Returns a text quoted as one word of a POSIX shell, if it needs quotes.
+use shlex::try_quote;
+use std::borrow::Cow;
+
+/// Quotes a word for a shell: bash, zsh and fish take it alike. A line break stays, inside the quotes. A NUL is dropped, because no program
+/// can be given one.
 pub fn shell_word(text: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "/._-:@%+,=".contains(character);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    let text = text.replace('\0', "");
+    // Fails for a NUL alone.
+    try_quote(&text).map_or_else(|_| String::new(), Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -19,10 +20,14 @@ mod tests {
         for (text, expect) in [
             ("/tmp/a-b", "/tmp/a-b"),
             ("a b", "'a b'"),
-            ("it's", r"'it'\''s'"),
+            ("it's", r#""it's""#),
+            ("it's $5", r#""it's "'$5'"#),
+            (r"a\b", r#""a\\b""#),
             ("", "''"),
-            ("大别山", "大别山"),
+            ("大别山", "'大别山'"),
             ("#4", "'#4'"),
+            ("a\nb", "'a\nb'"),
+            ("a\0b", "ab"),
         ] {
             assert_eq!(shell_word(text), expect);
         }

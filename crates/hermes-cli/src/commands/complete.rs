@@ -1,7 +1,9 @@
 //! `hermes __complete`: what the scripts of `hermes completions` ask for each time somebody presses the key.
 //!
-//! The words come from the same types as the help. It is our own hundred lines and not `clap_complete`: the stable part of that knows no
-//! stored values, and the other one does not quote a title with a blank for bash.
+//! The words come from the same types as the help.
+//!
+//! Why not the dynamic completion of `clap_complete` (4.6, feature `unstable-dynamic`): its script for bash prints candidates unquoted, so that a
+//! title with a blank becomes two words, and hands over the typed word with its quotes and backslashes. The script of ours does both.
 
 use crate::args::Args;
 use crate::context::{Access, Context, OpenStore};

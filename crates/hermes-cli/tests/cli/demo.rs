@@ -44,7 +44,7 @@ fn the_tour_at_80_columns() {
                          >>>billing.new_queue<<<. ## Remaining worker.rs (14
                          places), then mail. --- END OF CONTEXT SUMMARY ---
 
-    $ hermes sessions search 羽绒服
+    $ hermes sessions search '羽绒服'
     1 大别山徒步计划  6m ago · telegram · [GATEWAY ID]
       ◆ Hermes  4m ago  第一天：天堂寨景区 → 哲人峰，约 9 公里，住山上客栈。 第二
                         天：白马大峡谷慢慢走下来，约 7 公里，下午三点前能到停车场。

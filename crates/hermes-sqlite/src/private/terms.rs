@@ -10,9 +10,9 @@
 //! each would be a new one. The messages that have these, as a person reads them, are in `hx_term_unlisted` and have to be looked through.
 
 use super::Document;
-use super::hash::Seeded;
 use super::words::{self, MAX_WORD};
 use crate::error::Failure;
+use foldhash::fast::RandomState;
 use hermes_session::script::{is_paired, is_run};
 use hermes_session::search::fold::fold;
 use hermes_session::search::tokens;
@@ -35,8 +35,9 @@ const BLOCK: usize = 16;
 
 /// Adds the words of messages; how many tokens each message has, as FTS5 counts.
 pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<Vec<usize>, Failure> {
-    let mut words: HashSet<&[u8], Seeded> = HashSet::with_hasher(Seeded::new());
-    let mut escaped: HashSet<Escaped<'_>, Seeded> = HashSet::with_hasher(Seeded::new());
+    // A batch has tens of thousands of words, so the hasher counts. It is seeded at random, and no hash is ever stored.
+    let mut words: HashSet<&[u8], RandomState> = HashSet::default();
+    let mut escaped: HashSet<Escaped<'_>, RandomState> = HashSet::default();
     let (mut counts, mut rest, mut unlisted) = (Vec::with_capacity(documents.len()), Vec::new(), Vec::new());
     for (place, document) in documents.iter().enumerate() {
         let mut beyond = Vec::new();

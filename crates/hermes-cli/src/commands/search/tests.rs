@@ -99,7 +99,7 @@ fn the_next_page_is_asked_for_with_the_same_options() {
         command,
         "hermes sessions search --home h --source cli --source cron --exclude-source x --role user --tag w --since 3d \
          --until '2026-01-31 10:00' --user u --session 'a b' --title t --model m --limit 5 --offset 10 --newest --exact --context \
-         -- rm -rf 'it'\\''s'"
+         -- rm -rf \"it's\""
     );
 }
 

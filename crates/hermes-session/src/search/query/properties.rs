@@ -103,16 +103,9 @@ proptest! {
 fn random_texts_are_questions() {
     let count = std::env::var("HERMES_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000u64);
     for seed in 0..count {
-        // A sequence of numbers that looks random and is the same each time (splitmix64).
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut next = |below: usize| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((mixed ^ (mixed >> 31)) % below as u64) as usize
-        };
-        let length = next(60);
-        let text: String = (0..length).map(|_| BITS[next(BITS.len())]).collect();
+        let mut random = fastrand::Rng::with_seed(seed);
+        let length = random.usize(..60);
+        let text: String = (0..length).map(|_| BITS[random.usize(..BITS.len())]).collect();
         check_text(&text);
     }
 }
