@@ -71,6 +71,7 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
     match change(database, path) {
         Ok(told) => {
             database.execute_batch("COMMIT")?;
+            tracing::info!(found = ?found, "store brought into use");
             if matches!(found, State::Adopted { .. } | State::Guest { .. }) {
                 let added = side_objects(database)?.saturating_sub(before);
                 notices.push(Notice::Adopted { added, copy });
@@ -178,11 +179,13 @@ fn side_objects(database: &Database) -> Result<u64, Failure> {
 /// Keeps a copy of a file as it is before we change it, if there is room.
 pub(crate) fn keep_copy(database: &rusqlite::Connection, path: &Path, version: i64) -> Result<CopyBefore, Failure> {
     if !copy::has_room(database, path)? {
+        tracing::warn!(version, "no room for a copy before the file is altered");
         return Ok(CopyBefore::NoRoom);
     }
     copy::clear_away(path);
     let name = copy::kept_name(path, version);
     copy::verified(database, &name)?;
+    tracing::info!(version, copy = ?name, "copy kept before the file is altered");
     Ok(CopyBefore::Kept(name))
 }
 

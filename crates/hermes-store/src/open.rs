@@ -7,6 +7,7 @@ use hermes_session::{Store, StoreError};
 use hermes_sqlite::{Adopt, Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::{debug, info};
 
 /// How to open a store.
 #[derive(Debug, Clone)]
@@ -101,10 +102,15 @@ pub async fn open_and_index(
 ) -> Result<Arc<dyn Store>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) if !options.read_only => {
+            info!(url = url.to_string(), "opening a store and indexing its backlog");
             let store = SqliteStore::open(path, &sqlite_options(options))?;
             // Read-only folders and the like: nothing can be indexed there.
             match store.finish_indexing(progress).await {
-                Ok(()) | Err(StoreError::ReadOnly { .. }) => Ok(Arc::new(store)),
+                Ok(()) => Ok(Arc::new(store)),
+                Err(StoreError::ReadOnly { .. }) => {
+                    debug!("backlog not indexed: the store can't be written");
+                    Ok(Arc::new(store))
+                }
                 Err(error) => Err(error),
             }
         }
@@ -123,6 +129,7 @@ fn sqlite_options(options: &OpenOptions) -> SqliteOptions {
 /// # Errors
 /// Whatever the provider says. A store that can't be used is an error; no other takes its place.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
+    info!(url = url.to_string(), read_only = options.read_only, "opening a store");
     match url {
         StoreUrl::Sqlite(path) => Ok(Arc::new(SqliteStore::open(path, &sqlite_options(options))?)),
         StoreUrl::Postgresql(server) => {

@@ -180,6 +180,7 @@ const DROP_TRIGGERS: &str = "DROP TRIGGER IF EXISTS hx_built_delete; DROP TRIGGE
 
 /// Puts the new indexes in the place of the old ones.
 fn swap(database: &Database) -> Result<(), Failure> {
+    tracing::info!("rebuilt search indexes take the place of the old ones");
     database.execute_batch(DROP_TRIGGERS)?;
     for index in INDEXES {
         super::drop_triggers(database, index)?;
