@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod context;
 mod error;
+mod logging;
 mod resolve;
 mod stop;
 mod transcripts;
@@ -46,6 +47,9 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
         ui.help(&Args::command().render_help())?;
         return Ok(ExitCode::SUCCESS);
     };
+    if let Some(filter) = logging::filter(args.verbose, &environment)? {
+        logging::start(filter, std::io::stderr);
+    }
     let context = Context { flags: args.place.flags(), environment, ui: ui.clone(), now: clock::now() };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

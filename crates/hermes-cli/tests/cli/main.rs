@@ -18,6 +18,7 @@ mod export;
 mod import;
 mod insights;
 mod list;
+mod logging;
 mod looking;
 mod man;
 mod marks;
@@ -283,8 +284,10 @@ fn nothing_asked_is_help() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help     Print help
-      -V, --version  Print version
+      -v, --verbose...  Log to stderr what the store does: -v for info, -vv for
+                        debug, -vvv for trace [default: $HERMES_LOG]
+      -h, --help        Print help
+      -V, --version     Print version
 
     Where sessions are:
           --home <DIR>  The folder of state.db and config.yaml [default:
