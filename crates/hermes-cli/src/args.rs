@@ -21,6 +21,9 @@ static VERSION: LazyLock<String> =
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+    /// Log to stderr what the store does: -v for info, -vv for debug, -vvv for trace [default: $HERMES_LOG]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 900)]
+    pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

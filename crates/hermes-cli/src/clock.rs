@@ -4,6 +4,12 @@ use hermes_session::Timestamp;
 use hermes_terminal::time::Now;
 use jiff::tz::TimeZone;
 
+/// Returns the time for a line of the log.
+#[expect(clippy::disallowed_methods, reason = "everything else is told the time by this")]
+pub(crate) fn log_time() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
+
 /// The moment it is, where the person is.
 #[expect(clippy::disallowed_methods, reason = "everything else is told the time by this")]
 pub(crate) fn now() -> Now {

@@ -7,6 +7,7 @@ mod commands;
 mod context;
 mod error;
 mod exporting;
+mod logging;
 mod reports;
 mod resolve;
 mod searching;
@@ -54,6 +55,9 @@ fn run(environment: Environment, ui: &Ui) -> Result<ExitCode, CliError> {
         ui.help(&Args::command().render_help())?;
         return Ok(ExitCode::SUCCESS);
     };
+    if let Some(filter) = logging::filter(args.verbose, &environment)? {
+        logging::start(filter, std::io::stderr);
+    }
     let workspace = Arc::new(Workspace::new(args.place.flags(), environment).indexing_at_close(index_at_close(ui)));
     let context = Context { workspace, ui: ui.clone(), now: clock::now() };
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -15,6 +15,8 @@ pub const NO_COLOR: &str = "NO_COLOR";
 pub const HERMES_MCP_TOKEN: &str = "HERMES_MCP_TOKEN";
 /// What resumes a session in place of the agent's `hermes --resume`; the id comes behind it.
 pub const HERMES_RESUME: &str = "HERMES_RESUME";
+/// What is logged to stderr: a level, or `target=level` pairs.
+pub const HERMES_LOG: &str = "HERMES_LOG";
 /// The width of the terminal, where it can't be asked.
 pub const COLUMNS: &str = "COLUMNS";
 /// Its height, likewise.

@@ -28,7 +28,10 @@ impl ConfigFile {
     pub fn read(home: &Path) -> Result<Option<Self>, ConfigError> {
         let path = home.join(FILE_NAME);
         match std::fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(Self { path, text })),
+            Ok(text) => {
+                tracing::debug!(?path, bytes = text.len(), "read config.yaml");
+                Ok(Some(Self { path, text }))
+            }
             // A home that is a file has no config either; whoever opens the store says what is wrong with it.
             Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
                 Ok(None)

@@ -13,8 +13,8 @@ const MAX_LINES: usize = 600;
 
 /// How many packages of others we build on. May be raised by hand, with a reason: the driver of PostgreSQL, its pool and TLS brought ninety,
 /// that of MySQL sixty, twenty of them for names of hosts in any script; the MCP server and HTTP for it thirty; drawing on a whole
-/// screen and reading its keys seventeen.
-const MAX_PACKAGES: usize = 340;
+/// screen and reading its keys seventeen; writing the log four.
+const MAX_PACKAGES: usize = 344;
 
 const LICENCES: [&str; 12] = [
     "MIT",

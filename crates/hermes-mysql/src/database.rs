@@ -11,6 +11,7 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::debug;
 
 /// The two kinds of server. What only one of them knows is asked for by this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +133,8 @@ impl Database {
                 drop(Object::take(object));
                 if failure.remedy() == Remedy::Reconnect {
                     // The others are as dead.
-                    self.pool.retain(|_, _| false);
+                    let dropped = self.pool.retain(|_, _| false).removed.len();
+                    debug!(op, dropped, error = failure.code(), "server gone; pooled connections dropped");
                 }
                 Err(failure)
             }
@@ -172,7 +174,8 @@ impl Server for Database {
         transaction.roll_back(&self.marks, remedy != Remedy::Reconnect).await;
         if remedy == Remedy::Reconnect {
             // The others are to the same server, which is gone, or does not take what is written any more.
-            self.pool.retain(|_, _| false);
+            let dropped = self.pool.retain(|_, _| false).removed.len();
+            debug!(dropped, "server gone or read-only; pooled connections dropped");
         }
     }
 

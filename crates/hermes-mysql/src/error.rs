@@ -75,6 +75,15 @@ fn is_too_large(error: &Error) -> bool {
     }
 }
 
+/// Describes an error for the log.
+fn error_code(error: &Error) -> String {
+    match error {
+        Error::Server(error) => format!("error {}", error.code),
+        Error::Io(_) => "connection failed".to_owned(),
+        _ => "error of the driver".to_owned(),
+    }
+}
+
 /// Whether the server did not do what it was asked, and lives to say so.
 fn is_refusal(error: &Error) -> bool {
     matches!(error, Error::Server(error) if !code::LAST_BREATHS.contains(&error.code))

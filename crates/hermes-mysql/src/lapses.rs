@@ -14,6 +14,7 @@ use hermes_sql::server::{Epoch, Fields as _, Sql as _, among};
 use hermes_sql::{job, values};
 use mysql_async::Error;
 use std::time::Duration;
+use tracing::{debug, warn};
 
 /// Two starts of one server that are no further apart are one, in seconds: it tells for how long it is up, not since when. So none is noted that might be
 /// taken for the next one.
@@ -109,11 +110,16 @@ async fn compared(transaction: &Transaction) -> Result<Vec<i64>, Failure> {
 pub(crate) async fn look(database: &Database) {
     const OP: &str = "compare the index with the table";
     let is_noted: Result<bool, StoreError> = job!(database, Purpose::Read, OP, |transaction| is_noted(transaction));
+    if is_noted.is_err() {
+        debug!("not known whether the search index was compared with the table");
+    }
     if matches!(is_noted, Ok(false)) {
         let mended: Result<Option<Epoch>, StoreError> =
             job!(database, Purpose::write_much(&[]), OP, |transaction| mend(transaction));
-        if let Ok(Some(epoch)) = mended {
-            database.vocabulary.note_whole(epoch);
+        match mended {
+            Ok(Some(epoch)) => database.vocabulary.note_whole(epoch),
+            Ok(None) => debug!("comparison of the search index with the table took too long"),
+            Err(_) => debug!("search index not compared with the table; each search does it"),
         }
     }
 }
@@ -131,6 +137,9 @@ async fn mend(transaction: &Transaction) -> Result<Option<Epoch>, Failure> {
         Err(Failure::Driver(Error::Server(error))) if code::TIMED_OUT.contains(&error.code) => return Ok(None),
         other => other?,
     };
+    if !lost.is_empty() {
+        warn!(messages = lost.len(), "the server's search index lost messages; listing them again");
+    }
     for lot in lost.chunks(LOT) {
         let (condition, values) = among("message_id", 1, lot.iter().copied());
         // A row gets another number when its words change. A blank changes nothing else.

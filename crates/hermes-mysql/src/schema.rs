@@ -195,6 +195,7 @@ async fn migrate(conn: &mut Object, database: &Database) -> Result<i32, Failure>
         let done = "UPDATE hx_migration SET applied_at = utc_timestamp() WHERE number = ?";
         conn.exec_drop(done, (migration.number,)).await?;
         last = migration.number;
+        tracing::info!(number = migration.number, name = migration.name, "migration applied");
     }
     Ok(last)
 }

@@ -3,14 +3,17 @@
 use crate::error::Failure;
 use crate::transaction::Transaction;
 use hermes_session::Room;
-use hermes_sql::server::{Fields as _, Sql as _};
+use hermes_sql::server::{Failing as _, Fields as _, Sql as _};
 use hermes_sql::values;
 
 /// What the tables of the store take, as the server counts it: its lists of words are not among them. Its log is that of all its databases, so that it
 /// is not told.
 pub(crate) async fn room(transaction: &Transaction) -> Result<Room, Failure> {
     // Counted anew, if that may be: a server remembers for long what a table took. It ends the transaction, in which nothing was done.
-    _ = transaction.batch("ANALYZE NO_WRITE_TO_BINLOG TABLE messages, sessions, hx_search, hx_term").await;
+    let analyzed = transaction.batch("ANALYZE NO_WRITE_TO_BINLOG TABLE messages, sessions, hx_search, hx_term").await;
+    if let Err(failure) = analyzed {
+        tracing::debug!(error = failure.code(), "tables not analyzed; sizes may be old");
+    }
     let row = transaction
         .one(
             "SELECT CAST(coalesce(sum(data_length + index_length + data_free), 0) AS SIGNED), \

@@ -15,6 +15,15 @@ impl Failure {
     }
 }
 
+/// Describes an error for the log.
+fn error_code(error: &tokio_postgres::Error) -> String {
+    match error.code() {
+        Some(state) => format!("SQLSTATE {}", state.code()),
+        None if error.is_closed() => "connection closed".to_owned(),
+        None => "no answer of the server".to_owned(),
+    }
+}
+
 /// Whether the server did not do what it was asked, and lives to say so.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))

@@ -182,6 +182,7 @@ async fn migrate(client: &mut Object, database: &Database, patience: Duration) -
             transaction.batch_execute(migration.sql).await?;
             let record = "INSERT INTO hx_migration (number, name) VALUES ($1, $2)";
             transaction.execute(record, &[&migration.number, &migration.name]).await?;
+            tracing::info!(number = migration.number, name = migration.name, "migration applied");
             last = migration.number;
         }
         transaction.commit().await?;

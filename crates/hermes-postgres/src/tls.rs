@@ -43,8 +43,12 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, Invalid> {
                 roots.add(certificate.map_err(|error| unreadable(&error))?).map_err(|error| unreadable(&error))?;
             }
         }
-        // One that can't be read does not keep the others from being used.
-        None => _ = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs),
+        None => {
+            let found = rustls_native_certs::load_native_certs();
+            // The others serve without those that can't be read.
+            let (added, ignored) = roots.add_parsable_certificates(found.certs);
+            tracing::debug!(added, ignored, errors = found.errors.len(), "certificates of the system loaded");
+        }
     }
     match roots.is_empty() {
         true => {

@@ -192,6 +192,7 @@ fn prove(
     let (rewritten, words_left) = rewrite(path, &signs)?;
     tell(ErasePhase::Scanning);
     let scanned = scan::files(path, &signs)?;
+    tracing::info!(?rewritten, words_left, bytes = scanned.bytes, files_left = scanned.left.len(), "erased");
     let (needles, words) = signs.count();
     Ok(Erased {
         deleted,
@@ -248,7 +249,9 @@ fn checkpointed(path: &Path) -> Result<Connection, StoreError> {
     file::run(path, REWRITE, WAIT, || {
         let open = file::open_beside(path)?;
         // A reader keeps the WAL as it is: the answer `InUse` says so.
-        _ = open.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if let Err(error) = open.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+            tracing::debug!(code = ?error.sqlite_error_code(), "WAL not truncated");
+        }
         Ok(open)
     })
 }

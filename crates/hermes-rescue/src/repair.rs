@@ -62,6 +62,8 @@ pub async fn repair(
     let scratch = work.folder.join("rows.db");
     let read = salvage(path, &scratch, &mut |done, total| watch(RepairPhase::Reading, done, total))?;
     let mut salvage = read.ok_or(TransferError::Stopped)?;
+    let Salvage { pages, damaged, wal_frames, damaged_frames, stray_rows, has_guessed, .. } = salvage;
+    tracing::info!(pages, damaged, wal_frames, damaged_frames, stray_rows, has_guessed, "damaged file salvaged");
     // Brought to disk at the end, before it gets its name.
     let options = SqliteOptions { background: false, synchronous: Synchronous::Normal, ..SqliteOptions::default() };
     let made = work.folder.join("store.db");
@@ -190,7 +192,9 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        _ = std::fs::remove_dir_all(&self.folder);
+        if let Err(error) = std::fs::remove_dir_all(&self.folder) {
+            tracing::warn!(folder = ?self.folder, %error, "folder with salvaged rows not removed");
+        }
     }
 }
 

@@ -62,6 +62,7 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
     })?;
     stage.verify(backup).await?;
     let kept = blocking(path, || if is_there { replace(path, &stage, kept).map(Some) } else { put(path, &stage) })?;
+    tracing::info!(sessions = copied.sessions, messages = copied.messages, "backup restored");
     // The content was verified before it was written.
     clear_damage(path)?;
     Ok(BackupRestored { kept, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
@@ -119,7 +120,12 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         for suffix in ["", "-wal", "-shm", "-journal"] {
-            _ = std::fs::remove_file(beside(&self.path, suffix));
+            match std::fs::remove_file(beside(&self.path, suffix)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    tracing::warn!(suffix, %error, "copy of the backup not removed");
+                }
+                _ => {}
+            }
         }
     }
 }

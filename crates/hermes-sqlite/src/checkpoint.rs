@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tracing::{debug, error, trace, warn};
 
 /// So many frames of the log that are not in the file yet are worth a fold: SQLite's own number.
 const FRAMES: i64 = 1_000;
@@ -77,9 +78,13 @@ impl Folder {
         let Ok(Some(frames)) = Frames::after(database, "PRAGMA wal_checkpoint(NOOP)") else { return };
         self.page = self.page.or_else(|| page_size(database).ok());
         let due = frames.log - frames.folded >= FRAMES || self.page.is_some_and(|page| frames.is_long(page));
-        if due && queue.claim_fold(SPAN) && self.wake().is_err() {
+        if due
+            && queue.claim_fold(SPAN)
+            && let Err(error) = self.wake()
+        {
             // Without a thread SQLite has to do it in the middle of somebody's commit.
-            _ = database.pragma_update(None, "wal_autocheckpoint", FRAMES);
+            let is_left_to_sqlite = database.pragma_update(None, "wal_autocheckpoint", FRAMES).is_ok();
+            warn!(%error, is_left_to_sqlite, "no thread for checkpoints");
         }
     }
 
@@ -103,7 +108,9 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if let Some((orders, thread)) = self.thread.take() {
             drop(orders);
-            _ = thread.join();
+            if thread.join().is_err() {
+                error!("the checkpoint thread panicked");
+            }
         }
     }
 }
@@ -120,6 +127,11 @@ fn fold_all(store: &Path, orders: &Receiver<()>) {
         }
         let outcome = open(store, &mut database).and_then(|database| fold(database, store, &mut queue));
         queue.leave();
+        match &outcome {
+            Ok(true) => trace!("checkpoint done"),
+            Ok(false) => debug!("WAL still long: readers are in the way"),
+            Err(failure) => warn!(error = failure.code(), "checkpoint failed"),
+        }
         again = match outcome {
             Ok(true) => None,
             // A failure is not for long, or the next commit meets it too, and tells.

@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 thread_local! {
     /// Until when the statement that runs on this thread may wait for a lock.
@@ -79,6 +80,7 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
     let to_read = |reader, access| {
         let notices =
             if access == Access::ReadOnly(ReadOnlyReason::NotWritable) { vec![Notice::ReadOnly] } else { vec![] };
+        debug!(?path, ?access, took = ?start.elapsed(), "store opened for reading");
         Ok(Opened { writer: None, reader: Some(reader), access, notices, queue: Queue::of(path) })
     };
     if options.read_only || place::is_read_only(path) {
@@ -99,7 +101,9 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let database = Database::new(connect(path, flags).map_err(|error| failed(error.into()))?);
-    prepare(database, path, options, start + options.wait).map_err(failed)
+    let opened = prepare(database, path, options, start + options.wait).map_err(failed)?;
+    debug!(?path, took = ?start.elapsed(), "store opened for writing");
+    Ok(opened)
 }
 
 fn prepare(database: Database, path: &Path, options: &SqliteOptions, deadline: Instant) -> Result<Opened, Failure> {

@@ -38,8 +38,11 @@ pub fn plain(source: &Connection, target: &Path) -> Result<(), Failure> {
     placed(target, |part| {
         let mut copy = connection::open_new(part)?;
         Backup::new(source, &mut copy)?.step(-1)?;
-        // It stands alone, unless it is too damaged to say so.
-        _ = copy.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0));
+        // A damaged copy may refuse; SQLite would then look for a WAL beside it.
+        if let Err(error) = copy.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))
+        {
+            tracing::warn!(error = crate::error::code(&error), "copy keeps its journal mode");
+        }
         copy.close().map_err(|(_, error)| error)?;
         let synced = std::fs::File::open(part).and_then(|file| file.sync_all());
         synced.map_err(|error| refused(part, &format!("can't be written: {error}"), "free some room"))
@@ -59,7 +62,7 @@ fn placed<T>(target: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> R
         Ok(made)
     });
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        _ = std::fs::remove_file(crate::place::beside(&part, suffix));
+        crate::place::remove(&crate::place::beside(&part, suffix));
     }
     outcome
 }
@@ -163,7 +166,7 @@ pub(crate) fn clear_away(path: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with(&prefix) && name.contains(".part-") {
-            _ = std::fs::remove_file(entry.path());
+            crate::place::remove(&entry.path());
         }
     }
 }
@@ -171,7 +174,9 @@ pub(crate) fn clear_away(path: &Path) {
 pub(crate) fn sync_folder(path: &Path) {
     if let Some(folder) = path.parent().and_then(|folder| std::fs::File::open(folder).ok()) {
         // Where folders can't be synced, the copy is still on disk under its name once the system writes it.
-        _ = folder.sync_all();
+        if let Err(error) = folder.sync_all() {
+            tracing::debug!(%error, "folder not synced");
+        }
     }
 }
 

@@ -142,13 +142,16 @@ impl Damage {
 
     /// Notes damage for good.
     pub(crate) fn note(&self, what: String) {
+        tracing::error!("the agent's tables are damaged; this process writes nothing more");
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
     }
 }
 
 /// Keeps SQLite from copying the WAL into a damaged file when the last connection closes.
 pub(crate) fn stop_checkpoints(database: &Database) {
-    _ = database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    if let Err(error) = database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) {
+        tracing::warn!(error = crate::error::code(&error), "checkpoint on close not switched off");
+    }
 }
 
 /// Checks the agent's tables and their own indexes. Returns what is wrong with the first that is not sound. An index of ours on one of these
@@ -168,8 +171,8 @@ pub(crate) fn in_agents_tables(database: &Database) -> Option<String> {
                 }
             }
             Err(error) if crate::error::is_damage(&error) => return Some(format!("table {table}: {error}")),
-            // The check itself could not be made: that says nothing about the file.
-            Err(_) => {}
+            // The check itself failed: that says nothing about the file.
+            Err(error) => tracing::debug!(table, error = crate::error::code(&error), "table not checked"),
         }
     }
     None

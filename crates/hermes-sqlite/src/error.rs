@@ -80,7 +80,27 @@ pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
+/// Describes an error of SQLite for the log by its number: its text may quote stored text.
+pub(crate) fn code(error: &rusqlite::Error) -> String {
+    match error.sqlite_error() {
+        Some(code) => format!("sqlite {} ({:?})", code.extended_code, code.code),
+        None => "not an error of SQLite".to_owned(),
+    }
+}
+
 impl Failure {
+    /// Describes the failure for the log, without stored text.
+    pub(crate) fn code(&self) -> String {
+        match self {
+            Self::Sqlite(error) | Self::Elsewhere(error) | Self::Leftover { error, .. } => code(error),
+            Self::Store(_) => "refused".to_owned(),
+            Self::Damaged(_) => "stored data is damaged".to_owned(),
+            Self::Late { .. } => "deadline passed".to_owned(),
+            Self::InDoubt(_) => "outcome unknown".to_owned(),
+            Self::Broken(_) => "an earlier write could not be synced".to_owned(),
+        }
+    }
+
     /// Whether somebody else is in the way, so that trying again may help.
     pub(crate) fn is_passing(&self) -> bool {
         let code = match self {

@@ -1,6 +1,6 @@
 //! Access to a store's file past the contract, for `hermes-rescue`: opening, copying, and the stored forms it has to know.
 //!
-//! Everything else uses [`SqliteStore`](crate::SqliteStore). Items here may change with the file format; a caller must keep the rules of this
+//! Everything else uses [`SqliteStore`]. Items here may change with the file format; a caller must keep the rules of this
 //! crate: `connection.rs` opens every SQLite connection, and a file that this process has open as a store is never opened past SQLite.
 
 mod salvaged;

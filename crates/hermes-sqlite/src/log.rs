@@ -71,8 +71,10 @@ impl Durability {
             Synchronous::Normal => Self::Later,
             Synchronous::Full => match Log::open(store, settings.sync) {
                 Ok(log) => Self::After(log),
-                // SQLite goes on doing it.
-                Err(_) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "WAL not opened; SQLite syncs it within each commit");
+                    return;
+                }
             },
         };
         if database.pragma_update(None, "synchronous", "NORMAL").is_ok() {

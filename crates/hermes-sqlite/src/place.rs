@@ -114,6 +114,16 @@ pub(crate) fn may_have_hot_journal(path: &Path) -> bool {
     has_content(&beside(path, "-journal"))
 }
 
+/// Removes a file, if it is there. A failure is only logged.
+pub(crate) fn remove(path: &Path) {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(?path, %error, "file not removed");
+        }
+        _ => {}
+    }
+}
+
 /// Returns a path with a suffix appended to its file name.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -128,8 +138,10 @@ pub(crate) fn mend_mode(path: &Path) -> Option<Notice> {
         return None;
     }
     for suffix in ["", "-wal", "-shm"] {
-        // A log that is not there, or a file that is somebody else's, stays as it is.
-        _ = std::fs::set_permissions(beside(path, suffix), std::fs::Permissions::from_mode(0o600));
+        // A missing WAL, or another user's file, stays as it is.
+        if let Err(error) = std::fs::set_permissions(beside(path, suffix), std::fs::Permissions::from_mode(0o600)) {
+            tracing::debug!(suffix, %error, "mode of a file of the store not changed");
+        }
     }
     let mended = std::fs::symlink_metadata(path).ok()?.permissions().mode() & 0o077 == 0;
     mended.then(|| Notice::ModeMended(path.to_owned()))

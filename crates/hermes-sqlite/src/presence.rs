@@ -99,7 +99,7 @@ pub(crate) fn holders(store: &Path) -> Vec<u32> {
 
 /// Removes the file. Only for whoever has the store alone.
 pub(crate) fn remove(store: &Path) {
-    _ = std::fs::remove_file(place(store));
+    crate::place::remove(&place(store));
 }
 
 fn place(store: &Path) -> PathBuf {

@@ -19,6 +19,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tracing::{debug, trace, warn};
 
 /// Those who hold SQLite's lock without a turn in the queue.
 const OUTSIDER: &str = "a program that takes no part in the queue (the Python agent, sqlite3 or the like)";
@@ -34,6 +35,9 @@ const LOOK: Duration = Duration::from_millis(100);
 const COURTESY: Duration = Duration::from_millis(20);
 /// How often they look meanwhile.
 const GLANCE: Duration = Duration::from_micros(200);
+
+/// A wait for a slot from which on it is logged as one.
+const LONG_WAIT: Duration = Duration::from_millis(50);
 
 /// The deadline passed before it was our turn.
 #[derive(Debug)]
@@ -100,14 +104,18 @@ impl Queue {
 
     /// Waits for our turn, which is ours until [`Queue::leave`]. `op` is what it is for, as a verb.
     pub(crate) fn enter(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
+        let start = Instant::now();
         let locked = self.lock(deadline, None)?;
+        report(op, start.elapsed(), &locked);
         self.begin(op, locked);
         Ok(())
     }
 
     /// The same, but takes no notice of a turn that does not end: SQLite's lock alone decides then.
     pub(crate) fn enter_or_pass(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
+        let start = Instant::now();
         let locked = self.lock(deadline, Some(self.stuck))?;
+        report(op, start.elapsed(), &locked);
         self.begin(op, locked);
         Ok(())
     }
@@ -181,8 +189,10 @@ impl Queue {
         turn.state.holder = None;
         if let Some(file) = turn.file {
             turn.state.write(&file);
-            // It can't fail on a file that is locked; if it did, closing the file would do it.
-            _ = file.unlock();
+            // Closing the file would unlock it too.
+            if let Err(error) = file.unlock() {
+                warn!(%error, "writers' queue not unlocked");
+            }
         }
         self.own = turn.state;
     }
@@ -264,7 +274,19 @@ pub(crate) fn remove(store: &Path) {
         found.is_file() && found.nlink() == 1 && (found.len() == 0 || state::LENGTHS.contains(&found.len()))
     };
     if std::fs::symlink_metadata(&place).is_ok_and(|found| is_ours(&found)) {
-        _ = std::fs::remove_file(place);
+        crate::place::remove(&place);
+    }
+}
+
+/// Logs how a slot was granted.
+fn report(op: &str, waited: Duration, locked: &Locked) {
+    match locked {
+        Locked::Yes(_) if waited < LONG_WAIT => trace!(op, ?waited, "writer slot granted"),
+        Locked::Yes(_) => debug!(op, ?waited, "writer slot granted after a wait"),
+        Locked::Never => trace!(op, "no writers' queue here; SQLite's lock alone decides"),
+        Locked::Stuck(holder) => {
+            warn!(op, ?waited, holder, "writer slot held for too long; SQLite's lock alone decides");
+        }
     }
 }
 

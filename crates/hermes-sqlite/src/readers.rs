@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tracing::{debug, error, warn};
 
 /// The most threads that read.
 const MOST: usize = 3;
@@ -113,8 +114,12 @@ impl Readers {
             let shared = Arc::clone(&self.shared);
             match spawn("hermes-reader", move || shared.read_all()) {
                 Ok(thread) => threads.push(thread),
-                Err(_) if threads.is_empty() => return,
-                Err(_) => {}
+                Err(error) => {
+                    warn!(%error, threads = threads.len(), "no further reader thread");
+                    if threads.is_empty() {
+                        return;
+                    }
+                }
             }
         }
         // The receiver lives as long as `shared` does.
@@ -126,7 +131,9 @@ impl Drop for Readers {
     fn drop(&mut self) {
         self.jobs = None;
         for thread in self.threads.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            _ = thread.join();
+            if thread.join().is_err() {
+                error!("a reader thread panicked");
+            }
         }
         self.shared.close(self.here.get_mut().unwrap_or_else(PoisonError::into_inner).database.as_ref());
     }
@@ -148,6 +155,9 @@ impl Shared {
         };
         if is_fit && let Some(database) = slot {
             return Ok(database);
+        }
+        if slot.is_some() {
+            debug!("connection reopened: the schema changed");
         }
         let database = slot.insert(self.note(self.open_new())?);
         match self.note(begin(database, need))? {
@@ -185,6 +195,7 @@ impl Shared {
             // A job that panics drops the sender of its answer, which tells whoever waits; the thread goes on, with a new connection.
             let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (job.run)(self.begin(&mut database, job.need))));
             if outcome.is_err() {
+                error!("a read panicked; its connection is reopened");
                 database = None;
             }
             self.busy.fetch_sub(1, Ordering::Relaxed);
@@ -215,8 +226,11 @@ pub(crate) fn finish<T>(database: &Database, work: impl FnOnce(&Database) -> Res
     let outcome = work(database);
     let end = database.prepare_cached("COMMIT").and_then(|mut statement| statement.execute([]));
     // A damaged index that was asked may fail at the end once more. What was read of the rest is right all the same.
-    if end.is_err() && !database.is_autocommit() {
-        database.execute_batch("ROLLBACK")?;
+    if let Err(error) = &end {
+        debug!(error = crate::error::code(error), "end of a read failed");
+        if !database.is_autocommit() {
+            database.execute_batch("ROLLBACK")?;
+        }
     }
     outcome
 }

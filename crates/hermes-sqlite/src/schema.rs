@@ -71,6 +71,7 @@ fn bring_into_use(database: &Database, path: &Path, state: &State) -> Result<Vec
     match change(database, path) {
         Ok(told) => {
             database.execute_batch("COMMIT")?;
+            tracing::info!(found = ?found, "store brought into use");
             if matches!(found, State::Adopted { .. } | State::Guest { .. }) {
                 // Where there are sessions, the index of lists is made a moment later.
                 let added =
@@ -183,11 +184,13 @@ pub(crate) fn objects(connection: &rusqlite::Connection) -> Result<Vec<String>, 
 /// Keeps a copy of a file as it is before we change it, if there is room.
 pub(crate) fn keep_copy(database: &rusqlite::Connection, path: &Path, version: i64) -> Result<CopyBefore, Failure> {
     if !copy::has_room(database, path)? {
+        tracing::warn!(version, "no room for a copy before the file is altered");
         return Ok(CopyBefore::NoRoom);
     }
     copy::clear_away(path);
     let name = copy::kept_name(path, version);
     copy::verified(database, &name)?;
+    tracing::info!(version, copy = ?name, "copy kept before the file is altered");
     Ok(CopyBefore::Kept(name))
 }
 

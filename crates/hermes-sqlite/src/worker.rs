@@ -66,6 +66,7 @@ impl<T: Send, F: FnMut(&Database) -> Result<T, Failure> + Send> WriteJob for Wri
     fn refuse(self: Box<Self>, why: Failure) {
         // A reason of its own comes first.
         let failure = self.outcome.and_then(Result::err).unwrap_or(why);
+        // The caller may be gone.
         _ = self.answer.send(Err(failure.into_store_error(Circumstances {
             op: self.op,
             waited: self.asked.elapsed(),
@@ -226,6 +227,7 @@ impl Workers {
         let run = Box::new(move |database: Result<&Database, Failure>| {
             let outcome = database
                 .and_then(|database| finish(database, work).inspect_err(|failure| damage.take_in(database, failure)));
+            // The caller may be gone.
             _ = answer.send(outcome.map_err(|failure| {
                 failure.into_store_error(Circumstances { op, waited: asked.elapsed(), location: &location })
             }));
@@ -249,8 +251,10 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.orders = None;
-        if let Some(writer) = self.writer.take() {
-            _ = writer.join();
+        if let Some(writer) = self.writer.take()
+            && writer.join().is_err()
+        {
+            tracing::error!("the writer thread panicked");
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::chores::{Background, Chores, LAST, Work};
 use crate::connection;
 use crate::damage::{self, Damage};
 use crate::database::{Blame, Database};
-use crate::error::Failure;
+use crate::error::{self, Failure};
 use crate::indexes;
 use crate::log::{Durability, Sync};
 use crate::options::{IndexAtClose, Synchronous};
@@ -17,6 +17,7 @@ use rusqlite::OptionalExtension as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
+use tracing::{debug, error, trace, warn};
 
 /// The most jobs that commit together.
 const GROUP: usize = 256;
@@ -180,6 +181,7 @@ impl Writer {
         // Not when the store is opened: who only reads has nothing to bring to disk.
         self.durability.settle(&self.database, &self.path, &self.settings);
         if let Err(late) = self.queue.enter_or_pass(jobs[0].op(), deadline) {
+            debug!(jobs = jobs.len(), holder = late.holder, "no writer slot before the deadline");
             return self.refuse_late(jobs, &|| Failure::Late { holder: late.holder.clone() });
         }
         if let Some(orders) = orders {
@@ -190,6 +192,7 @@ impl Writer {
             Err(error) => {
                 let holder = self.queue.other();
                 self.queue.leave();
+                debug!(op = jobs[0].op(), jobs = jobs.len(), error = error::code(&error), "transaction not begun");
                 if !is_busy(&error) {
                     jobs.into_iter().for_each(|job| job.refuse(repeatable(&error)));
                     return Vec::new();
@@ -218,8 +221,13 @@ impl Writer {
         }
         let mut rest = jobs.split_off(tried);
         match lost.map_or_else(|| self.commit(start), Err) {
-            Ok(()) => self.end(jobs, locked.elapsed() <= SHORT),
+            Ok(()) => {
+                trace!(op = jobs[0].op(), jobs = tried, held = ?locked.elapsed(), "committed");
+                self.end(jobs, locked.elapsed() <= SHORT);
+            }
             Err(error) => {
+                let (op, has_blame, error_code) = (jobs[0].op(), self.database.has_blame(), error::code(&error));
+                debug!(op, jobs = tried, has_blame, error = error_code, "transaction lost");
                 roll_back(&self.database);
                 self.queue.leave();
                 if tried > 1 {
@@ -260,10 +268,13 @@ impl Writer {
         connection::set_deadline(Duration::ZERO);
         let mut begun = self.database.prepare_cached(BEGIN)?.execute([]);
         if begun.as_ref().is_err_and(is_busy) {
+            let start = Instant::now();
+            debug!("waiting for a foreign writer");
             self.queue.wait_for_outsider(true);
             connection::set_deadline(deadline.saturating_duration_since(Instant::now()));
             begun = self.database.prepare_cached(BEGIN)?.execute([]);
             self.queue.wait_for_outsider(false);
+            debug!(waited = ?start.elapsed(), is_ours = begun.is_ok(), "waited for a foreign writer");
         }
         begun?;
         let start = Moment::now();
@@ -325,6 +336,7 @@ impl Writer {
                 jobs.into_iter().for_each(|job| job.answer());
             }
             Err(error) => {
+                error!(jobs = jobs.len(), %error, "commit not synced to disk; this process writes nothing more");
                 // The system may take what it could not write for written. To ask again would get a yes that means nothing.
                 jobs.into_iter().for_each(|job| job.refuse(Failure::InDoubt(error.to_string())));
                 self.broken = Some(error.to_string());
@@ -341,6 +353,7 @@ impl Writer {
             return false;
         }
         if self.broken.is_some() || self.queue.enter("keep the store in order", deadline).is_err() {
+            trace!("background work postponed: no writer slot");
             self.chores.put_off(Instant::now());
             return false;
         }
@@ -357,6 +370,11 @@ impl Writer {
         while outcome.is_err() && self.database.has_blame() {
             // Once more, with new indexes. They stay only if that helps, so no other write may begin with them.
             outcome = self.attempt(deadline, work);
+        }
+        match &outcome {
+            Ok(more) => trace!(?work, more, "background step"),
+            Err(failure) if failure.is_passing() => debug!(?work, error = failure.code(), "background step postponed"),
+            Err(failure) => warn!(?work, error = failure.code(), "background step failed"),
         }
         if let Err(failure) = &outcome {
             self.damage.take_in(&self.database, failure);
@@ -430,8 +448,10 @@ fn has_succeeded(database: &Database, job: &mut dyn WriteJob) -> Result<bool, ru
 }
 
 fn roll_back(database: &Database) {
-    if !database.is_autocommit() {
-        // If even this fails, the next BEGIN says so.
-        _ = database.execute_batch("ROLLBACK");
+    if !database.is_autocommit()
+        && let Err(error) = database.execute_batch("ROLLBACK")
+    {
+        // The next BEGIN fails too and reports it.
+        debug!(error = error::code(&error), "rollback failed");
     }
 }

@@ -7,6 +7,7 @@ use hermes_session::{Store, StoreError};
 use hermes_sqlite::{Adopt, IndexAtClose, Shrunk, SqliteOptions, SqliteStore, Synchronous};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::info;
 
 /// How to open a store.
 #[derive(Debug, Clone)]
@@ -103,6 +104,7 @@ fn sqlite_options(options: &OpenOptions) -> SqliteOptions {
 /// # Errors
 /// Whatever the provider says. A store that can't be used is an error; no other takes its place.
 pub async fn open(url: &StoreUrl, options: &OpenOptions) -> Result<Arc<dyn Store>, StoreError> {
+    info!(url = url.to_string(), read_only = options.read_only, "opening a store");
     match url {
         StoreUrl::Sqlite(path) => Ok(Arc::new(SqliteStore::open(path, &sqlite_options(options))?)),
         StoreUrl::Postgresql(server) => {

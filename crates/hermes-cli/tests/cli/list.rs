@@ -370,6 +370,10 @@ fn what_can_be_typed() {
           --json
               Prints one JSON object
 
+      -v, --verbose...
+              Log to stderr what the store does: -v for info, -vv for debug, -vvv
+              for trace [default: $HERMES_LOG]
+
       -h, --help
               Print help (see a summary with '-h')
 

@@ -20,6 +20,7 @@ mod import;
 mod indexing;
 mod insights;
 mod list;
+mod logging;
 mod looking;
 mod man;
 mod marks;
@@ -285,8 +286,10 @@ fn nothing_asked_is_help() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help     Print help
-      -V, --version  Print version
+      -v, --verbose...  Log to stderr what the store does: -v for info, -vv for
+                        debug, -vvv for trace [default: $HERMES_LOG]
+      -h, --help        Print help
+      -V, --version     Print version
 
     Where sessions are:
           --home <DIR>  The folder of state.db and config.yaml [default:

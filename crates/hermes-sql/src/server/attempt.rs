@@ -8,6 +8,7 @@ use hermes_session::{Cause, StoreError};
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+use tracing::{debug, warn};
 
 /// What a failed attempt leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub trait Failing: Send {
     fn remedy(&self) -> Remedy;
     /// Whether the server did not do what it was asked, and lives to say so. One that says so with its last breath may have done it.
     fn is_refusal(&self) -> bool;
+    /// Describes the failure for the log by its number: the server's text may quote stored text.
+    fn code(&self) -> String;
     /// What the driver said.
     fn into_cause(self) -> Cause;
     /// The domain's error, for a call that gives up.
@@ -90,7 +93,10 @@ impl<'s, S: Server> Attempts<'s, S> {
             // The server said no, and nothing happened.
             return Err(failure);
         }
-        match self.is_reached(&mark).await {
+        warn!(op = self.op, error = failure.code(), "answer to a commit lost; asking the server what became of it");
+        let is_reached = self.is_reached(&mark).await;
+        warn!(op = self.op, committed = is_reached, "outcome of the commit looked up");
+        match is_reached {
             Some(true) => Ok(answer),
             Some(false) => Err(S::Failure::undone(failure.into_cause())),
             None => Err(S::Failure::in_doubt(failure.into_cause())),
@@ -122,8 +128,17 @@ impl<'s, S: Server> Attempts<'s, S> {
         };
         let (remedy, waited) = (failure.remedy(), self.start.elapsed());
         if remedy == Remedy::Tell || waited >= self.server.wait() {
+            debug!(op = self.op, failed = self.failed, ?waited, error = failure.code(), "call given up");
             return ControlFlow::Break(Err(failure.into_store_error(self.op, waited, self.server.location())));
         }
+        debug!(
+            op = self.op,
+            failed = self.failed,
+            ?waited,
+            ?remedy,
+            error = failure.code(),
+            "attempt failed; retrying"
+        );
         self.pause(remedy).await;
         ControlFlow::Continue(())
     }

@@ -126,7 +126,10 @@ impl Sum {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // What can't be removed is at least nobody's backup.
-        _ = std::fs::remove_file(&self.path);
+        if let Err(error) = std::fs::remove_file(&self.path)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(path = ?self.path, %error, "part of a backup not removed");
+        }
     }
 }

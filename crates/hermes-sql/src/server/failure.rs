@@ -1,9 +1,10 @@
 //! Why a job on a server failed.
 
-/// Makes `Failure` for a provider, in a module that has a `PoolError`, a `TimeoutType` and three functions about the driver's error:
+/// Makes `Failure` for a provider, in a module that has a `PoolError`, a `TimeoutType` and four functions about the driver's error:
 ///
 /// - `remedy(&error) -> Remedy`,
 /// - `is_refusal(&error) -> bool`, see [`Failing`](crate::server::Failing),
+/// - `error_code(&error) -> String`, its number for the log,
 /// - `server_error(error, op, waited, location) -> StoreError`, the domain's error for it.
 #[macro_export]
 macro_rules! server_failure {
@@ -87,6 +88,18 @@ macro_rules! server_failure {
                         Self::Driver(error) => is_refusal(error),
                         Self::Store(_) | Self::Damaged(_) => true,
                         Self::Pool(_) | Self::Undone(_) | Self::InDoubt(_) => false,
+                    }
+                }
+
+                fn code(&self) -> String {
+                    match self {
+                        Self::Driver(error) => error_code(error),
+                        Self::Pool(PoolError::Timeout(kind)) => format!("no connection ({kind:?})"),
+                        Self::Pool(_) => "no connection".to_owned(),
+                        Self::Store(_) => "refused".to_owned(),
+                        Self::Damaged(_) => "stored data is damaged".to_owned(),
+                        Self::Undone(_) => "not done".to_owned(),
+                        Self::InDoubt(_) => "outcome unknown".to_owned(),
                     }
                 }
 

@@ -30,14 +30,14 @@ pub(super) fn write(database: &Database, target: &Path, told: &mut dyn FnMut(u64
             hint: "free some room, or pass --discard to do without the file; the store is unchanged".into(),
         })
     };
-    _ = std::fs::remove_file(&part);
+    place::remove(&part);
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part).map_err(failed)?;
     let mut out = BufWriter::new(made);
     let outcome = lines(database, &mut |piece| out.write_all(piece.as_bytes()).map_err(failed), told)
         .and_then(|()| out.into_inner().map_err(|error| failed(error.into_error())))
         .and_then(|made: File| made.sync_all().map_err(failed))
         .and_then(|()| copy::place_new(&part, target).map_err(failed));
-    _ = std::fs::remove_file(&part);
+    place::remove(&part);
     outcome
 }
 

@@ -48,7 +48,9 @@ pub fn bring_into_use(connection: Connection, path: &Path, salvaged: &Salvaged) 
     }
     for sql in &salvaged.indexes {
         // An index that exists, or that the rows contradict, is not needed to read them.
-        _ = database.execute_batch(sql);
+        if let Err(error) = database.execute_batch(sql) {
+            tracing::debug!(error = crate::error::code(&error), "index of the damaged file not created");
+        }
     }
     mend::places(&database)?;
     marks::import(&database, &salvaged.pins_and_tags)?;

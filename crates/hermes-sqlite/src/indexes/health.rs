@@ -6,6 +6,7 @@ use crate::database::{Card, Database};
 use crate::error::Failure;
 use crate::{schema, verify};
 use rusqlite::ErrorCode;
+use tracing::warn;
 
 /// Where health is kept; the same table as among the side tables, which may come later.
 pub(super) const TABLE: &str =
@@ -42,12 +43,14 @@ pub(crate) fn despite_indexes<T>(
         Card::Dropped if !is_removed && is_damage(&failure) => Some(Card::Forgotten),
         _ => None,
     };
+    let error = failure.code();
     match &failure {
         _ if next_card.is_some() => blame.card = next_card.unwrap_or_default(),
         Failure::Leftover { table, .. } if !blame.leftovers.contains(table) => blame.leftovers.push(table.clone()),
         _ if is_to_blame && !blame.indexes && is_ours(database)? => blame.indexes = true,
         _ => return Err(failure),
     }
+    warn!(error, indexes = blame.indexes, leftovers = ?blame.leftovers, "search index damaged; the write is retried without it");
     if !database.is_autocommit() {
         database.execute_batch("ROLLBACK")?;
         database.blame(blame);
@@ -107,7 +110,8 @@ fn renew(database: &Database) -> Result<(), Failure> {
         return Ok(());
     }
     database.execute_batch("SAVEPOINT renew")?;
-    if put_new(database).is_err() {
+    if let Err(failure) = put_new(database) {
+        warn!(error = failure.code(), "damaged search indexes not replaced");
         database.execute_batch("ROLLBACK TO renew")?;
     }
     Ok(database.execute_batch("RELEASE renew")?)

@@ -159,6 +159,7 @@ pub(super) fn abandon(database: &Database) -> Result<(), Failure> {
 
 /// Puts the new indexes in the place of the old ones.
 fn swap(database: &Database) -> Result<(), Failure> {
+    tracing::info!("rebuilt search indexes take the place of the old ones");
     NEW.swap(database, compact::create_triggers)?;
     Ok(database.refresh()?)
 }

@@ -124,9 +124,12 @@ fn stand(shared: &Shared) {
                 let locked = lock(&file);
                 stage = shared.stage();
                 let wanted = matches!(*stage, Stage::Waiting);
-                if locked && !wanted {
-                    // Nobody waits any more.
-                    _ = file.unlock();
+                // The caller has given up.
+                if locked
+                    && !wanted
+                    && let Err(error) = file.unlock()
+                {
+                    tracing::warn!(%error, "writers' queue not unlocked");
                 }
                 *stage = match *stage {
                     Stage::Over => return,

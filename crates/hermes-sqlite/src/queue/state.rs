@@ -94,7 +94,9 @@ impl State {
 
     /// Writes the record. If that fails the others know less, and that is all.
     pub(crate) fn write(&self, file: &File) {
-        _ = file.write_all_at(&self.encode(), 0);
+        if let Err(error) = file.write_all_at(&self.encode(), 0) {
+            tracing::debug!(%error, "state of the writers' queue not written");
+        }
     }
 
     /// Whether a foreign writer was about of late.
@@ -161,7 +163,9 @@ impl State {
 
 /// Tells whoever had the last turn that somebody waits.
 pub(super) fn come(file: &File, now: Moment) {
-    _ = file.write_all_at(&now.0.to_le_bytes(), CAME);
+    if let Err(error) = file.write_all_at(&now.0.to_le_bytes(), CAME) {
+        tracing::debug!(%error, "state of the writers' queue not written");
+    }
 }
 
 /// Whether somebody came to wait in the turn that began at `ours`, and nobody had one since. They may have given up.

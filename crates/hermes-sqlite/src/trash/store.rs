@@ -40,9 +40,11 @@ impl TrashStore for SqliteStore {
                 Ok(Restoring::Ready) => {}
                 Err(error) => {
                     if matches!(error, StoreError::Conflict(Conflict::Exists(_))) {
-                        // Nobody goes on with what was copied before; if this fails, it is in nobody's way.
+                        // Nobody continues with the copied rows; if this fails, they stay hidden.
                         let of = id.clone();
-                        _ = self.workers.write(OP, move |database| abandon(database, &of)).await;
+                        if self.workers.write(OP, move |database| abandon(database, &of)).await.is_err() {
+                            tracing::warn!(session = id.as_str(), "rows of an abandoned restore not removed");
+                        }
                     }
                     return Err(error);
                 }

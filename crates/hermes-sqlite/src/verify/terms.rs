@@ -117,7 +117,7 @@ impl<'a> Desk<'a> {
 impl Drop for Desk<'_> {
     fn drop(&mut self) {
         for table in ["hx_text_terms", "hx_texts", "hx_index_terms"] {
-            // In memory, on a connection that is closed after the check.
+            // A failure does not matter: the table is in memory, on a connection that is closed after the check.
             _ = self.database.execute_batch(&format!("DROP TABLE IF EXISTS temp.{table}"));
         }
     }
