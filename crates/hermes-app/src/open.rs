@@ -3,8 +3,8 @@
 use crate::workspace::must_exist;
 use crate::{AppError, Transcripts, Workspace};
 use hermes_config::{Origin, Settings};
-use hermes_session::Store;
-use hermes_store::{Adopt, OpenOptions, StoreUrl};
+use hermes_session::{Store, StoreError};
+use hermes_store::{Adopt, Indexer, OpenOptions, StoreUrl};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -27,19 +27,28 @@ pub struct OpenStore {
     store: Arc<dyn Store>,
     /// How many notices were taken.
     taken: usize,
+    indexer: Indexer,
     /// The temporary folder of a store that stands in for another one; removed after the store is closed.
     _folder: Option<tempfile::TempDir>,
 }
 
 impl OpenStore {
-    /// Wraps a store none of whose notices were taken.
-    pub const fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, taken: 0, _folder: None }
+    fn new(store: Arc<dyn Store>, indexer: Indexer) -> Self {
+        Self { store, taken: 0, indexer, _folder: None }
     }
 
     /// Returns the store to share with a server.
     pub fn shared(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+
+    /// Indexes messages of a file that a write of ours adopted, before the process ends. Does nothing for other stores, and unless the store
+    /// was opened with [`Access::Write`].
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn finish_indexing(&self, progress: IndexProgress<'_>) -> Result<(), StoreError> {
+        self.indexer.finish(progress).await
     }
 
     /// Returns the notices that were not returned before.
@@ -131,14 +140,14 @@ impl Workspace {
         }
         let options = OpenOptions { create: access == Access::Create, read_only: access == Access::Read, ..options };
         self.count_open();
-        let store = match access {
+        let (store, indexer) = match access {
             // A command that writes may adopt an old file and end before the background has indexed it.
             #[expect(clippy::disallowed_methods, reason = "the one place that opens stores")]
             Access::Write => hermes_store::open_and_index(url, &options, progress).await?,
             #[expect(clippy::disallowed_methods, reason = "the one place that opens stores")]
-            Access::Read | Access::Create => hermes_store::open(url, &options).await?,
+            Access::Read | Access::Create => (hermes_store::open(url, &options).await?, Indexer::default()),
         };
-        Ok(OpenStore::new(store))
+        Ok(OpenStore::new(store, indexer))
     }
 
     /// Opens a store to be filled, and creates it. For a rehearsal it is only read, and if the file does not exist, an empty store in a
@@ -154,7 +163,10 @@ impl Workspace {
             self.count_open();
             #[expect(clippy::disallowed_methods, reason = "the one place that opens stores")]
             let store = hermes_store::open(&elsewhere, &OpenOptions::default()).await?;
-            return Ok(Target { store: OpenStore { store, taken: 0, _folder: Some(folder) }, is_new });
+            return Ok(Target {
+                store: OpenStore { _folder: Some(folder), ..OpenStore::new(store, Indexer::default()) },
+                is_new,
+            });
         }
         let access = if is_rehearsal { Access::Read } else { Access::Create };
         let store = self.open_url(url, access, Adopt::OnFirstWrite, &mut |_, _| {}).await?;

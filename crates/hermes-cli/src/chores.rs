@@ -1,4 +1,4 @@
-//! Chores after a command that wrote, when its output is printed: the trash is emptied of what has expired, and old conversations are
+//! Chores after a command that wrote, when its output is printed: a file that it adopted is indexed, the trash is emptied of what has expired, and old conversations are
 //! deleted if `sessions.auto_prune` is on.
 //!
 //! They end when their time is up; the next such command goes on. What they delete is printed as a note. A failure is not an error of the
@@ -13,6 +13,7 @@ use hermes_config::Sessions;
 /// Does what is due, on the store that the command has open.
 pub(crate) async fn run(context: &Context, mut opened: Opened) {
     opened.store.report();
+    opened.store.finish_indexing(&context.ui).await;
     let (sessions, transcripts) = (&opened.settings.sessions, opened.transcripts());
     if let Some(report) = after_writing(&*opened.store, sessions, transcripts.as_ref(), context.now.at).await {
         note(context, sessions, &report);

@@ -7,7 +7,7 @@ mod redact;
 mod url;
 
 pub use hermes_sqlite::{Adopt, Shrunk, Synchronous};
-pub use open::{MysqlSettings, OpenOptions, PostgresSettings, open, open_and_index, shrink};
+pub use open::{Indexer, MysqlSettings, OpenOptions, PostgresSettings, open, open_and_index, shrink};
 pub use url::{ServerUrl, StoreUrl};
 
 /// The README's example compiles.

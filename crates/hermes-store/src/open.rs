@@ -89,8 +89,29 @@ impl Default for OpenOptions {
     }
 }
 
+/// Indexes the backlog of a SQLite file in the foreground. A process that ends soon calls it after it wrote: the first write may adopt an old
+/// file, and the background does not come to its end.
+#[derive(Default)]
+pub struct Indexer(Option<Arc<SqliteStore>>);
+
+impl Indexer {
+    /// Indexes the whole backlog, so that other programs find it. Calls `progress` with the messages done and all of them. Does nothing on a
+    /// server, on a store that is only read, and on a file that can't be written.
+    ///
+    /// # Errors
+    /// If the store fails; the next call goes on.
+    pub async fn finish(&self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<(), StoreError> {
+        let Some(store) = &self.0 else { return Ok(()) };
+        match store.finish_indexing(progress).await {
+            Ok(()) | Err(StoreError::ReadOnly { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// Opens a store for a process that ends soon, and indexes what an adopted file left to the background before it returns, so that other
-/// programs find it. `progress` is called with the messages done and all of them. On servers it is the same as [`open`].
+/// programs find it. `progress` is called with the messages done and all of them. On servers it is the same as [`open`]. Returns also what
+/// indexes the backlog again after a write.
 ///
 /// # Errors
 /// As [`open`].
@@ -98,18 +119,16 @@ pub async fn open_and_index(
     url: &StoreUrl,
     options: &OpenOptions,
     progress: &mut (dyn FnMut(u64, u64) + Send),
-) -> Result<Arc<dyn Store>, StoreError> {
+) -> Result<(Arc<dyn Store>, Indexer), StoreError> {
     match url {
         StoreUrl::Sqlite(path) if !options.read_only => {
-            let store = SqliteStore::open(path, &sqlite_options(options))?;
-            // Read-only folders and the like: nothing can be indexed there.
-            match store.finish_indexing(progress).await {
-                Ok(()) | Err(StoreError::ReadOnly { .. }) => Ok(Arc::new(store)),
-                Err(error) => Err(error),
-            }
+            let store = Arc::new(SqliteStore::open(path, &sqlite_options(options))?);
+            let indexer = Indexer(Some(Arc::clone(&store)));
+            indexer.finish(progress).await?;
+            Ok((store, indexer))
         }
         #[expect(clippy::disallowed_methods, reason = "this is the same crate")]
-        _ => open(url, options).await,
+        _ => Ok((open(url, options).await?, Indexer::default())),
     }
 }
 

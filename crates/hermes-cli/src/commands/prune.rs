@@ -99,6 +99,7 @@ pub(crate) async fn run(context: &Context, args: PruneArgs) -> Result<(), CliErr
     } else {
         context.ui.print(changes::pruned(&pruned, removed.files).into_iter().chain(changes::pinned(pinned)))?;
     }
+    opened.store.finish_indexing(&context.ui).await;
     match stop.asked() {
         Some(signal) if pruned.looked_at < candidates.len() as u64 => Err(stopped(signal, &pruned, &candidates)),
         _ => Ok(()),

@@ -35,6 +35,12 @@ impl OpenStore {
         self.store.shared()
     }
 
+    /// Indexes the messages of a file that the command adopted, and shows how far it is. A failure is left to `verify`.
+    pub(crate) async fn finish_indexing(&self, ui: &Ui) {
+        let bar = ui.progress();
+        _ = self.store.finish_indexing(&mut |done, total| bar.show(INDEXING, done, total)).await;
+    }
+
     /// Prints the notices that were not printed yet.
     pub(crate) fn report(&mut self) {
         let notices = self.store.take_notices();
