@@ -29,8 +29,7 @@ pub struct OpenStore {
 }
 
 impl OpenStore {
-    /// Wraps a store none of whose notices were taken.
-    pub const fn new(store: Arc<dyn Store>) -> Self {
+    fn new(store: Arc<dyn Store>) -> Self {
         Self { store, taken: 0, _folder: None }
     }
 
@@ -139,7 +138,7 @@ impl Workspace {
             self.count_open();
             #[expect(clippy::disallowed_methods, reason = "the one place that opens stores")]
             let store = hermes_store::open(&elsewhere, &OpenOptions::default()).await?;
-            return Ok(Target { store: OpenStore { store, taken: 0, _folder: Some(folder) }, is_new });
+            return Ok(Target { store: OpenStore { _folder: Some(folder), ..OpenStore::new(store) }, is_new });
         }
         let access = if is_rehearsal { Access::Read } else { Access::Create };
         let store = self.open_url(url, access, Adopt::OnFirstWrite).await?;

@@ -1,5 +1,4 @@
-//! Chores after a command that wrote, when its output is printed: the trash is emptied of what has expired, and old conversations are
-//! deleted if `sessions.auto_prune` is on.
+//! Chores after a command that wrote, when its output is printed: the trash is emptied of what has expired, and old conversations are deleted if `sessions.auto_prune` is on.
 //!
 //! They end when their time is up; the next such command goes on. What they delete is printed as a note. A failure is not an error of the
 //! command. Commands that only read are never followed by them, nor are `import` and `restore`: what they bring may be old, and must be

@@ -118,3 +118,6 @@ async fn dispatch(context: &Context, command: Command) -> Result<(), CliError> {
         Command::Sessiondb(SessiondbCommand::Status(args)) => commands::status::run(context, args).await,
     }
 }
+
+#[cfg(test)]
+mod tests;
