@@ -6,7 +6,7 @@ use hermes_session::{SessionId, StateCounts, Tag, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A page of a list.
+/// A page of a list. In the order of activity pinned conversations come first, unless `--all` or `--pinned` is given.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Listing<'a> {
     /// The rows of the page.

@@ -114,6 +114,7 @@ pub struct BackupRestored {
 }
 
 /// The size of a store before and after `optimize`. The exit code is 0 whatever `shrunk` is: the indexes are compact in any case.
+/// Progress is printed on stderr, and only on a terminal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Optimized {
     /// The size before, in bytes: all pages of the store.
