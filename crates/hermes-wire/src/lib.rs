@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod erase;
 pub mod insights;
 pub mod pins;
+pub mod recall;
 pub mod repair;
 pub mod search;
 pub mod session;
@@ -43,6 +44,11 @@ pub struct Document<T> {
     /// The other keys.
     #[serde(flatten)]
     pub body: T,
+}
+
+/// Returns a value as a tree. It must hold no [`Stored`] JSON, which a tree can't carry.
+pub fn to_value<T: Serialize>(value: &T) -> serde_json::Value {
+    serde_json::to_value(value).expect("types of this crate have text as keys")
 }
 
 /// Returns the text of a document of `--json`, on one line.

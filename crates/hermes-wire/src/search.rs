@@ -35,13 +35,24 @@ pub struct Served {
     pub unindexed: u64,
 }
 
-impl From<&search::Served> for Served {
-    fn from(served: &search::Served) -> Self {
-        let way = match served.way {
+impl Served {
+    /// Returns the word for a way.
+    pub const fn way(way: Way) -> &'static str {
+        match way {
             Way::Index => "index",
             Way::Scan => "scan",
-        };
-        Self { way, relaxed: served.is_relaxed, partial: served.is_partial, unindexed: served.unindexed }
+        }
+    }
+}
+
+impl From<&search::Served> for Served {
+    fn from(served: &search::Served) -> Self {
+        Self {
+            way: Self::way(served.way),
+            relaxed: served.is_relaxed,
+            partial: served.is_partial,
+            unindexed: served.unindexed,
+        }
     }
 }
 
