@@ -150,17 +150,3 @@ impl From<StateCounts> for MessageStates {
         Self { active: states.active, compacted: states.compacted, undone: states.undone }
     }
 }
-
-/// The answer to `maybe_auto_prune_and_vacuum` over rpc.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RpcAutoPruned<'a> {
-    /// Whether it was too early.
-    pub skipped: bool,
-    /// How many sessions were deleted.
-    pub pruned: u64,
-    /// Whether room was given back.
-    pub vacuumed: bool,
-    /// Why it failed; left out if it did not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<&'a str>,
-}

@@ -16,6 +16,7 @@ pub mod insights;
 pub mod pins;
 pub mod recall;
 pub mod repair;
+pub mod rpc;
 pub mod search;
 pub mod session;
 mod spelling;

@@ -13,17 +13,6 @@ pub struct VerifyReport<'a> {
     pub checks: Vec<Check<'a>>,
 }
 
-/// What `verify` found, over rpc.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RpcVerifyReport<'a> {
-    /// Whether no check found a problem.
-    pub sound: bool,
-    /// How many problems all checks found.
-    pub problems: u64,
-    /// The checks.
-    pub checks: Vec<Check<'a>>,
-}
-
 /// A check and its findings.
 ///
 /// A `problem` is wrong and stays wrong, except for indexes: the store rebuilds broken ones as soon as a write meets the damage. A `note` is
@@ -80,13 +69,6 @@ impl<'a> From<&'a Report> for VerifyReport<'a> {
     }
 }
 
-impl<'a> From<&'a Report> for RpcVerifyReport<'a> {
-    fn from(report: &'a Report) -> Self {
-        let VerifyReport { sound, checks } = report.into();
-        Self { sound, problems: report.problems(), checks }
-    }
-}
-
 /// A backup.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Backup {
@@ -126,13 +108,4 @@ pub struct Optimized {
     /// Whether free room was given back to the disk: `done`; `not needed` (less than a tenth of the file was free); `in use` (another process
     /// has the store open; run it again later); `no room` (the disk has no room to rewrite the file).
     pub shrunk: &'static str,
-}
-
-/// The size of a store before and after `optimize`, over rpc.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RpcOptimized {
-    /// The size before, in bytes.
-    pub bytes_before: u64,
-    /// The size after, in bytes.
-    pub bytes_after: u64,
 }
