@@ -130,7 +130,7 @@ fn page_message<'a>(message: &'a Message, zone: &TimeZone) -> wire::PageMessage<
         id: message.id.0,
         session_id: message.session_id.as_str(),
         role: message.body.role.as_str(),
-        content: render::ends(&message.body.plain_text(), MAX_PAGE_CHARACTERS).to_string(),
+        content: render::ends(&message.body.plain_text(), MAX_PAGE_CHARACTERS),
         timestamp: message.timestamp.seconds(),
         when: when(message.timestamp, zone),
         state: (!message.state.is_active()).then(|| message.state.as_str()),
