@@ -98,7 +98,24 @@ pub struct VerifyReport<'a> {
     /// How many problems all checks found.
     pub problems: u64,
     /// The checks.
-    pub checks: Vec<Check<'a>>,
+    pub checks: Vec<Check<'a, Finding<'a>>>,
+}
+
+/// A finding of a check. Its keys are in another order than those of `--json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Finding<'a> {
+    /// The object: a table and an id, an index, a file.
+    pub object: &'a str,
+    /// What was found.
+    pub what: &'a str,
+    /// `problem` or `note`.
+    pub severity: &'static str,
+}
+
+impl<'a> From<&'a hermes_session::Finding> for Finding<'a> {
+    fn from(finding: &'a hermes_session::Finding) -> Self {
+        Self { object: &finding.object, what: &finding.what, severity: finding.severity.as_str() }
+    }
 }
 
 impl<'a> From<&'a Report> for VerifyReport<'a> {

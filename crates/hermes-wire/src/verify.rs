@@ -19,7 +19,7 @@ pub struct VerifyReport<'a> {
 /// worth knowing: derived data that a foreign writer left stale, messages that are not indexed yet, indexes that are being rebuilt, a session
 /// that is deleted or imported in part, a parent that does not exist.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Check<'a> {
+pub struct Check<'a, F = Finding<'a>> {
     /// `file`, `schema`, `indexes`, `counters`, `relations`, `side tables` or `index backlog`.
     pub name: &'a str,
     /// How many things were checked.
@@ -31,7 +31,7 @@ pub struct Check<'a> {
     /// How many notes there are.
     pub notes: u64,
     /// The first 100 problems and the first 100 notes.
-    pub findings: Vec<Finding<'a>>,
+    pub findings: Vec<F>,
 }
 
 /// A finding of a check.
@@ -45,20 +45,21 @@ pub struct Finding<'a> {
     pub what: &'a str,
 }
 
-impl<'a> From<&'a hermes_session::Check> for Check<'a> {
+impl<'a> From<&'a hermes_session::Finding> for Finding<'a> {
+    fn from(finding: &'a hermes_session::Finding) -> Self {
+        Self { severity: finding.severity.as_str(), object: &finding.object, what: &finding.what }
+    }
+}
+
+impl<'a, F: From<&'a hermes_session::Finding>> From<&'a hermes_session::Check> for Check<'a, F> {
     fn from(check: &'a hermes_session::Check) -> Self {
-        let finding = |finding: &'a hermes_session::Finding| Finding {
-            severity: finding.severity.as_str(),
-            object: &finding.object,
-            what: &finding.what,
-        };
         Self {
             name: check.name,
             looked_at: check.looked_at,
             things: check.things,
             problems: check.problems,
             notes: check.notes,
-            findings: check.findings.iter().map(finding).collect(),
+            findings: check.findings.iter().map(F::from).collect(),
         }
     }
 }
