@@ -5,7 +5,9 @@ use crate::server::Options;
 use crate::tools::{BUDGET, Call};
 use hermes_recall::{Reader, RecallRequest, failure, listed, page, statistics, statistics_of, to_json};
 use hermes_session::{Extent, Invalid, ListRequest, PageRequest, Request, SessionFilter, SessionId, StoreError, Title};
-use serde_json::{Map, Value, json};
+use hermes_wire::recall::{ConversationRenamed, Failure, NoteAppended};
+use hermes_wire::to_value;
+use serde_json::{Map, Value};
 
 /// Does the work of a tool; what is told if it can't be done.
 pub(crate) async fn run(
@@ -14,12 +16,13 @@ pub(crate) async fn run(
     call: Call,
     given: Option<Map<String, Value>>,
 ) -> Result<Value, Value> {
-    let told = |error: StoreError| match (call, &error) {
-        (Call::Search, _) => failure(&error),
-        (_, StoreError::NotFound(_)) => {
-            json!({"success": false, "error": error.to_string(), "hint": "list_conversations and session_search tell the ids there are"})
+    let told = |error: StoreError| {
+        let refused = |hint: &str| to_value(&Failure { success: false, error: error.to_string(), hint });
+        match (call, &error) {
+            (Call::Search, _) => failure(&error),
+            (_, StoreError::NotFound(_)) => refused("list_conversations and session_search tell the ids there are"),
+            _ => refused(&error.hint()),
         }
-        _ => json!({"success": false, "error": error.to_string(), "hint": error.hint()}),
     };
     work(options, reader, call, given).await.map_err(told)
 }
@@ -74,12 +77,13 @@ async fn work(
             let missing = || Invalid::new("title", "is missing", "give a title of at most 100 characters");
             let title = Title::parse(arguments.text("title")?.ok_or_else(missing)?)?;
             let conversation = reader.rename(&arguments.session()?, &title, &request()).await?;
-            Ok(json!({"success": true, "session_id": conversation.id().as_str(), "title": title.as_str()}))
+            let session_id = conversation.id().as_str();
+            Ok(to_value(&ConversationRenamed { success: true, session_id, title: title.as_str() }))
         }
         Call::Note => {
             let note = arguments.text("note")?.unwrap_or_default();
             let message = reader.append_note(&arguments.session()?, note, &request()).await?;
-            Ok(json!({"success": true, "message_id": message.0}))
+            Ok(to_value(&NoteAppended { success: true, message_id: message.0 }))
         }
     }
 }

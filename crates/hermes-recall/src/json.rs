@@ -1,205 +1,180 @@
-//! Answers as JSON: the agent's own keys, and ours beside them.
+//! Answers as JSON, as types of `hermes-wire`: the agent's own keys, and ours beside them.
 
 use crate::conversation::Conversation;
 use crate::reader::{MAX_PAGE_CHARACTERS, Page, Statistics};
-use crate::recall::{Match, Recall, Recalled};
+use crate::recall::{Answered, Match, Recall, Recalled};
 use crate::render;
 use crate::summary::Summarised;
-use hermes_session::search::Way;
-use hermes_session::{Listing, PageRequest, SessionSummary, StoreError, Timestamp, Usage};
+use hermes_session::{Listing, Message, PageRequest, SessionSummary, StoreError, Timestamp, Usage};
+use hermes_wire::recall::{self as wire, ConversationRow};
+use hermes_wire::search::Served;
+use hermes_wire::to_value;
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-/// The answer to a [`RecallRequest`](crate::RecallRequest), with times told in a zone.
+/// Returns the answer to a [`RecallRequest`](crate::RecallRequest), with times for people in a zone.
 pub fn to_json(query: &str, recall: &Recall, zone: &TimeZone) -> Value {
     match recall {
-        Recall::Recent(rows) => json!({
-            "success": true,
-            "mode": "recent",
-            "count": rows.len(),
-            "results": rows.iter().map(|row| summary(row, zone)).collect::<Vec<_>>(),
-            "message": format!("Showing {} most recent sessions. Use a keyword query to search specific topics.", rows.len()),
+        Recall::Recent(rows) => to_value(&wire::Recent {
+            success: true,
+            mode: "recent",
+            count: rows.len(),
+            results: rows.iter().map(|row| summary(row, zone)).collect(),
+            message: format!(
+                "Showing {} most recent sessions. Use a keyword query to search specific topics.",
+                rows.len()
+            ),
         }),
-        Recall::Found { results, served } => {
-            let mut answer = json!({
-                "success": true,
-                "mode": "search",
-                "query": query,
-                "count": results.len(),
-                "sessions_searched": results.len(),
-                "results": results.iter().map(|result| recalled(result, zone)).collect::<Vec<_>>(),
-                "served": {
-                    "way": if served.way == Way::Index { "index" } else { "scan" },
-                    "relaxed": served.is_relaxed,
-                    "partial": served.is_partial,
-                    "unindexed": served.unindexed,
-                },
-            });
-            if results.is_empty() {
-                answer["message"] = "No matching sessions found.".into();
-            }
-            answer
-        }
+        Recall::Found { results, served } => to_value(&wire::Found {
+            success: true,
+            mode: "search",
+            query,
+            count: results.len(),
+            sessions_searched: results.len(),
+            results: results.iter().map(|result| recalled(result, zone)).collect(),
+            served: answered(served),
+            message: results.is_empty().then_some("No matching sessions found."),
+        }),
     }
 }
 
-/// What is answered when a search could not be made.
+/// Returns the answer to a search that failed.
 pub fn failure(error: &StoreError) -> Value {
-    json!({"success": false, "error": format!("Search failed: {error}"), "hint": error.hint()})
+    to_value(&wire::Failure { success: false, error: format!("Search failed: {error}"), hint: &error.hint() })
 }
 
-fn recalled(result: &Recalled, zone: &TimeZone) -> Value {
-    let Recalled { conversation, matches, window, summary, .. } = result;
-    let mut value = json!({
-        "session_id": conversation.id().as_str(),
-        "when": when(conversation.first().started_at, zone),
-        "source": conversation.first().source.as_str(),
-        "model": conversation.tip().model,
-        "summary": result.text(),
-        "is_summary": matches!(summary, Summarised::Yes(_)),
-        "title": conversation.title(),
-        "user_id": conversation.first().user_id,
-        "conversation": conversation.first().id.as_str(),
-        "started_at": conversation.first().started_at.seconds(),
-        "last_active": conversation.last_active().seconds(),
-        "message_count": conversation.message_count(),
-        "matches": matches.iter().map(|place| matched(place, zone)).collect::<Vec<_>>(),
-        "window": {
-            "characters": window.characters(),
-            "messages": window.messages,
-            "left_out": window.left_out,
-            "first": window.first.map(|id| id.0),
-            "last": window.last.map(|id| id.0),
-        },
-    });
-    if let Summarised::Failed(why) = summary {
-        value["summary_error"] = why.as_str().into();
+fn answered(served: &Answered) -> wire::ScopedServed {
+    wire::ScopedServed {
+        way: Served::way(served.way),
+        relaxed: served.is_relaxed,
+        partial: served.is_partial,
+        unindexed: served.unindexed,
     }
-    value
 }
 
-fn matched(place: &Match, zone: &TimeZone) -> Value {
-    json!({
-        "message_id": place.message.0,
-        "session_id": place.session.as_str(),
-        "role": place.role.as_str(),
-        "said_at": place.said_at.seconds(),
-        "when": when(place.said_at, zone),
-        "snippet": place.snippet,
-    })
+fn recalled<'a>(result: &'a Recalled, zone: &TimeZone) -> wire::Recalled<'a> {
+    let Recalled { conversation, matches, window, summary, .. } = result;
+    wire::Recalled {
+        session_id: conversation.id().as_str(),
+        when: when(conversation.first().started_at, zone),
+        source: conversation.first().source.as_str(),
+        model: conversation.tip().model.as_deref(),
+        summary: result.text(),
+        is_summary: matches!(summary, Summarised::Yes(_)),
+        title: conversation.title(),
+        user_id: conversation.first().user_id.as_deref(),
+        conversation: conversation.first().id.as_str(),
+        started_at: conversation.first().started_at.seconds(),
+        last_active: conversation.last_active().seconds(),
+        message_count: conversation.message_count(),
+        matches: matches.iter().map(|place| matched(place, zone)).collect(),
+        window: wire::Window {
+            characters: window.characters(),
+            messages: window.messages,
+            left_out: window.left_out,
+            first: window.first.map(|id| id.0),
+            last: window.last.map(|id| id.0),
+        },
+        summary_error: match summary {
+            Summarised::Failed(why) => Some(why),
+            Summarised::Yes(_) | Summarised::No => None,
+        },
+    }
 }
 
-fn summary(row: &SessionSummary, zone: &TimeZone) -> Value {
-    json!({
-        "session_id": row.id.as_str(),
-        "title": row.title,
-        "source": row.source.as_str(),
-        "started_at": row.started_at.seconds(),
-        "last_active": row.last_active.seconds(),
-        "message_count": row.messages,
-        "preview": row.preview,
-        "when": when(row.last_active, zone),
-        "conversation": row.conversation.as_str(),
-        "user_id": row.user_id,
-        "model": row.model,
-    })
+fn matched<'a>(place: &'a Match, zone: &TimeZone) -> wire::Match<'a> {
+    wire::Match {
+        message_id: place.message.0,
+        session_id: place.session.as_str(),
+        role: place.role.as_str(),
+        said_at: place.said_at.seconds(),
+        when: when(place.said_at, zone),
+        snippet: &place.snippet,
+    }
 }
 
-/// A page of conversations, as it was asked for.
+fn summary<'a>(row: &'a SessionSummary, zone: &TimeZone) -> ConversationRow<'a> {
+    ConversationRow::new(row, when(row.last_active, zone))
+}
+
+/// Returns a page of conversations, as it was asked for.
 pub fn listed(listing: &Listing, page: &PageRequest, zone: &TimeZone) -> Value {
     // Rows that can't be read are on the page as well, so that the next one begins where this one was asked to end.
     let next = page.offset() + u64::from(page.limit());
-    json!({
-        "count": listing.rows.len(),
-        "conversations": listing.rows.iter().map(|row| summary(row, zone)).collect::<Vec<_>>(),
-        "next_offset": listing.next.as_ref().map(|_| next),
+    to_value(&wire::Conversations {
+        count: listing.rows.len(),
+        conversations: listing.rows.iter().map(|row| summary(row, zone)).collect(),
+        next_offset: listing.next.as_ref().map(|_| next),
     })
 }
 
-/// A page of a transcript. A message that is longer than a page is cut, and says so.
+/// Returns a page of a transcript. A message that is longer than a page is cut, and says so.
 pub fn page(page: &Page, zone: &TimeZone) -> Value {
-    let message = |message: &hermes_session::Message| {
-        let mut value = json!({
-            "id": message.id.0,
-            "session_id": message.session_id.as_str(),
-            "role": message.body.role.as_str(),
-            "content": render::ends(&message.body.plain_text(), MAX_PAGE_CHARACTERS),
-            "timestamp": message.timestamp.seconds(),
-            "when": when(message.timestamp, zone),
-        });
-        if !message.state.is_active() {
-            value["state"] = message.state.as_str().into();
-        }
-        if let Some(tool) = &message.body.tool_name {
-            value["tool_name"] = tool.as_str().into();
-        }
-        if let Some(calls) = &message.body.tool_calls {
-            // Calls that are too long are no JSON any more.
-            let cut = || Some(render::ends(calls.as_str(), MAX_PAGE_CHARACTERS).into());
-            let is_long = calls.as_str().len() > MAX_PAGE_CHARACTERS;
-            if let Some(calls) = if is_long { cut() } else { calls.to_value() } {
-                value["tool_calls"] = calls;
-            }
-        }
-        if render::stored_size(message) > MAX_PAGE_CHARACTERS {
-            value["is_cut"] = true.into();
-        }
-        value
-    };
-    json!({
-        "session_id": page.session.as_str(),
-        "title": page.conversation.title(),
-        "source": page.conversation.first().source.as_str(),
-        "count": page.messages.len(),
-        "messages": page.messages.iter().map(message).collect::<Vec<_>>(),
-        "next": page.next.map(|place| place.to_string()),
+    to_value(&wire::TranscriptPage {
+        session_id: page.session.as_str(),
+        title: page.conversation.title(),
+        source: page.conversation.first().source.as_str(),
+        count: page.messages.len(),
+        messages: page.messages.iter().map(|message| page_message(message, zone)).collect(),
+        next: page.next.map(|place| place.to_string()),
     })
 }
 
-/// How much there is.
-pub fn statistics(statistics: &Statistics) -> Value {
-    let counts = &statistics.counts;
-    let mut value =
-        json!({"conversations": counts.conversations, "sessions": counts.sessions, "messages": counts.messages});
-    if let Some(sources) = &statistics.sources {
-        value["sources"] = sources
-            .iter()
-            .map(|(source, part)| {
-                let part =
-                    json!({"conversations": part.conversations, "sessions": part.sessions, "messages": part.messages});
-                (source.to_string(), part)
-            })
-            .collect::<serde_json::Map<_, _>>()
-            .into();
+fn page_message<'a>(message: &'a Message, zone: &TimeZone) -> wire::PageMessage<'a> {
+    let tool_calls = message.body.tool_calls.as_ref().and_then(|calls| {
+        // Calls that are too long are cut, and a part of them is no JSON.
+        let is_long = calls.as_str().len() > MAX_PAGE_CHARACTERS;
+        if is_long { Some(render::ends(calls.as_str(), MAX_PAGE_CHARACTERS).into()) } else { calls.to_value() }
+    });
+    wire::PageMessage {
+        id: message.id.0,
+        session_id: message.session_id.as_str(),
+        role: message.body.role.as_str(),
+        content: render::ends(&message.body.plain_text(), MAX_PAGE_CHARACTERS),
+        timestamp: message.timestamp.seconds(),
+        when: when(message.timestamp, zone),
+        state: (!message.state.is_active()).then(|| message.state.as_str()),
+        tool_name: message.body.tool_name.as_deref(),
+        tool_calls,
+        is_cut: render::stored_size(message) > MAX_PAGE_CHARACTERS,
     }
-    value
 }
 
-/// How much one conversation has and used.
+/// Returns how much there is.
+pub fn statistics(statistics: &Statistics) -> Value {
+    let sources = statistics.sources.as_ref();
+    to_value(&wire::ScopeCounts {
+        counts: (&statistics.counts).into(),
+        sources: sources
+            .map(|sources| sources.iter().map(|(source, part)| (source.as_str(), (*part).into())).collect()),
+    })
+}
+
+/// Returns how much one conversation has and used.
 pub fn statistics_of(conversation: &Conversation, zone: &TimeZone) -> Value {
     let usage = conversation.members().fold(Usage::default(), |sum, session| sum.plus(&session.usage));
     let mut models: Vec<&str> = conversation.members().filter_map(|session| session.model.as_deref()).collect();
     models.sort_unstable();
     models.dedup();
-    json!({
-        "session_id": conversation.id().as_str(),
-        "title": conversation.title(),
-        "source": conversation.first().source.as_str(),
-        "user_id": conversation.first().user_id,
-        "started_at": conversation.first().started_at.seconds(),
-        "last_active": conversation.last_active().seconds(),
-        "when": when(conversation.first().started_at, zone),
-        "sessions": conversation.members().count(),
-        "messages": conversation.message_count(),
-        "tool_calls": conversation.members().map(|session| session.tool_call_count).sum::<i64>(),
-        "models": models,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost_usd": usage.cost(),
+    to_value(&wire::ConversationStatistics {
+        session_id: conversation.id().as_str(),
+        title: conversation.title(),
+        source: conversation.first().source.as_str(),
+        user_id: conversation.first().user_id.as_deref(),
+        started_at: conversation.first().started_at.seconds(),
+        last_active: conversation.last_active().seconds(),
+        when: when(conversation.first().started_at, zone),
+        sessions: conversation.members().count(),
+        messages: conversation.message_count(),
+        tool_calls: conversation.members().map(|session| session.tool_call_count).sum(),
+        models,
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cost_usd: usage.cost(),
     })
 }
 
-/// A time as the agent tells it: `November 15, 2026 at 06:38 PM`.
+/// Returns a time in the agent's form: `November 15, 2026 at 06:38 PM`.
 fn when(at: Timestamp, zone: &TimeZone) -> String {
     match at.to_calendar() {
         Some(at) => at.to_zoned(zone.clone()).strftime("%B %d, %Y at %I:%M %p").to_string(),

@@ -1,4 +1,6 @@
 //! A transcript as it is sent to a model again.
+//!
+//! Messages are written field by field, for the reasons that `row` gives.
 
 use crate::call::{Answer, Call, list, or_nothing};
 use crate::{messages, row, wire};

@@ -4,7 +4,7 @@ use crate::call::{Answer, Call, NONE, list, or_nothing, yes};
 use crate::fail::Fail;
 use crate::row;
 use hermes_session::gateway::HandoffEnd;
-use hermes_session::json::ObjectWriter;
+use hermes_wire::{rpc, to_string};
 use std::time::Duration;
 
 /// How long a worker has a session that it took. The agent's own wait for its gateway ends long before.
@@ -43,11 +43,11 @@ pub(crate) async fn state(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return Ok(NONE.into()) };
     let Some(session) = call.store.session(&id).await? else { return Ok(NONE.into()) };
     let handoff = session.handoff;
-    let mut out = ObjectWriter::new();
-    out.text("state", handoff.state.as_deref())
-        .text("platform", handoff.platform.as_deref())
-        .text("error", handoff.error.as_deref());
-    Ok(out.finish())
+    Ok(to_string(&rpc::Handoff {
+        state: handoff.state.as_deref(),
+        platform: handoff.platform.as_deref(),
+        error: handoff.error.as_deref(),
+    }))
 }
 
 /// `list_pending_handoffs`: the sessions that a worker could take now, the first asked for first.

@@ -1,13 +1,13 @@
 //! Deleting, pruning, and keeping the store in order.
 
-use crate::call::{Answer, Call, NONE, list, or_nothing, yes};
+use crate::call::{Answer, Call, NONE, or_nothing, yes};
 use crate::fail::Fail;
 use crate::listing::source_of;
 use hermes_app::Transcripts;
 use hermes_app::retention::{self, AutoPruneOptions};
-use hermes_session::json::ObjectWriter;
 use hermes_session::retention::{AutoPrune, RetentionPolicy, plan};
-use hermes_session::{IndexHealth, Json, Optimizing, Report, SessionFilter, StoreError, StoreStatus};
+use hermes_session::{Optimizing, SessionFilter, StoreError};
+use hermes_wire::{rpc, to_string};
 use std::ops::ControlFlow;
 
 /// `delete_session`: deletes the session alone, as the agent does. Its children stay, without a parent.
@@ -52,18 +52,15 @@ pub(crate) async fn end_orphans(call: &Call<'_>) -> Answer {
 
 /// `maybe_auto_prune_and_vacuum`: prunes if that was not done lately. What goes wrong is part of the answer.
 pub(crate) async fn auto_prune(call: &Call<'_>) -> Answer {
-    let mut out = ObjectWriter::new();
-    match auto_pruned(call).await {
-        Ok(None) => _ = out.raw("skipped", "true").raw("pruned", "0").raw("vacuumed", "false"),
+    let answer = match auto_pruned(call).await {
+        Ok(None) => rpc::AutoPruned { skipped: true, ..rpc::AutoPruned::default() },
         Ok(Some(pruned)) => {
-            let is_vacuumed = pruned > 0 && call.args.flag("vacuum") && vacuum(call).await.is_ok();
-            out.raw("skipped", "false").raw("pruned", &pruned.to_string()).raw("vacuumed", &is_vacuumed.to_string());
+            let vacuumed = pruned > 0 && call.args.flag("vacuum") && vacuum(call).await.is_ok();
+            rpc::AutoPruned { pruned, vacuumed, ..rpc::AutoPruned::default() }
         }
-        Err(fail) => {
-            out.raw("skipped", "false").raw("pruned", "0").raw("vacuumed", "false").text("error", Some(&fail.text));
-        }
-    }
-    Ok(out.finish())
+        Err(fail) => rpc::AutoPruned { error: Some(fail.text), ..rpc::AutoPruned::default() },
+    };
+    Ok(to_string(&answer))
 }
 
 /// Returns how many sessions were deleted, or `None` if that was done lately or another process does it.
@@ -94,83 +91,27 @@ pub(crate) async fn optimize(call: &Call<'_>) -> Answer {
     while call.store.optimize().await? != Optimizing::Done {}
     while call.store.upkeep().await? {}
     let after = call.store.status().await?;
-    let mut out = ObjectWriter::new();
-    out.raw("bytes_before", &before.bytes.to_string()).raw("bytes_after", &after.bytes.to_string());
-    Ok(out.finish())
+    Ok(to_string(&rpc::Optimized { bytes_before: before.bytes, bytes_after: after.bytes }))
 }
 
 pub(crate) async fn verify(call: &Call<'_>) -> Answer {
-    let report = call.store.verify().await?;
-    let mut out = ObjectWriter::new();
-    out.raw("sound", &report.is_sound().to_string())
-        .raw("problems", &report.problems().to_string())
-        .raw("checks", &checks(&report));
-    Ok(out.finish())
+    Ok(to_string(&rpc::VerifyReport::from(&call.store.verify().await?)))
 }
 
-fn checks(report: &Report) -> String {
-    list(report.checks.iter().map(|check| {
-        let findings = list(check.findings.iter().map(|finding| {
-            let mut out = ObjectWriter::new();
-            out.text("object", Some(&finding.object))
-                .text("what", Some(&finding.what))
-                .text("severity", Some(finding.severity.as_str()));
-            out.finish()
-        }));
-        let mut out = ObjectWriter::new();
-        out.text("name", Some(check.name))
-            .raw("looked_at", &check.looked_at.to_string())
-            .text("things", Some(check.things))
-            .raw("problems", &check.problems.to_string())
-            .raw("notes", &check.notes.to_string())
-            .raw("findings", &findings);
-        out.finish()
-    }))
-}
-
-/// `status`: what the store is, how much it holds, and what its indexes are good for.
+/// `status`: what the store is, how much it holds, and the state of its indexes.
 pub(crate) async fn status(call: &Call<'_>) -> Answer {
     let status = call.store.status().await?;
     let counts = call.store.counts(&SessionFilter::default()).await?;
-    let mut out = ObjectWriter::new();
-    out.text("provider", Some(status.provider))
-        .text("version", Some(&status.version))
-        .text("location", Some(&status.location))
-        .integer("schema_version", Some(status.schema_version))
-        .text("schema", status.schema.as_deref())
-        .raw("bytes", &status.bytes.to_string())
-        .raw("free_bytes", &status.free_bytes.to_string())
-        .raw("indexes", &indexes(&status))
-        .raw("conversations", &counts.conversations.to_string())
-        .raw("sessions", &counts.sessions.to_string())
-        .raw("messages", &counts.messages.to_string());
-    Ok(out.finish())
+    Ok(to_string(&rpc::Status::new(&status, &counts)))
 }
 
-fn indexes(status: &StoreStatus) -> String {
-    let mut out = ObjectWriter::new();
-    match &status.indexes {
-        IndexHealth::Whole => _ = out.text("state", Some("whole")),
-        IndexHealth::Behind { messages } => {
-            out.text("state", Some("behind")).raw("messages", &messages.to_string());
-        }
-        IndexHealth::Broken { why } => _ = out.text("state", Some("broken")).text("why", Some(why)),
-    }
-    out.finish()
-}
-
-/// What a store is, as the first line tells it.
+/// Returns what a store is, as the first line says it.
 pub(crate) async fn info(
     store: &dyn hermes_session::Store,
     protocol: i64,
     version: &str,
 ) -> Result<String, StoreError> {
     let status = store.status().await?;
-    let mut out = ObjectWriter::new();
-    out.integer("protocol", Some(protocol))
-        .raw("version", Json::string(version).as_str())
-        .text("provider", Some(status.provider))
-        .text("location", Some(&status.location))
-        .integer("schema_version", Some(status.schema_version));
-    Ok(out.finish())
+    let (provider, location, schema_version) = (status.provider, status.location.as_str(), status.schema_version);
+    Ok(to_string(&rpc::Info { protocol, version, provider, location, schema_version }))
 }

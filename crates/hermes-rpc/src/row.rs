@@ -1,4 +1,7 @@
 //! Rows as the agent's store gives them: its columns, in its order.
+//!
+//! They are written field by field and not as types of `hermes-wire`: numbers may be `NaN` or infinite, values may be bytes, and JSON is a
+//! text in the agent's spelling, with lone surrogates and numbers of any size. `wire` says how these cross the pipe.
 
 use crate::wire;
 use hermes_session::json::{Json, ObjectWriter};

@@ -1,12 +1,11 @@
 //! Searching: as the agent asks, and with all that our search can tell.
 
-use crate::call::{Answer, Call, list};
+use crate::call::{Answer, Call};
 use crate::fail::Fail;
 use crate::listing::{ids_of, source_of};
-use crate::row;
-use hermes_session::json::ObjectWriter;
-use hermes_session::search::{Hit, Query, SearchFilter, SearchOrder, SearchRequest, Served, Way};
+use hermes_session::search::{Hit, Query, SearchFilter, SearchOrder, SearchRequest, Served};
 use hermes_session::{Content, MAX_PAGE, Message, PageRequest, Role, Timestamp};
+use hermes_wire::{rpc, to_string};
 use std::time::Duration;
 
 /// How long a search may take whose answer can't say that it is not all.
@@ -21,14 +20,11 @@ pub(crate) async fn messages(call: &Call<'_>) -> Answer {
     let (hits, served) = hits(call, request).await?;
     let is_relaxed = served.is_some_and(|served| served.is_relaxed);
     let contexts = contexts(call, &hits).await?;
-    Ok(list(hits.iter().zip(contexts).map(|(hit, context)| {
-        let mut map = shown(hit);
-        map.raw("context", &context);
-        if is_relaxed {
-            map.raw("relaxed", "true");
-        }
-        map.finish()
-    })))
+    let found = hits.iter().zip(&contexts).map(|(hit, context)| rpc::MessageHit {
+        hit: rpc::Hit::new(hit, context.iter().map(beside).collect()),
+        relaxed: is_relaxed,
+    });
+    Ok(to_string(&found.collect::<Vec<_>>()))
 }
 
 /// `search`: hits, each with its conversation, and how the answer came about.
@@ -60,24 +56,13 @@ pub(crate) async fn search(call: &Call<'_>) -> Answer {
     };
     let (hits, served) = hits(call, request).await?;
     let contexts = contexts(call, &hits).await?;
-    let out = hits.iter().zip(contexts).map(|(hit, context)| {
-        let mut map = shown(hit);
-        map.raw("context", &context)
-            .text("conversation", Some(hit.conversation.as_str()))
-            .text("title", hit.title.as_deref());
-        row::double(&mut map, "score", Some(hit.score));
-        map.finish()
+    let found = hits.iter().zip(&contexts).map(|(hit, context)| rpc::SearchHit {
+        hit: rpc::Hit::new(hit, context.iter().map(beside).collect()),
+        conversation: hit.conversation.as_str(),
+        title: hit.title.as_deref(),
+        score: hit.score,
     });
-    let mut answer = ObjectWriter::new();
-    answer.raw("hits", &list(out));
-    if let Some(served) = served {
-        answer
-            .text("way", Some(if served.way == Way::Index { "index" } else { "scan" }))
-            .raw("relaxed", &served.is_relaxed.to_string())
-            .raw("partial", &served.is_partial.to_string())
-            .raw("unindexed", &served.unindexed.to_string());
-    }
-    Ok(answer.finish())
+    Ok(to_string(&rpc::SearchAnswer { hits: found.collect(), served: served.as_ref().map(Into::into) }))
 }
 
 /// What both ask alike.
@@ -119,31 +104,14 @@ async fn hits(call: &Call<'_>, mut request: SearchRequest) -> Result<(Vec<Hit>, 
     Ok((hits, served))
 }
 
-fn shown(hit: &Hit) -> ObjectWriter {
-    let mut map = ObjectWriter::new();
-    map.integer("id", Some(hit.message.0))
-        .text("session_id", Some(hit.session.as_str()))
-        .text("role", Some(hit.role.as_str()))
-        .text("snippet", Some(&hit.snippet));
-    row::double(&mut map, "timestamp", Some(hit.said_at.seconds()));
-    map.text("tool_name", hit.tool_name.as_deref())
-        .text("source", Some(hit.source.as_str()))
-        .text("model", hit.model.as_deref());
-    row::double(&mut map, "session_started", Some(hit.started_at.seconds()));
-    map
-}
-
-/// Of each hit the message before it, itself, and the one behind it, in the order of the transcript.
-async fn contexts(call: &Call<'_>, hits: &[Hit]) -> Result<Vec<String>, Fail> {
+/// Returns for each hit the message before it, itself, and the one after it, in the order of the transcript.
+async fn contexts(call: &Call<'_>, hits: &[Hit]) -> Result<Vec<Vec<Message>>, Fail> {
     let places: Vec<_> = hits.iter().map(|hit| (hit.session.clone(), hit.message)).collect();
-    let around = call.store.around(&places).await?;
-    Ok(around.iter().map(|messages| list(messages.iter().map(beside))).collect())
+    Ok(call.store.around(&places).await?)
 }
 
-fn beside(message: &Message) -> String {
-    let mut map = ObjectWriter::new();
-    map.text("role", Some(message.body.role.as_str())).text("content", Some(&said(message)));
-    map.finish()
+fn beside(message: &Message) -> rpc::ContextMessage<'_> {
+    rpc::ContextMessage { role: message.body.role.as_str(), content: said(message) }
 }
 
 /// The first characters of what a message says.

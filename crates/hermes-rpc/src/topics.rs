@@ -2,10 +2,10 @@
 
 use crate::call::{Answer, Call, NONE, list, or_no_reference, yes};
 use crate::fail::Fail;
-use crate::{listing, row};
+use crate::listing;
 use hermes_session::gateway::unlinked_sessions;
-use hermes_session::json::ObjectWriter;
-use hermes_session::{Conflict, SessionId, Source, StoreError, TopicBinding, TopicChange};
+use hermes_session::{Conflict, SessionId, Source, StoreError, TopicChange};
+use hermes_wire::{rpc, to_string};
 
 /// Where the agent's chats on Telegram come from.
 const TELEGRAM: &str = "telegram";
@@ -60,20 +60,7 @@ pub(crate) async fn bind(call: &Call<'_>) -> Answer {
 
 pub(crate) async fn binding(call: &Call<'_>) -> Answer {
     let found = call.store.topic(&name(call, "chat_id")?, &name(call, "thread_id")?).await?;
-    Ok(found.map_or_else(|| NONE.into(), |binding| binding_row(&binding)))
-}
-
-fn binding_row(binding: &TopicBinding) -> String {
-    let mut out = ObjectWriter::new();
-    out.text("chat_id", Some(&binding.chat_id))
-        .text("thread_id", Some(&binding.thread_id))
-        .text("user_id", Some(&binding.user_id))
-        .text("session_key", Some(&binding.session_key))
-        .text("session_id", Some(binding.session_id.as_str()))
-        .text("managed_mode", Some(&binding.managed_mode));
-    row::double(&mut out, "linked_at", Some(binding.linked_at.seconds()));
-    row::double(&mut out, "updated_at", Some(binding.updated_at.seconds()));
-    out.finish()
+    Ok(found.map_or_else(|| NONE.into(), |binding| to_string(&rpc::TopicBinding::from(&binding))))
 }
 
 pub(crate) async fn is_linked(call: &Call<'_>) -> Answer {

@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 use hermes_config::Origin;
-use hermes_session::json::ObjectWriter;
 use hermes_terminal::Line;
+use hermes_wire::{config as wire, document};
 
 /// A setting as it may be shown.
 #[derive(Debug, Clone)]
@@ -33,25 +33,17 @@ fn source(origin: &Origin) -> String {
     }
 }
 
-/// The same as one object.
+/// Returns the document of `config show`.
 pub(crate) fn json(rows: &[Row]) -> String {
-    let row = |row: &Row| {
-        let mut object = ObjectWriter::new();
-        object
-            .text("key", Some(row.key))
-            .text("value", Some(&row.value))
-            .text("origin", Some(origin_name(&row.origin)));
-        match &row.origin {
-            Origin::Environment(name) => _ = object.text("variable", Some(name)),
-            Origin::File { path, .. } => _ = object.text("file", Some(&path.display().to_string())),
-            Origin::Flag | Origin::Default => {}
-        }
-        object.finish()
-    };
-    let mut object = ObjectWriter::new();
-    let rows = rows.iter().map(row).collect::<Vec<_>>().join(", ");
-    object.raw("schema", &super::json::SCHEMA.to_string()).raw("settings", &format!("[{rows}]"));
-    object.finish()
+    let settings = rows.iter().map(|row| {
+        let (variable, file) = match &row.origin {
+            Origin::Environment(name) => (Some(*name), None),
+            Origin::File { path, .. } => (None, Some(path.display().to_string())),
+            Origin::Flag | Origin::Default => (None, None),
+        };
+        wire::Setting { key: row.key, value: &row.value, origin: origin_name(&row.origin), variable, file }
+    });
+    document(&wire::Settings { settings: settings.collect() })
 }
 
 /// Returns the name of where a value came from, for programs.

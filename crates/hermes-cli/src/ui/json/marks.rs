@@ -1,51 +1,27 @@
-//! Pins and tags, for programs.
+//! Documents about pins and tags.
 
-use super::{SCHEMA, array, boolean};
 use crate::ui::marks::{Pinned, Tagged};
-use hermes_session::json::ObjectWriter;
-use hermes_session::{Json, Tag};
+use hermes_session::Tag;
+use hermes_wire::{document, pins as wire};
 
-fn told(key: &str, rows: impl IntoIterator<Item = String>) -> String {
-    let mut object = ObjectWriter::new();
-    object.raw("schema", &SCHEMA.to_string()).raw(key, &array(rows));
-    object.finish()
-}
-
-/// A list of tags.
-pub(super) fn list(tags: &[Tag]) -> String {
-    array(tags.iter().map(|tag| Json::string(tag.as_str()).to_string()))
-}
-
-/// What became of pins.
+/// Returns conversations that were pinned or unpinned.
 pub(crate) fn pinned(done: &[Pinned]) -> String {
-    let row = |one: &Pinned| {
-        let mut object = ObjectWriter::new();
-        object
-            .text("id", Some(one.id.as_str()))
-            .text("title", one.title.as_deref())
-            .raw("pinned", boolean(one.is_pinned))
-            .raw("changed", boolean(one.is_changed));
-        object.finish()
-    };
-    told("sessions", done.iter().map(row))
+    let sessions = done.iter().map(|one| wire::Pin {
+        id: one.id.as_str(),
+        title: one.title.as_deref(),
+        pinned: one.is_pinned,
+        changed: one.is_changed,
+    });
+    document(&wire::Pins { sessions: sessions.collect() })
 }
 
-/// The tags of conversations.
+/// Returns conversations with their tags.
 pub(crate) fn tagged(done: &[Tagged]) -> String {
-    let row = |one: &Tagged| {
-        let mut object = ObjectWriter::new();
-        object.text("id", Some(one.id.as_str())).raw("tags", &list(&one.tags));
-        object.finish()
-    };
-    told("sessions", done.iter().map(row))
+    let sessions = done.iter().map(|one| wire::TaggedSession::new(&one.id, &one.tags));
+    document(&wire::Tagged { sessions: sessions.collect() })
 }
 
-/// Every tag, and how many conversations have it.
+/// Returns every tag, and how many conversations have it.
 pub(crate) fn tags(tags: &[(Tag, u64)]) -> String {
-    let row = |(tag, count): &(Tag, u64)| {
-        let mut object = ObjectWriter::new();
-        object.text("tag", Some(tag.as_str())).raw("conversations", &count.to_string());
-        object.finish()
-    };
-    told("tags", tags.iter().map(row))
+    document(&wire::Tags::from(tags))
 }
