@@ -110,6 +110,7 @@ pub async fn detach(
     let path = &place::resolve(path)?;
     let is_ours = holdings(path)?.is_some();
     let Some(alone) = Presence::exclusive(path) else { return Err(in_use(path)) };
+    clear_parts(path);
     if !is_ours {
         clear_beside(path, &alone);
         return Ok(Detaching::NothingOfOurs);
@@ -237,6 +238,21 @@ fn clear_beside(path: &Path, alone: &Presence) {
     // Without the lock the file is not ours.
     if alone.is_held() {
         presence::remove(path);
+    }
+}
+
+/// Removes what runs that were killed left half-written of the file that keeps what only we hold. Only for whoever has the store alone.
+fn clear_parts(path: &Path) {
+    let Some(name) = path.file_name() else { return };
+    let start = format!("{}.detached-", name.to_string_lossy());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_part =
+            |rest: &str| rest.split_once(".jsonl.part-").is_some_and(|(_, process)| process.parse::<u32>().is_ok());
+        if name.to_string_lossy().strip_prefix(&start).is_some_and(is_part) {
+            _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -64,6 +64,20 @@ fn detach_removes_only_our_files() {
     }
 }
 
+/// A run that was killed while it wrote the file leaves a part of it, which the next one removes.
+#[test]
+fn detach_removes_the_part_that_a_killed_run_left() {
+    let home = foreign_home();
+    assert!(home.see(&["sessions", "delete", "new", "--yes"]).ends_with("--- exit 0"));
+    let part = home.path().join("state.db.detached-20261118_082035.jsonl.part-28020");
+    let other = home.path().join("state.db.detached-20261118_082035.jsonl.part-two");
+    for path in [&part, &other] {
+        std::fs::write(path, "{\"id\": ").unwrap();
+    }
+    assert!(home.see(&["sessiondb", "detach", "--yes"]).ends_with("--- exit 0"));
+    assert!(!part.exists() && other.exists());
+}
+
 #[test]
 fn verify_reports_where_no_marker_can_be_written() {
     let home = several();
