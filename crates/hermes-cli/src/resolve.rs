@@ -9,7 +9,7 @@ use crate::ui::layout::{cut, fit, width};
 use crate::ui::{Line, Visible};
 use anstyle::Style;
 use hermes_session::resume::{FindError, Selector, find};
-use hermes_session::{SessionId, SessionStore};
+use hermes_session::{ConversationStore, SessionId};
 use last_list::LastList;
 
 /// What can be typed for a session, for help and hints.
@@ -38,7 +38,11 @@ impl Resolved {
 ///
 /// # Errors
 /// If there is none; if several ids start so, with all of them told.
-pub(crate) async fn resolve(context: &Context, store: &dyn SessionStore, text: &str) -> Result<Resolved, CliError> {
+pub(crate) async fn resolve(
+    context: &Context,
+    store: &dyn ConversationStore,
+    text: &str,
+) -> Result<Resolved, CliError> {
     if text.is_empty() {
         return Err(CliError::new(Kind::Usage, "SESSION is empty", FORMS));
     }
@@ -78,7 +82,7 @@ fn row_number(text: &str) -> Option<u64> {
 }
 
 /// A line for each session: its id, when it started, its title.
-async fn told(context: &Context, store: &dyn SessionStore, ids: &[SessionId]) -> Result<Vec<Line>, CliError> {
+async fn told(context: &Context, store: &dyn ConversationStore, ids: &[SessionId]) -> Result<Vec<Line>, CliError> {
     let mut rows: Vec<[Visible; 3]> = Vec::with_capacity(ids.len());
     for id in ids {
         // One that went meanwhile is no candidate any more.

@@ -6,7 +6,9 @@ use crate::files;
 use crate::listing::source_of;
 use hermes_session::json::ObjectWriter;
 use hermes_session::retention::{self, AutoPruned, Candidate, LAST_AUTO_PRUNE, RetentionPolicy, plan, prune_planned};
-use hermes_session::{IndexHealth, Json, Optimizing, Report, SessionFilter, SessionId, StoreError, StoreStatus};
+use hermes_session::{
+    DeleteExtent, IndexHealth, Json, Optimizing, Report, SessionFilter, SessionId, StoreError, StoreStatus,
+};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) async fn delete(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return yes(false) };
     // Also if it is gone: a repeated request gets the first answer again.
-    if or_nothing(call.store.delete_session(&id, &call.request()).await)?.is_none() {
+    if or_nothing(call.store.delete(&id, DeleteExtent::Session, &call.request()).await)?.is_none() {
         return yes(false);
     }
     if let Some(folder) = folder(call)? {

@@ -9,7 +9,7 @@ use crate::context::{Access, Context};
 use crate::error::CliError;
 use crate::ui::changes::conversations;
 use clap::{Arg, Command, CommandFactory as _};
-use hermes_session::{ListRequest, PageRequest, SessionStore, Store, StoreError};
+use hermes_session::{ConversationStore, ListRequest, PageRequest, Store, StoreError};
 use hermes_store::OpenOptions;
 use std::sync::Arc;
 use std::time::Duration;
@@ -159,7 +159,7 @@ async fn open(context: &Context, before: &[String]) -> Result<Option<Arc<dyn Sto
     Ok(Some(context.open_with(&url, Access::Read, options).await?))
 }
 
-async fn candidates(store: &dyn SessionStore, current: &str) -> Result<Vec<(String, String)>, StoreError> {
+async fn candidates(store: &dyn ConversationStore, current: &str) -> Result<Vec<(String, String)>, StoreError> {
     let request = ListRequest { filter: default_filter(), page: PageRequest::first(ROWS), ..ListRequest::default() };
     let rows = store.list(&request).await?.rows;
     let ids = rows.iter().map(|row| {

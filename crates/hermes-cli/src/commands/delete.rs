@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::transcripts::{Removed, Transcripts};
 use crate::ui::{changes, json};
-use hermes_session::{Deleted, Maintenance, Relation, Request, SessionId, Timestamp};
+use hermes_session::{DeleteExtent, Deleted, Maintenance, Relation, Request, SessionId, Timestamp};
 
 const DAY: f64 = 86_400.0;
 
@@ -90,7 +90,7 @@ pub(crate) async fn carry_out(
 ) -> Result<(Gone, Removed), CliError> {
     let request = Request::at(now);
     if days == 0 {
-        let deleted = store.delete_chain(id, &request).await?;
+        let deleted = store.delete(id, DeleteExtent::Chain, &request).await?;
         let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&doomed.members));
         return Ok((Gone { deleted, files: removed.files, until: None }, removed));
     }

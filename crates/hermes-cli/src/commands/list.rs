@@ -10,8 +10,8 @@ use crate::ui::time::Now;
 use crate::ui::{Line, json};
 use crate::when;
 use hermes_session::{
-    Invalid, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionStore, SessionSummary, Source,
-    Unreadable, View,
+    ConversationStore, Invalid, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionSummary,
+    Source, Unreadable, View,
 };
 
 /// The source of sessions that tools make for themselves.
@@ -179,7 +179,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<(), CliErro
 /// A page of a list in which pinned conversations come first, and whether there is more behind it.
 ///
 /// There are few of them, so they are read as a whole; the others follow in their own order. Where somebody asked for an order, that holds.
-async fn pinned_first(store: &dyn SessionStore, request: &ListRequest) -> Result<(Listing, bool), CliError> {
+async fn pinned_first(store: &dyn ConversationStore, request: &ListRequest) -> Result<(Listing, bool), CliError> {
     let filter = &request.filter;
     let is_plain = request.order == Order::Active && request.view == View::Conversations && filter.pinned.is_none();
     if !is_plain || request.page.limit() == 0 {
@@ -213,7 +213,7 @@ async fn pinned_first(store: &dyn SessionStore, request: &ListRequest) -> Result
 }
 
 /// A page, and whether there is more behind it. One row more than asked for is looked at, so that the last page is known to be the last.
-async fn list(store: &dyn SessionStore, request: &ListRequest) -> Result<(Listing, bool), CliError> {
+async fn list(store: &dyn ConversationStore, request: &ListRequest) -> Result<(Listing, bool), CliError> {
     let limit = request.page.limit() as usize;
     let more = i64::from(request.page.limit()) + i64::from(limit > 0);
     let offset = i64::try_from(request.page.offset()).unwrap_or(i64::MAX);

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::ui::{changes, json};
-use hermes_session::{Request, SessionId, SessionStore, Timestamp, Title};
+use hermes_session::{ConversationStore, Request, SessionId, Timestamp, Title};
 
 /// Gives a session a title
 #[derive(clap::Args)]
@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, args: RenameArgs) -> Result<(), CliEr
 
 /// Gives a session a title.
 pub(crate) async fn rename(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     id: &SessionId,
     title: &Title,
     now: Timestamp,

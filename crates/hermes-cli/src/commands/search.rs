@@ -13,7 +13,7 @@ use crate::ui::shell::shell_word;
 use crate::ui::time::Now;
 use crate::when;
 use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
-use hermes_session::{Invalid, PageRequest, Role, SessionFilter, SessionId, SessionStore, Store, marks};
+use hermes_session::{ConversationStore, Invalid, PageRequest, Role, SessionFilter, SessionId, Store, marks};
 use std::time::Duration;
 
 /// From this many messages on it takes time to look through what no index knows.
@@ -242,7 +242,11 @@ pub(crate) async fn show(context: &Context, store: &dyn Store, text: &str) -> Re
 }
 
 /// Every session of the conversation that a person names.
-async fn conversation(context: &Context, store: &dyn SessionStore, text: &str) -> Result<Vec<SessionId>, CliError> {
+async fn conversation(
+    context: &Context,
+    store: &dyn ConversationStore,
+    text: &str,
+) -> Result<Vec<SessionId>, CliError> {
     if text.is_empty() {
         return Err(CliError::new(Kind::Usage, "--session is empty", resolve::FORMS));
     }

@@ -8,8 +8,8 @@ use crate::ui::transcript::{Detail, Segments, Transcript};
 use crate::ui::{Line, json, recap, transcript};
 use hermes_session::recap::{RecapLimits, recap as recap_of};
 use hermes_session::{
-    Extent, Maintenance, Message, MessageRequest, Session, SessionId, SessionStore, StateCounts, StoreError, export,
-    replay,
+    ConversationStore, Extent, Maintenance, Message, MessageRequest, Session, SessionId, StateCounts, StoreError,
+    export, replay,
 };
 
 /// How many messages are in memory at once. A page costs a look at all ids of the session, so that small ones cost more than they save.
@@ -108,7 +108,7 @@ async fn write(
 }
 
 /// Counts the messages of a session by state.
-async fn states(store: &dyn SessionStore, id: &SessionId) -> Result<StateCounts, CliError> {
+async fn states(store: &dyn ConversationStore, id: &SessionId) -> Result<StateCounts, CliError> {
     let mut states = StateCounts::default();
     pages(store, id, Extent::Every, |messages| {
         messages.iter().for_each(|message| states.add(message.state));
@@ -139,7 +139,7 @@ async fn write_json(context: &Context, store: &dyn Maintenance, id: &SessionId) 
 
 /// Goes through the messages of a session, a few at a time.
 async fn pages(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     id: &SessionId,
     extent: Extent,
     mut each: impl FnMut(&[Message]) -> Result<(), CliError>,

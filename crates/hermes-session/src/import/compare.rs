@@ -2,7 +2,7 @@
 
 use super::line::Parsed;
 use crate::title::split_number;
-use crate::{Message, MessageRequest, Relation, Session, SessionStore, StoreError, Title};
+use crate::{ConversationStore, Message, MessageRequest, Relation, Session, StoreError, Title};
 
 /// How many messages are compared at once.
 const PAGE: u32 = 100;
@@ -20,7 +20,7 @@ pub(super) enum Comparison {
 }
 
 /// Compares a line with the session of its id.
-pub(super) async fn compare(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Comparison, StoreError> {
+pub(super) async fn compare(store: &dyn ConversationStore, line: &Parsed<'_>) -> Result<Comparison, StoreError> {
     let stored = match store.session(&line.session.id).await {
         Ok(None) => return Ok(Comparison::New),
         Ok(Some(stored)) => stored,
@@ -78,7 +78,11 @@ pub(crate) fn difference(stored: &Session, line: &Session) -> Option<&'static st
 }
 
 /// Whether the stored session has another title because the line's belongs to somebody else, as an import leaves it.
-pub(crate) async fn is_renamed(store: &dyn SessionStore, stored: &Session, line: &Session) -> Result<bool, StoreError> {
+pub(crate) async fn is_renamed(
+    store: &dyn ConversationStore,
+    stored: &Session,
+    line: &Session,
+) -> Result<bool, StoreError> {
     let Some(title) = &line.title else { return Ok(false) };
     let is_taken = store.titled(title).await?.iter().any(|other| other.title == *title && other.id != stored.id);
     let stems = Title::clean(title).ok().flatten().map(|title| title.stems());
@@ -91,7 +95,7 @@ pub(crate) async fn is_renamed(store: &dyn SessionStore, stored: &Session, line:
 }
 
 /// What differs in the messages, if anything does.
-async fn transcript(store: &dyn SessionStore, line: &Parsed<'_>) -> Result<Option<String>, StoreError> {
+async fn transcript(store: &dyn ConversationStore, line: &Parsed<'_>) -> Result<Option<String>, StoreError> {
     let (mut request, mut place, mut scratch) = (MessageRequest::first(PAGE).every(), 0, Vec::new());
     loop {
         let page = store.messages(&line.session.id, &request).await?;

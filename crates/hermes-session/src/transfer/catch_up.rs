@@ -4,8 +4,8 @@ use super::compare::Messages;
 use super::portable;
 use crate::digest::Fingerprint;
 use crate::{
-    EndReason, Invalid, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, SessionStore, StoreError,
-    Title, UsageMode, UsageUpdate,
+    ConversationStore, EndReason, Invalid, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch,
+    StoreError, Title, UsageMode, UsageUpdate,
 };
 
 /// How much text is appended at once.
@@ -18,8 +18,8 @@ const BYTES: usize = 1 << 20;
 /// # Errors
 /// `Invalid` if it holds what can come by an import alone, such as bytes.
 pub(super) async fn catch_up(
-    from: &dyn SessionStore,
-    to: &dyn SessionStore,
+    from: &dyn ConversationStore,
+    to: &dyn ConversationStore,
     session: &Session,
     there: u64,
     batch: u32,
@@ -52,7 +52,7 @@ pub(super) async fn catch_up(
 }
 
 /// Refuses messages that an append can't bring: those that are not active, and those with columns of newer agents.
-async fn refuse_unlike(from: &dyn SessionStore, id: &SessionId, there: u64) -> Result<(), StoreError> {
+async fn refuse_unlike(from: &dyn ConversationStore, id: &SessionId, there: u64) -> Result<(), StoreError> {
     let (mut messages, mut place) = (Messages::new(from, id), 0);
     while let Some(message) = messages.next(&mut Vec::new()).await? {
         place += 1;
@@ -64,7 +64,7 @@ async fn refuse_unlike(from: &dyn SessionStore, id: &SessionId, there: u64) -> R
     Ok(())
 }
 
-async fn settle_columns(to: &dyn SessionStore, session: &Session, request: &Request) -> Result<(), StoreError> {
+async fn settle_columns(to: &dyn ConversationStore, session: &Session, request: &Request) -> Result<(), StoreError> {
     let id = &session.id;
     let Some(there) = to.session(id).await? else { return Err(StoreError::no_session(id)) };
     let patch = SessionPatch {
