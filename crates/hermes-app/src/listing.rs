@@ -1,7 +1,7 @@
 //! Lists for people: which sources they show, and pages that say whether there is more.
 
 use hermes_session::{
-    Invalid, ListRequest, Listing, PageRequest, SessionFilter, SessionStore, Source, StoreError, Tag,
+    ConversationStore, Invalid, ListRequest, Listing, PageRequest, SessionFilter, Source, StoreError, Tag,
 };
 
 /// The source of sessions that tools create for themselves.
@@ -47,7 +47,7 @@ pub struct ListPage {
 ///
 /// # Errors
 /// If the store fails.
-pub async fn page(store: &dyn SessionStore, request: &ListRequest) -> Result<ListPage, StoreError> {
+pub async fn page(store: &dyn ConversationStore, request: &ListRequest) -> Result<ListPage, StoreError> {
     let limit = request.page.limit() as usize;
     let more = i64::from(request.page.limit()) + i64::from(limit > 0);
     let offset = i64::try_from(request.page.offset()).unwrap_or(i64::MAX);

@@ -4,7 +4,7 @@ use crate::Workspace;
 use crate::last_list::{LastList, NoRow};
 use crate::listing::default_filter;
 use hermes_session::resume::{FindError, Selector, find};
-use hermes_session::{SessionId, SessionStore, StoreError, Timestamp};
+use hermes_session::{ConversationStore, SessionId, StoreError, Timestamp};
 
 /// The session that was meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub enum ResolveError {
 /// If there is none; if several ids start so, with the candidates.
 pub async fn resolve(
     workspace: &Workspace,
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     text: &str,
     now: Timestamp,
 ) -> Result<Resolved, ResolveError> {
@@ -117,7 +117,7 @@ fn row_number(text: &str) -> Option<u64> {
 }
 
 /// Returns title and start of each session. One that was deleted meanwhile is left out.
-async fn described(store: &dyn SessionStore, ids: &[SessionId]) -> Result<Vec<SessionCandidate>, StoreError> {
+async fn described(store: &dyn ConversationStore, ids: &[SessionId]) -> Result<Vec<SessionCandidate>, StoreError> {
     let mut candidates = Vec::with_capacity(ids.len());
     for id in ids {
         if let Some(session) = store.session(id).await? {

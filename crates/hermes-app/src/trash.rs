@@ -2,7 +2,8 @@
 
 use crate::transcripts::{Removed, Transcripts};
 use hermes_session::{
-    Deleted, Emptying, Maintenance, Relation, Request, Restored, SessionId, StoreError, Timestamp, Title, Trashed,
+    DeleteExtent, Deleted, Emptying, Maintenance, Relation, Request, Restored, SessionId, StoreError, Timestamp, Title,
+    Trashed,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -106,7 +107,7 @@ pub async fn delete(
 ) -> Result<DeleteReport, StoreError> {
     let request = Request::at(now);
     if days == 0 {
-        let deleted = store.delete_chain(&preview.asked, &request).await?;
+        let deleted = store.delete(&preview.asked, DeleteExtent::Chain, &request).await?;
         let removed = transcripts.map_or_else(Removed::default, |transcripts| transcripts.remove(&preview.members));
         return Ok(DeleteReport { deleted, transcripts: removed, until: None });
     }

@@ -2,7 +2,8 @@
 
 use crate::Anything;
 use crate::stopwatch::{Stopwatch, percentiles};
-use hermes_session::search::{Query, SearchRequest, SearchStore};
+use hermes_session::ConversationStore;
+use hermes_session::search::{Query, SearchRequest};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use tokio::runtime::Runtime;
@@ -16,7 +17,7 @@ pub(crate) fn run(runtime: &Runtime, file: &str, queries: &Path) -> Result<Value
 }
 
 /// The same of any store.
-pub(crate) fn ask(runtime: &Runtime, store: &dyn SearchStore, queries: &Path) -> Result<Value, Anything> {
+pub(crate) fn ask(runtime: &Runtime, store: &dyn ConversationStore, queries: &Path) -> Result<Value, Anything> {
     let queries: Value = serde_json::from_slice(&std::fs::read(queries)?)?;
     let mut figures = Map::new();
     for query in queries.as_array().ok_or("the queries are no list")? {

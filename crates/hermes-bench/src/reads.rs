@@ -3,7 +3,9 @@
 use crate::stopwatch::{Stopwatch, percentiles};
 use crate::{Anything, corpus};
 use hermes_session::replay::{self, Scope};
-use hermes_session::{ListRequest, MAX_PAGE, MessageRequest, Order, PageRequest, SessionId, SessionStore};
+use hermes_session::{
+    ConversationStore, ListRequest, MAX_PAGE, MessageRequest, Order, PageRequest, SessionId, SessionStore,
+};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use tokio::runtime::Runtime;
@@ -38,7 +40,7 @@ pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value,
 }
 
 /// The lists that a person sees first, of any store.
-pub(crate) fn lists(runtime: &Runtime, store: &dyn SessionStore) -> Result<Value, Anything> {
+pub(crate) fn lists(runtime: &Runtime, store: &dyn ConversationStore) -> Result<Value, Anything> {
     let list = |order| ListRequest { order, page: PageRequest::first(20), ..ListRequest::default() };
     let mut figures = Map::new();
     figures.insert("list_20".into(), time(|| runtime.block_on(store.list(&list(Order::Started))).map(drop))?);

@@ -8,7 +8,7 @@ use hermes_app::last_list::NoRow;
 pub(crate) use hermes_app::resolve::Resolved;
 use hermes_app::resolve::{ResolveError, SessionCandidate};
 use hermes_app::trash::{self, FindTrashedError};
-use hermes_session::{Maintenance, SessionId, SessionStore, Trashed};
+use hermes_session::{ConversationStore, Maintenance, SessionId, Trashed};
 use hermes_terminal::layout::{cut, fit, width};
 use hermes_terminal::{Line, Visible};
 
@@ -21,7 +21,11 @@ const LIST_AGAIN: &str = "`hermes sessions list` numbers its rows anew";
 ///
 /// # Errors
 /// If there is none; if several ids start so, with a line for each.
-pub(crate) async fn resolve(context: &Context, store: &dyn SessionStore, text: &str) -> Result<Resolved, CliError> {
+pub(crate) async fn resolve(
+    context: &Context,
+    store: &dyn ConversationStore,
+    text: &str,
+) -> Result<Resolved, CliError> {
     let found = hermes_app::resolve::resolve(&context.workspace, store, text, context.now.at).await;
     found.map_err(|error| failed(context, error))
 }

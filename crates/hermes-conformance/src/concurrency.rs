@@ -2,7 +2,7 @@
 
 use crate::fixture::{at, calls, id, keyed, made, request, stored, texts, title, transcript, user};
 use crate::{CaseResult, Setup};
-use hermes_session::{EndReason, ListRequest, Message, NewChild, NewMessage, SessionFilter, UsageUpdate};
+use hermes_session::{DeleteExtent, EndReason, ListRequest, Message, NewChild, NewMessage, SessionFilter, UsageUpdate};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -24,7 +24,7 @@ pub async fn two_handles_one_store(setup: Setup) -> CaseResult {
     assert_eq!(two.lineage(&id("c")).await?, one.lineage(&session).await?);
     two.replace(&id("c"), &[user("other")], &request(5)).await?;
     assert_eq!(texts(&*one, &id("c")).await, ["other"]);
-    one.delete_conversation(&session, &request(6)).await?;
+    one.delete(&session, DeleteExtent::Conversation, &request(6)).await?;
     assert_eq!(two.counts(&SessionFilter::default()).await?, Default::default());
     // A handle that is opened later, after the first is gone, sees the same.
     made(&*two, "kept", 7).await;

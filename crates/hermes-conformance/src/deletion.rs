@@ -4,8 +4,8 @@ use crate::fixture::{assert_not_found, at, id, keyed, made, new_session, request
 use crate::{CaseResult, Setup};
 use hermes_session::retention::{Pruned, RetentionPolicy, plan, prune, prune_planned};
 use hermes_session::{
-    Counts, Deleted, EndReason, ListRequest, Maintenance, NewChild, NewMessage, NewSession, Relation, SessionFilter,
-    SessionId, StoreError,
+    Counts, DeleteExtent, Deleted, EndReason, ListRequest, Maintenance, NewChild, NewMessage, NewSession, Relation,
+    SessionFilter, SessionId, StoreError,
 };
 use std::future::Future as _;
 use std::ops::ControlFlow;
@@ -38,12 +38,16 @@ async fn end(store: &dyn Maintenance, name: &str, seconds: f64) -> Result<(), St
 pub async fn a_large_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large(&*store).await?;
-    let deleted = store.delete_conversation(&id("tip"), &keyed(5, "delete")).await?;
+    let deleted = store.delete(&id("tip"), DeleteExtent::Conversation, &keyed(5, "delete")).await?;
     assert_eq!(deleted, Deleted { sessions: 3, messages: MANY as u64 + 1 });
     let counts = store.counts(&SessionFilter::default()).await?;
     assert_eq!(counts, Counts { conversations: 2, sessions: 2, messages: 0 });
     assert_eq!(stored(&*store, &id("branch")).await.parent_session_id, None);
-    assert_eq!(store.delete_conversation(&id("tip"), &keyed(6, "delete")).await?, deleted, "it is the same request");
+    assert_eq!(
+        store.delete(&id("tip"), DeleteExtent::Conversation, &keyed(6, "delete")).await?,
+        deleted,
+        "it is the same request"
+    );
     store.set_title(&id("stranger"), Some(&title("plan")), &request(7)).await?;
     store.append(&id("stranger"), &[user("hello")], &keyed(7, "append")).await?;
     assert!(store.verify().await?.is_sound());
@@ -57,7 +61,7 @@ pub async fn others_write_while_much_goes(setup: Setup) -> CaseResult {
     let (other, is_over) = (setup.store().await, Arc::new(AtomicBool::new(false)));
     let (deleter, done) = (Arc::clone(&store), Arc::clone(&is_over));
     let deletion = tokio::spawn(async move {
-        let deleted = deleter.delete_conversation(&id("helper"), &request(5)).await;
+        let deleted = deleter.delete(&id("helper"), DeleteExtent::Conversation, &request(5)).await;
         done.store(true, Ordering::SeqCst);
         deleted
     });
@@ -101,11 +105,11 @@ pub async fn a_dropped_deletion_is_whole_or_nothing(setup: Setup) -> CaseResult 
     large(&*store).await?;
     {
         let (tip, delete) = (id("tip"), keyed(5, "delete"));
-        let mut deletion = std::pin::pin!(store.delete_conversation(&tip, &delete));
+        let mut deletion = std::pin::pin!(store.delete(&tip, DeleteExtent::Conversation, &delete));
         // It is asked for once, and then nobody listens any more.
         let _: Poll<_> = deletion.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
-    let deleted = store.delete_conversation(&id("tip"), &keyed(6, "delete")).await?;
+    let deleted = store.delete(&id("tip"), DeleteExtent::Conversation, &keyed(6, "delete")).await?;
     assert_eq!(deleted, Deleted { sessions: 3, messages: MANY as u64 + 1 });
     while store.upkeep().await? {}
     assert_eq!(store.counts(&SessionFilter::default()).await?.sessions, 2);
@@ -118,7 +122,7 @@ pub async fn a_large_delegate_goes_while_others_write(setup: Setup) -> CaseResul
     let store = setup.store().await;
     large_delegate(&*store).await?;
     let (other, deleter) = (setup.store().await, Arc::clone(&store));
-    let deletion = tokio::spawn(async move { deleter.delete_chain(&id("helper"), &request(5)).await });
+    let deletion = tokio::spawn(async move { deleter.delete(&id("helper"), DeleteExtent::Chain, &request(5)).await });
     while other.session(&id("helper")).await?.is_some() {
         tokio::task::yield_now().await;
     }
@@ -161,7 +165,7 @@ pub async fn a_dropped_deletion_of_a_delegate_is_whole_or_nothing(setup: Setup) 
     large_delegate(&*store).await?;
     {
         let (helper, delete) = (id("helper"), keyed(5, "delete"));
-        let mut deletion = std::pin::pin!(store.delete_chain(&helper, &delete));
+        let mut deletion = std::pin::pin!(store.delete(&helper, DeleteExtent::Chain, &delete));
         let _: Poll<_> = deletion.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
     // Whether it happened is looked at in one step with what stays.
@@ -170,7 +174,7 @@ pub async fn a_dropped_deletion_of_a_delegate_is_whole_or_nothing(setup: Setup) 
         matches!((row.segments, row.last_active), (3, time) if time == at(9))
             || (row.segments, row.last_active) == (2, at(4))
     );
-    let deleted = store.delete_chain(&id("helper"), &keyed(6, "delete")).await?;
+    let deleted = store.delete(&id("helper"), DeleteExtent::Chain, &keyed(6, "delete")).await?;
     assert_eq!(deleted, Deleted { sessions: 1, messages: MANY as u64 });
     while store.upkeep().await? {}
     let row = store.list(&ListRequest::default()).await?.rows.swap_remove(0);
@@ -257,9 +261,9 @@ pub async fn prune_keeps_what_came_alive(setup: Setup) -> CaseResult {
     store.create(&new_session("worker").child_of(id("delegated"), Relation::Delegate), &request(3)).await?;
     store.split(&id("carried"), &NewChild::new(id("on")), &[user("on")], &request(late)).await?;
     end(&*store, "on", late).await?;
-    store.delete_conversation(&id("gone"), &request(late)).await?;
+    store.delete(&id("gone"), DeleteExtent::Conversation, &request(late)).await?;
     // Named by a session that is not its first any more: nobody asked for the whole.
-    store.delete_conversation(&id("joined"), &request(late)).await?;
+    store.delete(&id("joined"), DeleteExtent::Conversation, &request(late)).await?;
     store.create(&new_session("joined").child_of(id("idle"), Relation::Delegate), &request(1)).await?;
     end(&*store, "joined", 2.0).await?;
     let list = names.map(id);

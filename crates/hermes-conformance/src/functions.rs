@@ -10,8 +10,8 @@ use hermes_session::replay::{self, INTERRUPTED, Scope};
 use hermes_session::resume::{FindError, Found, Selector, find};
 use hermes_session::retention::{Candidate, RetentionPolicy, plan};
 use hermes_session::{
-    EndReason, Maintenance, MessageBody, NewChild, NewMessage, NewSession, Relation, Role, SessionFilter, SessionId,
-    StoreError, UsageUpdate,
+    DeleteExtent, EndReason, Maintenance, MessageBody, NewChild, NewMessage, NewSession, Relation, Role, SessionFilter,
+    SessionId, StoreError, UsageUpdate,
 };
 
 const DAY: f64 = 86_400.0;
@@ -141,7 +141,7 @@ pub async fn retention_takes_whole_conversations(setup: Setup) -> CaseResult {
     assert_eq!(candidates, expected);
     assert_eq!(plan(&*store, &RetentionPolicy::new(90.0, Some(source("cron")))?, now).await?, []);
     for candidate in candidates {
-        let deleted = store.delete_conversation(&candidate.conversation, &request(100.0 * DAY)).await?;
+        let deleted = store.delete(&candidate.conversation, DeleteExtent::Conversation, &request(100.0 * DAY)).await?;
         assert_eq!((deleted.sessions, deleted.messages), (candidate.members.len() as u64, candidate.messages));
     }
     assert_eq!(plan(&*store, &RetentionPolicy::new(90.0, None)?, now).await?, []);

@@ -5,8 +5,8 @@ use crate::{CaseResult, Setup};
 use hermes_session::gateway::{Claim, HandoffEnd, HandoffState, unlinked_sessions};
 use hermes_session::retention::{self, AutoPrune, Pruned, RetentionPolicy};
 use hermes_session::{
-    Conflict, EndReason, NewChild, NewSession, Request, RequestKey, Source, StoreError, Title, TopicChange, Topics,
-    UsageUpdate,
+    Conflict, DeleteExtent, EndReason, NewChild, NewSession, Request, RequestKey, Source, StoreError, Title,
+    TopicChange, Topics, UsageUpdate,
 };
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     ] {
         assert!(matches!(nobody, Err(StoreError::NotFound(_))), "{nobody:?}");
     }
-    store.delete_conversation(&session, &request(10)).await?;
+    store.delete(&session, DeleteExtent::Conversation, &request(10)).await?;
     made(&*store, "s", 11).await;
     assert_eq!(other.handoff(&session).await?.unwrap().state, None);
     assert!(store.verify().await?.is_sound());
@@ -217,7 +217,7 @@ pub async fn topics_lead_to_sessions(setup: Setup) -> CaseResult {
     assert_eq!((topic.session_id.as_str(), topic.linked_at, topic.updated_at), ("b", at(1), at(4)));
     assert_eq!((other.topic_of(&id("b")).await?, other.topic_of(&id("a")).await?), (Some(topic), None));
     store.change_topics(&bind("1", "2", "a"), at(5)).await?;
-    store.delete_conversation(&id("a"), &request(6)).await?;
+    store.delete(&id("a"), DeleteExtent::Conversation, &request(6)).await?;
     assert_eq!(other.topic("1", "2").await?, None);
     Ok(())
 }

@@ -7,11 +7,11 @@ use crate::{CaseResult, ModelStore, Setup};
 use hermes_session::export::Exporter;
 use hermes_session::import::{Finding, FindingKind, ImportError, ImportOptions, ImportReport, import};
 use hermes_session::{
-    Content, EndReason, ListRequest, Maintenance, MessageBody, NewChild, NewMessage, NewSession, Relation, Role,
-    SessionFilter, SessionStore, StoreError, UsageUpdate,
+    Content, ConversationStore, DeleteExtent, EndReason, ListRequest, Maintenance, MessageBody, NewChild, NewMessage,
+    NewSession, Relation, Role, SessionFilter, StoreError, UsageUpdate,
 };
 
-pub(crate) async fn exported(store: &dyn SessionStore) -> Result<String, StoreError> {
+pub(crate) async fn exported(store: &dyn ConversationStore) -> Result<String, StoreError> {
     let mut exporter = Exporter::new(store, SessionFilter::default());
     let mut text = String::new();
     while let Some(chunk) = exporter.next_chunk().await? {
@@ -141,7 +141,7 @@ pub async fn bytes_are_kept(setup: Setup) -> CaseResult {
     assert_eq!(told(&imported(&*store, &line).await).0, [0, 0, 1, 0, 0]);
     assert!(store.verify().await?.is_sound());
     // They go as they came.
-    store.delete_conversation(&id("s"), &request(2)).await?;
+    store.delete(&id("s"), DeleteExtent::Conversation, &request(2)).await?;
     assert!(store.verify().await?.is_sound());
     Ok(())
 }

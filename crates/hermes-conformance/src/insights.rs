@@ -5,8 +5,8 @@ use crate::listing::{family, used};
 use crate::{CaseResult, Setup};
 use hermes_session::insights::{Distinction, MessageCounts, Notable, SkillUse, TimeSpent, ToolUse};
 use hermes_session::{
-    EndReason, Insights, InsightsRequest, MessageBody, NewChild, NewMessage, NewSession, Relation, Role, Timestamp,
-    UsageUpdate,
+    DeleteExtent, EndReason, Insights, InsightsRequest, MessageBody, NewChild, NewMessage, NewSession, Relation, Role,
+    Timestamp, UsageUpdate,
 };
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub async fn a_conversation_counts_once(setup: Setup) -> CaseResult {
     assert_eq!(store.insights(&all()).await?, Insights::default());
     family(&*store).await?;
     made(&*store, "gone", 50).await;
-    store.delete_conversation(&id("gone"), &request(51)).await?;
+    store.delete(&id("gone"), DeleteExtent::Conversation, &request(51)).await?;
     let told = store.insights(&all()).await?;
     assert_eq!((told.total.conversations, told.total.sessions), (2, 6));
     assert_eq!(told.starts, [at(0), at(40)]);

@@ -6,8 +6,8 @@ use crate::fixture::{
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Conflict, EndReason, Extra, HandoffColumns, Lineage, Link, ListRequest, Maintenance, NewChild, NewSession,
-    Relation, Session, SessionId, Source, Usage, UsageUpdate,
+    Conflict, DeleteExtent, EndReason, Extra, HandoffColumns, Lineage, Link, ListRequest, Maintenance, NewChild,
+    NewSession, Relation, Session, SessionId, Source, Usage, UsageUpdate,
 };
 
 /// A session with everything that a child may inherit.
@@ -296,7 +296,7 @@ pub async fn any_length(setup: Setup) -> CaseResult {
     assert_eq!(rows.len(), 1);
     assert_eq!((&rows[0].id, &rows[0].conversation, rows[0].segments), (&name(LENGTH - 1), &name(0), LENGTH as u64));
     assert_eq!((rows[0].started_at, rows[0].last_active), (at(0), at(0)));
-    let deleted = store.delete_conversation(&name(LENGTH / 2), &request(1)).await?;
+    let deleted = store.delete(&name(LENGTH / 2), DeleteExtent::Conversation, &request(1)).await?;
     assert_eq!(deleted, hermes_session::Deleted { sessions: LENGTH as u64, messages: 0 });
     Ok(())
 }

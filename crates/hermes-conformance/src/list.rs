@@ -127,6 +127,7 @@ pub const CASES: &[Case] = cases![
     maintenance::what_is_left_of_a_conversation_stays_one,
     maintenance::what_is_gone_can_be_made_again,
     maintenance::it_says_what_it_is,
+    maintenance::notices_are_sentences,
     maintenance::nothing_foreign_is_in_a_store_of_ours,
     maintenance::statistics_tell_of_every_session,
     maintenance::room_adds_up,

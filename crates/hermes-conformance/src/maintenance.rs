@@ -5,10 +5,11 @@ use crate::fixture::{
     user,
 };
 use crate::{CaseResult, Setup};
-use hermes_session::search::{Query, SearchRequest, SearchStore};
+use hermes_session::search::{Query, SearchRequest};
 use hermes_session::{
-    Conflict, Counts, Deleted, IndexHealth, ListRequest, Maintenance, NewChild, NewSession, Optimizing, Relation,
-    SessionFilter, SessionId, SourceStatistics, Statistics, StoreError, UsageUpdate, View,
+    Conflict, ConversationStore, Counts, DeleteExtent, Deleted, IndexHealth, ListRequest, Maintenance, NewChild,
+    NewSession, Optimizing, Relation, SessionFilter, SessionId, SourceStatistics, Statistics, StoreError, UsageUpdate,
+    View,
 };
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -47,7 +48,7 @@ pub async fn a_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
     for member in ["root", "c1", "c2", "d1", "d2", "d2b"] {
         let store = setup.store_named(member).await;
         family(&*store).await?;
-        let deleted = store.delete_conversation(&id(member), &request(20)).await?;
+        let deleted = store.delete(&id(member), DeleteExtent::Conversation, &request(20)).await?;
         assert_eq!(deleted, Deleted { sessions: 6, messages: 8 }, "{member}");
         for gone in ["root", "c1", "c2", "d1", "d2", "d2b"] {
             assert_eq!(store.session(&id(gone)).await?, None, "{gone}");
@@ -56,7 +57,7 @@ pub async fn a_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
         let counts = store.counts(&SessionFilter::default()).await?;
         assert_eq!(counts, Counts { conversations: 2, sessions: 4, messages: 6 });
         assert_eq!(texts(&*store, &id("stranger")).await, ["stranger", ""]);
-        assert_not_found(store.delete_conversation(&id(member), &request(22)).await, &id(member));
+        assert_not_found(store.delete(&id(member), DeleteExtent::Conversation, &request(22)).await, &id(member));
     }
     Ok(())
 }
@@ -66,7 +67,7 @@ pub async fn branches_stay(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
     let before = stored(&*store, &id("b")).await;
-    store.delete_conversation(&id("d1"), &request(20)).await?;
+    store.delete(&id("d1"), DeleteExtent::Conversation, &request(20)).await?;
     let branch = stored(&*store, &id("b")).await;
     assert_eq!(branch, hermes_session::Session { parent_session_id: None, relation: Relation::Root, ..before });
     assert_eq!(texts(&*store, &id("b")).await, ["c1"]);
@@ -85,7 +86,10 @@ pub async fn a_branch_goes_alone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
     let before = stored(&*store, &id("c1")).await;
-    assert_eq!(store.delete_conversation(&id("b2"), &request(20)).await?, Deleted { sessions: 3, messages: 4 });
+    assert_eq!(
+        store.delete(&id("b2"), DeleteExtent::Conversation, &request(20)).await?,
+        Deleted { sessions: 3, messages: 4 }
+    );
     assert_eq!(stored(&*store, &id("c1")).await, before);
     assert_eq!(store.lineage(&id("c2")).await?.links().count(), 6);
     let again = conflict(store.split(&id("c1"), &NewChild::new(id("x")), &[], &request(21)).await);
@@ -107,17 +111,20 @@ pub async fn a_delegate_goes_alone(setup: Setup) -> CaseResult {
         store.append(&id("deep"), &[user("needle")], &request(17)).await?;
         store.branch(&id("deep"), &NewChild::new(id("twig")), &request(18)).await?;
         assert_eq!(found(&*store, "needle").await?, ids(&["d2b", "deep", "twig"]));
-        assert_eq!(store.delete_chain(&id(member), &request(20)).await?, Deleted { sessions: 3, messages: 5 });
+        assert_eq!(
+            store.delete(&id(member), DeleteExtent::Chain, &request(20)).await?,
+            Deleted { sessions: 3, messages: 5 }
+        );
         for gone in ["d2", "d2b", "deep"] {
             assert_eq!(store.session(&id(gone)).await?, None, "{gone}");
             assert_not_found(store.append(&id(gone), &[user("x")], &request(21)).await, &id(gone));
-            assert_not_found(store.delete_chain(&id(gone), &request(21)).await, &id(gone));
+            assert_not_found(store.delete(&id(gone), DeleteExtent::Chain, &request(21)).await, &id(gone));
         }
         assert_eq!(found(&*store, "needle").await?, ids(&["twig"]));
         let twig = stored(&*store, &id("twig")).await;
         assert_eq!((twig.parent_session_id, twig.relation), (None, Relation::Root), "a branch stays, without a parent");
         store.set_title(&id("twig"), Some(&title("free")), &request(22)).await?;
-        store.delete_chain(&id("twig"), &request(23)).await?;
+        store.delete(&id("twig"), DeleteExtent::Chain, &request(23)).await?;
         let listing = store.list(&ListRequest::default()).await?;
         let rows: Vec<_> = listing.rows.iter().map(|row| (row.id.as_str(), row.segments, row.last_active)).collect();
         assert_eq!(rows, [("stranger", 1, at(10)), ("c2", 4, at(10)), ("b2", 3, at(10))]);
@@ -138,7 +145,7 @@ pub async fn a_delegate_goes_alone(setup: Setup) -> CaseResult {
 }
 
 /// The sessions in which a word is found.
-async fn found(store: &(impl SearchStore + ?Sized), word: &str) -> Result<Vec<SessionId>, StoreError> {
+async fn found(store: &(impl ConversationStore + ?Sized), word: &str) -> Result<Vec<SessionId>, StoreError> {
     let answer = store.search(&SearchRequest::new(Query::parse(word))).await?;
     let mut sessions: Vec<SessionId> = answer.hits.into_iter().map(|hit| hit.session).collect();
     sessions.sort_unstable();
@@ -157,8 +164,8 @@ pub async fn a_chain_is_never_cut(setup: Setup) -> CaseResult {
     ] {
         let store = setup.store_named(member).await;
         family(&*store).await?;
-        assert_eq!(store.delete_chain(&id(member), &request(20)).await?, expected, "{member}");
-        assert_not_found(store.delete_chain(&id(member), &request(21)).await, &id(member));
+        assert_eq!(store.delete(&id(member), DeleteExtent::Chain, &request(20)).await?, expected, "{member}");
+        assert_not_found(store.delete(&id(member), DeleteExtent::Chain, &request(21)).await, &id(member));
         let counts = store.counts(&SessionFilter::default()).await?;
         assert_eq!((counts.conversations, counts.sessions), (2, 10 - expected.sessions), "{member}");
         assert!(store.verify().await?.is_sound(), "{member}");
@@ -171,10 +178,13 @@ pub async fn a_session_goes_alone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
     let before = stored(&*store, &id("c1")).await;
-    assert_eq!(store.delete_session(&id("root"), &request(20)).await?, Deleted { sessions: 1, messages: 1 });
+    assert_eq!(
+        store.delete(&id("root"), DeleteExtent::Session, &request(20)).await?,
+        Deleted { sessions: 1, messages: 1 }
+    );
     assert_eq!(store.session(&id("root")).await?, None);
     assert_not_found(store.append(&id("root"), &[user("x")], &request(21)).await, &id("root"));
-    assert_not_found(store.delete_session(&id("root"), &request(21)).await, &id("root"));
+    assert_not_found(store.delete(&id("root"), DeleteExtent::Session, &request(21)).await, &id("root"));
     assert_eq!(
         stored(&*store, &id("c1")).await,
         hermes_session::Session { parent_session_id: None, relation: Relation::Root, ..before }
@@ -207,7 +217,7 @@ pub async fn what_is_left_of_a_conversation_stays_one(setup: Setup) -> CaseResul
         let store = setup.store_named(gone).await;
         family(&*store).await?;
         store.append(&id("d2b"), &[user("late")], &request(12)).await?;
-        store.delete_session(&id(gone), &request(20)).await?;
+        store.delete(&id(gone), DeleteExtent::Session, &request(20)).await?;
         let listing = store.list(&ListRequest::default()).await?;
         let mut rows: Vec<_> =
             listing.rows.iter().map(|row| (row.id.as_str(), row.segments, row.last_active)).collect();
@@ -232,7 +242,7 @@ pub async fn what_is_gone_can_be_made_again(setup: Setup) -> CaseResult {
     let session = made(&*store, "s", 0).await;
     store.set_title(&session, Some(&title("t")), &keyed(1, "title")).await?;
     store.append(&session, &[user("old")], &keyed(1, "append")).await?;
-    store.delete_conversation(&session, &request(2)).await?;
+    store.delete(&session, DeleteExtent::Conversation, &request(2)).await?;
     made(&*store, "s", 3).await;
     let fresh = stored(&*store, &session).await;
     assert_eq!((fresh.message_count, fresh.title.as_deref(), fresh.started_at), (0, None, at(3)));
@@ -242,6 +252,15 @@ pub async fn what_is_gone_can_be_made_again(setup: Setup) -> CaseResult {
     assert_eq!(texts(&*store, &session).await, ["new"]);
     let rows = store.list(&ListRequest { view: View::Sessions, ..ListRequest::default() }).await?.rows;
     assert_eq!((rows.len(), rows[0].preview.as_str()), (1, "new"));
+    Ok(())
+}
+
+/// Each notice is one line of text, and asking does not use it up.
+pub async fn notices_are_sentences(setup: Setup) -> CaseResult {
+    let store = setup.store().await;
+    let notices = store.notices();
+    assert!(notices.iter().all(|notice| !notice.trim().is_empty() && notice.lines().count() == 1), "{notices:?}");
+    assert_eq!(store.notices(), notices);
     Ok(())
 }
 
@@ -273,7 +292,7 @@ pub async fn statistics_tell_of_every_session(setup: Setup) -> CaseResult {
     store.record_usage(&id("stranger"), &used(i64::MAX, Some(4.0), Some(0.25)), &request(1)).await?;
     store.record_usage(&id("root"), &used(7, Some(0.5), None), &request(1)).await?;
     store.create(&NewSession { model: Some("big".into()), ..new_session("gone") }, &request(1_000)).await?;
-    store.delete_conversation(&id("gone"), &request(1_000)).await?;
+    store.delete(&id("gone"), DeleteExtent::Conversation, &request(1_000)).await?;
     let told = store.statistics().await?;
     let source_of = |tag: &str| told.sources.get(&source(tag)).copied();
     assert_eq!(source_of("cron"), Some(SourceStatistics { conversations: 1, sessions: 1, messages: 1 }));
@@ -347,7 +366,7 @@ pub async fn indexes_are_made_anew(setup: Setup) -> CaseResult {
     while store.upkeep().await? {}
     store.rebuild_indexes().await?;
     store.append(&kept, &[user("while it is on")], &request(2)).await?;
-    store.delete_conversation(&deleted, &request(3)).await?;
+    store.delete(&deleted, DeleteExtent::Conversation, &request(3)).await?;
     optimized(&*store).await?;
     while store.upkeep().await? {}
     assert_eq!(store.status().await?.indexes, IndexHealth::Whole);
@@ -385,7 +404,7 @@ pub async fn nothing_foreign_is_in_a_store_of_ours(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
     store.set_meta("key", Some("value")).await?;
-    store.delete_conversation(&id("stranger"), &keyed(100, "gone")).await?;
+    store.delete(&id("stranger"), DeleteExtent::Conversation, &keyed(100, "gone")).await?;
     while store.upkeep().await? {}
     assert_eq!(store.foreign().await?, []);
     Ok(())
@@ -401,7 +420,7 @@ pub async fn what_was_written_verifies_as_sound(setup: Setup) -> CaseResult {
         .await?;
     store.append(&id("b2"), &[user("taken back"), user("  ")], &request(99)).await?;
     store.replace(&id("b2"), &[user(" "), user("instead"), calls("{}")], &request(98)).await?;
-    store.delete_conversation(&id("stranger"), &keyed(100, "gone")).await?;
+    store.delete(&id("stranger"), DeleteExtent::Conversation, &keyed(100, "gone")).await?;
     for step in ["as it is", "after upkeep"] {
         let before = picture(&*store).await?;
         let report = store.verify().await?;

@@ -9,8 +9,8 @@ use hermes_session::marks::{self, MAX_TAGS, Marks};
 use hermes_session::retention::{AutoPrune, Plan, RetentionPolicy, auto_prune, plan_all, prune_planned};
 use hermes_session::transfer::{Proving, TransferOptions, copy, prove};
 use hermes_session::{
-    Conflict, Counts, EndReason, ListRequest, Maintenance, MarkStore, NewChild, Order, PageRequest, Relation,
-    SessionFilter, SessionId, Store, StoreError, Tag, View,
+    Conflict, ConversationStore, Counts, DeleteExtent, EndReason, ListRequest, Maintenance, NewChild, Order,
+    PageRequest, Relation, SessionFilter, SessionId, Store, StoreError, Tag, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -23,11 +23,11 @@ fn counted(texts: &[(&str, u64)]) -> Vec<(Tag, u64)> {
     texts.iter().map(|(text, count)| (Tag::parse(text).unwrap(), *count)).collect()
 }
 
-async fn tag(store: &dyn MarkStore, name: &str, texts: &[&str]) -> Vec<Tag> {
+async fn tag(store: &dyn ConversationStore, name: &str, texts: &[&str]) -> Vec<Tag> {
     store.change_tags(&id(name), &tags(texts), &[], &request(50)).await.unwrap()
 }
 
-async fn pin(store: &dyn MarkStore, name: &str, seconds: i32) -> bool {
+async fn pin(store: &dyn ConversationStore, name: &str, seconds: i32) -> bool {
     store.set_pinned(&id(name), true, &request(seconds)).await.unwrap()
 }
 
@@ -283,7 +283,7 @@ pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
     family(&*store).await?;
     pin(&*store, "tip", 5).await;
     tag(&*store, "tip", &["work"]).await;
-    store.delete_conversation(&id("tip"), &request(6)).await?;
+    store.delete(&id("tip"), DeleteExtent::Conversation, &request(6)).await?;
     assert_eq!(store.tags().await?, []);
     made(&*store, "root", 7).await;
     for name in ["root", "branch"] {
@@ -293,7 +293,7 @@ pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
     // A delegate that goes alone leaves the marks of its conversation.
     store.create(&new_session("helper").child_of(id("root"), Relation::Delegate), &request(8)).await?;
     tag(&*store, "helper", &["home"]).await;
-    store.delete_chain(&id("helper"), &request(9)).await?;
+    store.delete(&id("helper"), DeleteExtent::Chain, &request(9)).await?;
     assert_eq!(marks::of(&*store, &id("root")).await?.tags, tags(&["home"]));
     assert!(store.verify().await?.is_sound());
     Ok(())

@@ -6,7 +6,8 @@ use crate::fixture::{
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Content, EndReason, Message, MessageBody, MessageId, MessageRequest, NewMessage, Role, Session, UsageUpdate, Window,
+    Content, DeleteExtent, EndReason, Message, MessageBody, MessageId, MessageRequest, NewMessage, Role, Session,
+    UsageUpdate, Window,
 };
 
 /// A message of which every field says something.
@@ -228,7 +229,7 @@ pub async fn ids_are_not_given_again(setup: Setup) -> CaseResult {
     let old = store.append(&session, &[user("a"), user("b")], &request(1)).await?;
     let new = store.replace(&session, &[user("c"), user("d")], &request(2)).await?;
     assert!(new[0] > old[1], "{old:?} {new:?}");
-    store.delete_conversation(&session, &request(3)).await?;
+    store.delete(&session, DeleteExtent::Conversation, &request(3)).await?;
     let session = made(&*store, "t", 4).await;
     let next = store.append(&session, &[user("e")], &request(5)).await?;
     assert!(next[0] > new[1], "{new:?} {next:?}");

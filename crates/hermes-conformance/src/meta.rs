@@ -2,6 +2,7 @@
 
 use crate::fixture::assert_invalid;
 use crate::{CaseResult, Setup};
+use hermes_session::DeleteExtent;
 
 /// The last value given is the one that is kept; keys are exact.
 pub async fn kept_and_overwritten(setup: Setup) -> CaseResult {
@@ -76,7 +77,7 @@ pub async fn apart_from_sessions(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = crate::fixture::made(&*store, "s", 0).await;
     store.set_meta("s", Some("value")).await?;
-    store.delete_conversation(&session, &crate::fixture::request(1)).await?;
+    store.delete(&session, DeleteExtent::Conversation, &crate::fixture::request(1)).await?;
     assert_eq!(store.meta("s").await?.as_deref(), Some("value"));
     Ok(())
 }

@@ -13,19 +13,15 @@ mod marks;
 mod messages;
 mod search;
 mod sessions;
+mod store;
 mod titles;
 mod topics;
 mod trash;
 mod upkeep;
 
-use async_trait::async_trait;
 use hermes_session::gateway::Beside;
-use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
 use hermes_session::{
-    Conflict, Counts, EndReason, Ensured, Lineage, ListRequest, Listing, Marks, Message, MessageId, MessageRequest,
-    NewChild, NewMessage, NewSession, Request, RequestKey, Session, SessionFilter, SessionId, SessionPatch,
-    SessionStore, StoreError, Title, Titled, TopicBinding, TopicMode, UsageUpdate, change, checked_meta_key,
-    checked_prefix,
+    Conflict, Marks, Message, MessageId, Request, RequestKey, Session, SessionId, StoreError, TopicBinding, TopicMode,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -144,161 +140,5 @@ fn life_of(session: &SessionId, ids: &[MessageId]) -> Life {
     match ids.first() {
         Some(first) => Life::Messages { session: session.clone(), first: *first },
         None => Life::Session(session.clone()),
-    }
-}
-
-#[async_trait]
-impl SessionStore for ModelStore {
-    async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
-        let session = session.clone().checked()?;
-        self.once(request, change::create(&session), &session.id, |state| state.create(&session, request.at))
-    }
-
-    async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
-        let session = session.clone().checked()?;
-        self.once(request, change::ensure(&session), &session.id, |state| state.ensure(&session, request.at))
-    }
-
-    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
-        Ok(self.state().sessions.get(id).cloned())
-    }
-
-    async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError> {
-        let state = self.state();
-        Ok(ids.iter().filter_map(|id| state.sessions.get(id).cloned()).collect())
-    }
-
-    async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
-        self.once(request, change::update(id, patch), id, |state| state.update(id, patch))
-    }
-
-    async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError> {
-        self.once(request, change::end(id, reason), id, |state| state.end(id, reason, request.at))
-    }
-
-    async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError> {
-        self.once(request, change::reopen(id), id, |state| state.reopen(id))
-    }
-
-    async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError> {
-        self.once(request, change::set_title(id, title), id, |state| state.set_title(id, title))
-    }
-
-    async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError> {
-        self.once(request, change::allocate_title(id, base), id, |state| state.allocate_title(id, base))
-    }
-
-    async fn split(
-        &self,
-        parent: &SessionId,
-        child: &NewChild,
-        messages: &[NewMessage],
-        request: &Request,
-    ) -> Result<Option<Title>, StoreError> {
-        let messages = NewMessage::checked_all(messages)?;
-        self.once(request, change::split(parent, child, &messages), &child.id, |state| {
-            state.split(parent, child, &messages, request.at)
-        })
-    }
-
-    async fn branch(
-        &self,
-        parent: &SessionId,
-        child: &NewChild,
-        request: &Request,
-    ) -> Result<Option<Title>, StoreError> {
-        self.once(request, change::branch(parent, child), &child.id, |state| state.branch(parent, child, request.at))
-    }
-
-    async fn append(
-        &self,
-        id: &SessionId,
-        messages: &[NewMessage],
-        request: &Request,
-    ) -> Result<Vec<MessageId>, StoreError> {
-        let messages = NewMessage::checked_all(messages)?;
-        self.once_for(
-            request,
-            change::append(id, &messages),
-            |state| state.append(id, &messages, request.at),
-            |ids| life_of(id, ids),
-        )
-    }
-
-    async fn replace(
-        &self,
-        id: &SessionId,
-        messages: &[NewMessage],
-        request: &Request,
-    ) -> Result<Vec<MessageId>, StoreError> {
-        let messages = NewMessage::checked_all(messages)?;
-        self.once_for(
-            request,
-            change::replace(id, &messages),
-            |state| state.replace(id, &messages, request.at),
-            |ids| life_of(id, ids),
-        )
-    }
-
-    async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
-        self.state().messages(id, request)
-    }
-
-    async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError> {
-        let state = self.state();
-        let around = |(session, place): &(SessionId, MessageId)| {
-            let all = state.messages(session, &MessageRequest::first(u32::MAX)).unwrap_or_default();
-            let at = all.iter().take_while(|message| message.id < *place).count();
-            all.into_iter().skip(at.saturating_sub(1)).take(if at > 0 { 3 } else { 2 }).collect()
-        };
-        Ok(places.iter().map(around).collect())
-    }
-
-    async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {
-        self.once(request, change::record_usage(id, update), id, |state| state.record_usage(id, update))
-    }
-
-    async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError> {
-        Ok(self.state().list(request))
-    }
-
-    async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError> {
-        Ok(self.state().counts(filter))
-    }
-
-    async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
-        self.state().lineage(id)
-    }
-
-    async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
-        let prefix = checked_prefix(prefix)?;
-        let state = self.state();
-        let found = state.sessions.keys().filter(|id| id.as_str().starts_with(&prefix));
-        Ok(found.take(limit as usize).cloned().collect())
-    }
-
-    async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError> {
-        Ok(self.state().titled(title))
-    }
-
-    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
-        Ok(self.state().meta.get(key).cloned())
-    }
-
-    async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
-        let key = checked_meta_key(key)?;
-        let mut state = self.state();
-        match value {
-            Some(value) => state.meta.insert(key, value.to_owned()),
-            None => state.meta.remove(&key),
-        };
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl SearchStore for ModelStore {
-    async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
-        Ok(self.state().search(request))
     }
 }

@@ -2,8 +2,8 @@
 
 pub use hermes_session::search::matching::reference::tier;
 
-use hermes_session::search::{Hit, SearchRequest, SearchStore};
-use hermes_session::{PageRequest, StoreError};
+use hermes_session::search::{Hit, SearchRequest};
+use hermes_session::{ConversationStore, PageRequest, StoreError};
 
 /// The hits of every page, each page after the last hit of the one before.
 ///
@@ -12,7 +12,10 @@ use hermes_session::{PageRequest, StoreError};
 ///
 /// # Panics
 /// If pages go on beyond all reason, or time ran out.
-pub async fn every_page<S: SearchStore + ?Sized>(store: &S, request: &SearchRequest) -> Result<Vec<Hit>, StoreError> {
+pub async fn every_page<S: ConversationStore + ?Sized>(
+    store: &S,
+    request: &SearchRequest,
+) -> Result<Vec<Hit>, StoreError> {
     let mut request = request.clone();
     let mut hits = Vec::new();
     for _ in 0..1_000_000 {

@@ -4,7 +4,7 @@
 //! names somebody else. Whatever is asked within a scope, nothing of another conversation comes back.
 
 use crate::fixture::{assistant, at, id, ids, new_session, request, source, title, user};
-use hermes_session::{NewSession, Relation, Scope, SessionStore, StoreError};
+use hermes_session::{ConversationStore, NewSession, Relation, Scope, StoreError};
 
 /// A session: its id, source and user, and the session that it comes from.
 struct Person {
@@ -51,7 +51,7 @@ pub fn sessions() -> Vec<(&'static str, &'static str)> {
 ///
 /// # Errors
 /// If the store fails.
-pub async fn fill(store: &dyn SessionStore) -> Result<(), StoreError> {
+pub async fn fill(store: &dyn ConversationStore) -> Result<(), StoreError> {
     for (place, person) in PEOPLE.iter().enumerate() {
         let seconds = 100 * place as i32;
         let session = NewSession {

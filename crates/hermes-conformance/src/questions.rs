@@ -5,9 +5,10 @@
 //!
 //! `data/conversations.jsonl` has a conversation on each line, `data/questions.jsonl` a question with the messages that answer it.
 
-use hermes_session::search::{Query, SearchRequest, SearchStore};
+use hermes_session::search::{Query, SearchRequest};
 use hermes_session::{
-    NewMessage, NewSession, PageRequest, Request, Role, SessionId, SessionStore, Source, StoreError, Timestamp, Title,
+    ConversationStore, NewMessage, NewSession, PageRequest, Request, Role, SessionId, Source, StoreError, Timestamp,
+    Title,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -154,7 +155,7 @@ pub fn place(question: &Question, answer: impl IntoIterator<Item = String>) -> O
 }
 
 /// Puts the conversations into a store, a minute between one message and the next.
-pub async fn fill(store: &dyn SessionStore) -> Result<(), StoreError> {
+pub async fn fill(store: &dyn ConversationStore) -> Result<(), StoreError> {
     for conversation in conversations() {
         let started = Timestamp::from_seconds(conversation.started).unwrap();
         let id = SessionId::parse(&conversation.id).unwrap();
@@ -171,7 +172,7 @@ pub async fn fill(store: &dyn SessionStore) -> Result<(), StoreError> {
 }
 
 /// Asks a store that [`fill`] filled.
-pub async fn ask(store: &dyn SearchStore, questions: &[Question]) -> Result<Tallies, StoreError> {
+pub async fn ask(store: &dyn ConversationStore, questions: &[Question]) -> Result<Tallies, StoreError> {
     let mut tallies = Tallies::new();
     for question in questions {
         let request = SearchRequest::new(Query::parse(&question.text));

@@ -5,9 +5,9 @@ use crate::fixture::{
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Conflict, Deleted, EndReason, Ensured, ListRequest, Maintenance, MessageBody, MessageId, NewChild, NewMessage,
-    NewSession, Relation, Request, Role, SessionFilter, SessionId, SessionPatch, StoreError, Title, UsageMode,
-    UsageUpdate, View,
+    Conflict, DeleteExtent, Deleted, EndReason, Ensured, ListRequest, Maintenance, MessageBody, MessageId, NewChild,
+    NewMessage, NewSession, Relation, Request, Role, SessionFilter, SessionId, SessionPatch, StoreError, Title,
+    UsageMode, UsageUpdate, View,
 };
 
 fn reused(name: &str) -> Conflict {
@@ -240,18 +240,18 @@ pub async fn delete_repeats(setup: Setup) -> CaseResult {
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "t", 0).await);
     store.append(&session, &[user("x"), user("y")], &request(1)).await?;
     store.append(&other, &[user("x")], &keyed(1, "used")).await?;
-    assert_eq!(conflict(store.delete_conversation(&session, &keyed(2, "used")).await), reused("used"));
-    let deleted = store.delete_conversation(&session, &keyed(3, "k")).await?;
+    assert_eq!(conflict(store.delete(&session, DeleteExtent::Conversation, &keyed(2, "used")).await), reused("used"));
+    let deleted = store.delete(&session, DeleteExtent::Conversation, &keyed(3, "k")).await?;
     assert_eq!(deleted, Deleted { sessions: 1, messages: 2 });
-    assert_eq!(store.delete_conversation(&session, &keyed(4, "k")).await?, deleted);
-    assert_eq!(conflict(store.delete_conversation(&other, &keyed(5, "k")).await), reused("k"));
-    assert_not_found(store.delete_conversation(&session, &request(6)).await, &session);
+    assert_eq!(store.delete(&session, DeleteExtent::Conversation, &keyed(4, "k")).await?, deleted);
+    assert_eq!(conflict(store.delete(&other, DeleteExtent::Conversation, &keyed(5, "k")).await), reused("k"));
+    assert_not_found(store.delete(&session, DeleteExtent::Conversation, &request(6)).await, &session);
     made(&*store, "s", 7).await;
-    assert_eq!(store.delete_conversation(&session, &keyed(8, "k")).await?, deleted);
+    assert_eq!(store.delete(&session, DeleteExtent::Conversation, &keyed(8, "k")).await?, deleted);
     assert_eq!(stored(&*store, &session).await.started_at, crate::fixture::at(7));
     // Another deletion takes the key along: what it was for is gone a second time.
-    store.delete_conversation(&session, &request(9)).await?;
-    assert_not_found(store.delete_conversation(&session, &keyed(10, "k")).await, &session);
+    store.delete(&session, DeleteExtent::Conversation, &request(9)).await?;
+    assert_not_found(store.delete(&session, DeleteExtent::Conversation, &keyed(10, "k")).await, &session);
     Ok(())
 }
 
@@ -261,12 +261,12 @@ pub async fn delete_of_a_session_repeats(setup: Setup) -> CaseResult {
     let root = made(&*store, "root", 0).await;
     store.append(&root, &[user("x")], &request(1)).await?;
     store.create(&new_session("helper").child_of(root.clone(), Relation::Delegate), &request(1)).await?;
-    let deleted = store.delete_session(&root, &keyed(3, "k")).await?;
+    let deleted = store.delete(&root, DeleteExtent::Session, &keyed(3, "k")).await?;
     assert_eq!(deleted, Deleted { sessions: 1, messages: 1 });
-    assert_eq!(store.delete_session(&root, &keyed(4, "k")).await?, deleted);
-    assert_eq!(conflict(store.delete_chain(&root, &keyed(4, "k")).await), reused("k"));
-    assert_eq!(conflict(store.delete_session(&id("helper"), &keyed(4, "k")).await), reused("k"));
-    assert_not_found(store.delete_session(&root, &request(5)).await, &root);
+    assert_eq!(store.delete(&root, DeleteExtent::Session, &keyed(4, "k")).await?, deleted);
+    assert_eq!(conflict(store.delete(&root, DeleteExtent::Chain, &keyed(4, "k")).await), reused("k"));
+    assert_eq!(conflict(store.delete(&id("helper"), DeleteExtent::Session, &keyed(4, "k")).await), reused("k"));
+    assert_not_found(store.delete(&root, DeleteExtent::Session, &request(5)).await, &root);
     assert_eq!(stored(&*store, &id("helper")).await.parent_session_id, None);
     Ok(())
 }
@@ -279,17 +279,17 @@ pub async fn delete_of_a_chain_repeats(setup: Setup) -> CaseResult {
     store.create(&new_session("helper").child_of(root.clone(), Relation::Delegate), &request(1)).await?;
     store.append(&helper, &[user("x")], &keyed(1, "used")).await?;
     store.split(&helper, &NewChild::new(on.clone()), &[user("y")], &request(2)).await?;
-    assert_eq!(conflict(store.delete_chain(&on, &keyed(3, "used")).await), reused("used"));
-    let deleted = store.delete_chain(&on, &keyed(3, "k")).await?;
+    assert_eq!(conflict(store.delete(&on, DeleteExtent::Chain, &keyed(3, "used")).await), reused("used"));
+    let deleted = store.delete(&on, DeleteExtent::Chain, &keyed(3, "k")).await?;
     assert_eq!(deleted, Deleted { sessions: 2, messages: 2 });
-    assert_eq!(store.delete_chain(&on, &keyed(4, "k")).await?, deleted);
-    assert_eq!(conflict(store.delete_conversation(&on, &keyed(4, "k")).await), reused("k"));
-    assert_eq!(conflict(store.delete_chain(&helper, &keyed(4, "k")).await), reused("k"));
-    assert_not_found(store.delete_chain(&on, &request(5)).await, &on);
+    assert_eq!(store.delete(&on, DeleteExtent::Chain, &keyed(4, "k")).await?, deleted);
+    assert_eq!(conflict(store.delete(&on, DeleteExtent::Conversation, &keyed(4, "k")).await), reused("k"));
+    assert_eq!(conflict(store.delete(&helper, DeleteExtent::Chain, &keyed(4, "k")).await), reused("k"));
+    assert_not_found(store.delete(&on, DeleteExtent::Chain, &request(5)).await, &on);
     // The key of what was said in it is free again.
     store.append(&root, &[user("z")], &keyed(6, "used")).await?;
     store.create(&new_session("on").child_of(root.clone(), Relation::Delegate), &request(7)).await?;
-    assert_eq!(store.delete_chain(&on, &keyed(8, "k")).await?, deleted);
+    assert_eq!(store.delete(&on, DeleteExtent::Chain, &keyed(8, "k")).await?, deleted);
     assert_eq!(stored(&*store, &on).await.started_at, crate::fixture::at(7), "it does not take what was made since");
     Ok(())
 }
@@ -311,8 +311,8 @@ pub async fn a_key_goes_with_its_session(setup: Setup) -> CaseResult {
         Ok(())
     };
     make(0).await?;
-    store.delete_conversation(&id("b"), &request(1)).await?;
-    store.delete_conversation(&id("c"), &request(1)).await?;
+    store.delete(&id("b"), DeleteExtent::Conversation, &request(1)).await?;
+    store.delete(&id("c"), DeleteExtent::Conversation, &request(1)).await?;
     assert_not_found(store.append(&id("s"), &[user("x")], &keyed(2, "append")).await, &id("s"));
     make(3).await?;
     let session = stored(&*store, &id("s")).await;
@@ -361,7 +361,7 @@ pub async fn a_free_key_serves_any_change(setup: Setup) -> CaseResult {
     assert_eq!(store.split(&session, &NewChild::new(id("c")), &[], &free("split").await?).await?, Some(title("u #3")));
     let shown = stored(&*store, &session).await;
     assert_eq!((shown.model.as_deref(), shown.title.as_deref(), shown.usage.input_tokens), (Some("m"), Some("u"), 5));
-    store.delete_conversation(&id("new"), &free("delete").await?).await?;
+    store.delete(&id("new"), DeleteExtent::Conversation, &free("delete").await?).await?;
     assert_eq!(store.session(&id("new")).await?, None);
     Ok(())
 }
@@ -373,7 +373,7 @@ pub async fn a_used_key_serves_no_other_change(setup: Setup) -> CaseResult {
     made(&*store, "gone", 0).await;
     let reason = EndReason::parse("x")?;
     let child = NewChild::new(id("c"));
-    store.delete_conversation(&id("gone"), &keyed(1, "delete")).await?;
+    store.delete(&id("gone"), DeleteExtent::Conversation, &keyed(1, "delete")).await?;
     store.end(&session, &reason, &keyed(1, "end")).await?;
     store.set_title(&session, None, &keyed(1, "title")).await?;
     store.allocate_title(&session, &title("7"), &keyed(1, "next")).await?;
@@ -389,8 +389,8 @@ pub async fn a_used_key_serves_no_other_change(setup: Setup) -> CaseResult {
         assert_eq!(conflict(store.create(&new_session("n"), &again).await), reused(name));
         assert_eq!(conflict(store.split(&session, &child, &[], &again).await), reused(name));
         assert_eq!(conflict(store.allocate_title(&session, &title("8"), &again).await), reused(name));
-        assert_eq!(conflict(store.delete_conversation(&session, &again).await), reused(name));
-        assert_eq!(conflict(store.delete_chain(&session, &again).await), reused(name));
+        assert_eq!(conflict(store.delete(&session, DeleteExtent::Conversation, &again).await), reused(name));
+        assert_eq!(conflict(store.delete(&session, DeleteExtent::Chain, &again).await), reused(name));
     }
     assert_eq!(whole(&*store).await?, before);
     Ok(())

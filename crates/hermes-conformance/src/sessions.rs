@@ -6,8 +6,9 @@ use crate::fixture::{
 };
 use crate::{CaseResult, Setup};
 use hermes_session::{
-    Conflict, EndReason, Ensured, Extra, HandoffColumns, MessageRequest, NewChild, NewMessage, NewSession, Relation,
-    Request, Role, Session, SessionFilter, SessionId, SessionPatch, Source, Timestamp, Usage, UsageUpdate,
+    Conflict, DeleteExtent, EndReason, Ensured, Extra, HandoffColumns, MessageRequest, NewChild, NewMessage,
+    NewSession, Relation, Request, Role, Session, SessionFilter, SessionId, SessionPatch, Source, Timestamp, Usage,
+    UsageUpdate,
 };
 
 fn full() -> NewSession {
@@ -353,9 +354,9 @@ pub async fn unknown_session(setup: Setup) -> CaseResult {
     assert_not_found(store.messages(ghost, &MessageRequest::first(1)).await, ghost);
     assert_not_found(store.record_usage(ghost, &UsageUpdate::default(), now).await, ghost);
     assert_not_found(store.lineage(ghost).await, ghost);
-    assert_not_found(store.delete_conversation(ghost, now).await, ghost);
-    assert_not_found(store.delete_chain(ghost, now).await, ghost);
-    assert_not_found(store.delete_session(ghost, now).await, ghost);
+    assert_not_found(store.delete(ghost, DeleteExtent::Conversation, now).await, ghost);
+    assert_not_found(store.delete(ghost, DeleteExtent::Chain, now).await, ghost);
+    assert_not_found(store.delete(ghost, DeleteExtent::Session, now).await, ghost);
     assert_not_found(store.recount(ghost).await, ghost);
     // A request that failed leaves its key free.
     assert_not_found(store.append(ghost, &[user("x")], &keyed(0, "k")).await, ghost);

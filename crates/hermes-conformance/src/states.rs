@@ -8,9 +8,9 @@ use hermes_session::extra::Table;
 use hermes_session::import::{ImportOptions, ImportPiece, Imported, import};
 use hermes_session::transfer::{Proving, TransferOptions, copy, prove};
 use hermes_session::{
-    Extent, Extra, HandoffColumns, ListRequest, Maintenance, Message, MessageBody, MessageId, MessageRequest,
-    MessageState, NewChild, Relation, Role, Scalar, Session, SessionFilter, StateCounts, Store, StoreError, Usage,
-    View, Window,
+    DeleteExtent, Extent, Extra, HandoffColumns, ListRequest, Maintenance, Message, MessageBody, MessageId,
+    MessageRequest, MessageState, NewChild, Relation, Role, Scalar, Session, SessionFilter, StateCounts, Store,
+    StoreError, Usage, View, Window,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -181,7 +181,7 @@ pub async fn replacing_and_branching_leave_the_others(setup: Setup) -> CaseResul
     store.append(&id("s"), &[user("more")], &request(32)).await?;
     assert_eq!(stored(&*store, &id("s")).await.message_count, 3);
     assert!(store.verify().await?.is_sound(), "{:?}", store.verify().await?);
-    let deleted = store.delete_conversation(&id("s"), &request(33)).await?;
+    let deleted = store.delete(&id("s"), DeleteExtent::Conversation, &request(33)).await?;
     assert_eq!((deleted.sessions, deleted.messages), (1, 7));
     assert!(found(&*store, "kangaroo").await?.is_empty());
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::fixture::{conflict, id, keyed, made, request, stored, title};
 use crate::{CaseResult, Setup};
-use hermes_session::{Conflict, NewChild, SessionId, Titled};
+use hermes_session::{Conflict, DeleteExtent, NewChild, SessionId, Titled};
 use std::collections::BTreeSet;
 
 fn taken(text: &str, holder: &str) -> Conflict {
@@ -200,7 +200,7 @@ pub async fn a_deleted_title_is_free(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (first, second) = (made(&*store, "a", 0).await, made(&*store, "b", 0).await);
     store.set_title(&first, Some(&title("x")), &request(1)).await?;
-    store.delete_conversation(&first, &request(2)).await?;
+    store.delete(&first, DeleteExtent::Conversation, &request(2)).await?;
     assert!(store.titled("x").await?.is_empty());
     assert_eq!(store.allocate_title(&second, &title("x"), &keyed(3, "k")).await?, title("x"));
     Ok(())

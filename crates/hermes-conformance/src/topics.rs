@@ -2,7 +2,7 @@
 
 use crate::fixture::{at, id, made, new_session, request};
 use crate::{CaseResult, Setup};
-use hermes_session::{NewChild, Relation, Timestamp, TopicBinding, TopicMode, Topics, TopicsImported};
+use hermes_session::{DeleteExtent, NewChild, Relation, Timestamp, TopicBinding, TopicMode, Topics, TopicsImported};
 
 fn mode(chat: &str) -> TopicMode {
     TopicMode {
@@ -124,10 +124,10 @@ pub async fn go_with_their_sessions(setup: Setup) -> CaseResult {
     let bindings =
         [("1", "root"), ("2", "helper"), ("3", "tip"), ("4", "other")].map(|(thread, to)| binding("c", thread, to));
     store.import_topics(&rows(vec![mode("c")], bindings.to_vec())).await?;
-    store.delete_chain(&id("helper"), &request(3)).await?;
+    store.delete(&id("helper"), DeleteExtent::Chain, &request(3)).await?;
     let left = [&bindings[0], &bindings[2], &bindings[3]].map(Clone::clone);
     assert_eq!(store.topics().await?, rows(vec![mode("c")], left.to_vec()), "a delegate takes its own");
-    store.delete_conversation(&id("tip"), &request(3)).await?;
+    store.delete(&id("tip"), DeleteExtent::Conversation, &request(3)).await?;
     assert_eq!(store.topics().await?, rows(vec![mode("c")], vec![binding("c", "4", "other")]));
     // The topic is free, and so is the id.
     made(&*store, "tip", 9).await;

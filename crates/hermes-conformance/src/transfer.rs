@@ -7,8 +7,8 @@ use hermes_session::transfer::{
     FindingKind, Phase, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport, copy, prove,
 };
 use hermes_session::{
-    EndReason, Maintenance as _, NewChild, Relation, SessionFilter, SessionStore as _, Store, StoreError, TopicBinding,
-    TopicMode, Topics, UsageUpdate,
+    ConversationStore as _, DeleteExtent, EndReason, GatewayStore as _, NewChild, Relation, SessionFilter,
+    SessionStore as _, Store, StoreError, TopicBinding, TopicMode, Topics, UsageUpdate,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -312,7 +312,7 @@ pub async fn what_is_gone_stays_gone(setup: Setup) -> CaseResult {
     from.append(&id("root"), &[user("said")], &keyed(1, "key")).await?;
     from.branch(&id("root"), &NewChild::new(id("branch")), &request(2)).await?;
     from.split(&id("branch"), &NewChild::new(id("a tip")), &[], &request(3)).await?;
-    from.delete_conversation(&id("root"), &request(4)).await?;
+    from.delete(&id("root"), DeleteExtent::Conversation, &request(4)).await?;
     let report = copied(&*from, &*to, plain()).await;
     assert_eq!((report.sessions, report.found), (2, 0), "{report:?}");
     assert_eq!(exported(&*to).await?, exported(&*from).await?);

@@ -11,8 +11,8 @@ use family::{MEMBERS, family, found, picture, topic};
 use hermes_session::export::Exporter;
 use hermes_session::versions::versions;
 use hermes_session::{
-    Conflict, Counts, Deleted, Emptying, InsightsRequest, ListRequest, MessageRequest, NewChild, NewMessage,
-    NewSession, Relation, Restored, Retitled, SessionFilter, Trashed, View,
+    Conflict, Counts, DeleteExtent, Deleted, Emptying, InsightsRequest, ListRequest, MessageRequest, NewChild,
+    NewMessage, NewSession, Relation, Restored, Retitled, SessionFilter, Trashed, View,
 };
 use std::future::Future as _;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub async fn nobody_sees_what_is_in_it(setup: Setup) -> CaseResult {
         assert_not_found(store.messages(&id(name), &MessageRequest::first(9)).await, &id(name));
         assert_not_found(store.lineage(&id(name)).await, &id(name));
         assert_not_found(store.append(&id(name), &[user("x")], &request(6)).await, &id(name));
-        assert_not_found(store.delete_chain(&id(name), &request(6)).await, &id(name));
+        assert_not_found(store.delete(&id(name), DeleteExtent::Chain, &request(6)).await, &id(name));
         assert_eq!(store.ids_with_prefix(name, 9).await?, []);
         assert_eq!(store.topic_of(&id(name)).await?, None);
     }
@@ -132,7 +132,7 @@ pub async fn an_id_that_was_used_again(setup: Setup) -> CaseResult {
     assert_eq!((entry.sessions, members), (1, ids(&["helper"])));
     store.restore(&id("helper"), &request(9)).await?;
     assert_eq!(texts(&*store, &id("helper")).await, ["another"]);
-    store.delete_chain(&id("helper"), &request(10)).await?;
+    store.delete(&id("helper"), DeleteExtent::Chain, &request(10)).await?;
     assert_eq!(store.restore(&id("helper"), &request(11)).await?.sessions, 4);
     assert_eq!(texts(&*store, &id("helper")).await, ["kilimanjaro, helper"]);
     assert!(store.verify().await?.is_sound());
@@ -227,7 +227,7 @@ pub async fn a_parent_that_is_gone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
     store.trash_chain(&id("helper"), at(100), &request(5)).await?;
-    store.delete_chain(&id("tip"), &request(6)).await?;
+    store.delete(&id("tip"), DeleteExtent::Chain, &request(6)).await?;
     assert_eq!(store.restore(&id("deep"), &request(7)).await?.sessions, 2);
     let helper = stored(&*store, &id("helper")).await;
     assert_eq!((helper.parent_session_id, helper.relation), (None, Relation::Root));
@@ -349,7 +349,7 @@ pub async fn what_came_back_can_go_again(setup: Setup) -> CaseResult {
     }
     assert_eq!(texts(&*store, &id("tip")).await, ["tip", "round 0", "round 1", "round 2"]);
     assert_eq!(found(&*store, "round").await?.len(), 3);
-    store.delete_chain(&id("tip"), &request(20)).await?;
+    store.delete(&id("tip"), DeleteExtent::Chain, &request(20)).await?;
     assert_not_found(store.restore(&id("tip"), &request(21)).await, &id("tip"));
     assert!(store.verify().await?.is_sound());
     Ok(())

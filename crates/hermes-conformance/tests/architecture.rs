@@ -194,14 +194,39 @@ fn promised(contract: &str) -> Vec<String> {
     names
 }
 
+/// The methods of the traits in a source file, each with its trait, and whether a `//  Cases:` comment is above it.
+fn methods(source: &str) -> Vec<(String, bool)> {
+    let mut methods = Vec::new();
+    let (mut contract, mut has_cases) = (None, false);
+    for line in source.lines() {
+        if let Some(name) = line.strip_prefix("pub trait ").filter(|_| line.ends_with('{')) {
+            contract = name.split([':', ' ', '<']).next();
+        } else if line == "}" {
+            contract = None;
+        }
+        let Some(contract) = contract else { continue };
+        let code = line.trim_start();
+        let name = code.strip_prefix("async fn ").or_else(|| code.strip_prefix("fn "));
+        if let Some(name) = name {
+            methods.push((format!("{contract}::{}", name.split('(').next().unwrap()), has_cases));
+        }
+        has_cases = code.starts_with("//  Cases:") || (has_cases && code.starts_with("// "));
+    }
+    methods
+}
+
 #[test]
 fn every_promise_has_its_cases() {
-    let contract =
-        ["store.rs", "search.rs", "trash.rs"].map(|file| workspace().join("crates/hermes-session/src").join(file));
-    let promised: Vec<String> =
-        contract.iter().flat_map(|file| promised(&std::fs::read_to_string(file).unwrap())).collect();
-    assert!(promised.len() > 30, "the contract names its cases: {promised:?}");
-    for promise in promised {
+    let mut files = Vec::new();
+    rust_files(&workspace().join("crates/hermes-session/src"), &mut files);
+    let sources: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    // The traits of the contract are the asynchronous ones.
+    let contract: Vec<&String> = sources.iter().filter(|source| source.contains("#[async_trait]")).collect();
+    let methods: Vec<(String, bool)> = contract.iter().flat_map(|source| methods(source)).collect();
+    assert!(methods.len() > 55, "the contract was found: {methods:?}");
+    let without: Vec<&str> = methods.iter().filter(|(_, has)| !has).map(|(name, _)| name.as_str()).collect();
+    assert!(without.is_empty(), "these methods name no cases: {without:?}");
+    for promise in sources.iter().flat_map(|source| promised(source)) {
         let is_kept = match promise.strip_suffix('*') {
             Some(start) => CASES.iter().any(|case| case.name.starts_with(start)),
             None => CASES.iter().any(|case| case.name == promise),

@@ -4,9 +4,10 @@
 
 use hermes_conformance::servers::{Mariadb, is_skipped};
 use hermes_mysql::{MysqlOptions, MysqlStore};
-use hermes_session::search::{Query, SearchRequest, SearchStore as _};
+use hermes_session::search::{Query, SearchRequest};
 use hermes_session::{
-    MessageId, NewMessage, NewSession, PageRequest, Request, Role, SessionId, SessionStore as _, Source, Timestamp,
+    ConversationStore as _, MessageId, NewMessage, NewSession, PageRequest, Request, Role, SessionId,
+    SessionStore as _, Source, Timestamp,
 };
 use mysql_async::prelude::Queryable as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -5,10 +5,10 @@
 use hermes_conformance::servers::{Mariadb, is_skipped};
 use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_session::search::matching::Matcher;
-use hermes_session::search::{Query, SearchAnswer, SearchRequest, SearchStore as _};
+use hermes_session::search::{Query, SearchAnswer, SearchRequest};
 use hermes_session::{
-    Maintenance as _, MessageId, NewMessage, NewSession, Optimizing, PageRequest, Request, Role, SessionId,
-    SessionStore as _, Source, Timestamp,
+    ConversationStore as _, Maintenance as _, MessageId, NewMessage, NewSession, Optimizing, PageRequest, Request,
+    Role, SessionId, SessionStore as _, Source, Timestamp,
 };
 use mysql_async::prelude::Queryable as _;
 use std::time::Duration;

@@ -5,9 +5,10 @@
 use hermes_conformance::servers::{Postgres, is_skipped};
 use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::search::matching::Matcher;
-use hermes_session::search::{Query, SearchAnswer, SearchRequest, SearchStore as _};
+use hermes_session::search::{Query, SearchAnswer, SearchRequest};
 use hermes_session::{
-    MessageId, NewMessage, NewSession, PageRequest, Request, Role, SessionId, SessionStore as _, Source, Timestamp,
+    ConversationStore as _, MessageId, NewMessage, NewSession, PageRequest, Request, Role, SessionId,
+    SessionStore as _, Source, Timestamp,
 };
 use std::time::Duration;
 

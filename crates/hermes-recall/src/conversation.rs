@@ -1,7 +1,7 @@
 //! Conversations as a scope lets them be seen.
 
 use hermes_session::{
-    Lineage, Link, ListRequest, MAX_PAGE, Order, PageRequest, Scope, SessionFilter, SessionId, SessionStore,
+    ConversationStore, Lineage, Link, ListRequest, MAX_PAGE, Order, PageRequest, Scope, SessionFilter, SessionId,
     SessionSummary, StoreError, Timestamp, View,
 };
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Conversation {
 /// The conversations within a scope that these sessions are part of, by the session that each starts with. What is outside the scope is missing, as
 /// is what does not exist.
 pub(crate) async fn conversations(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     scope: &Scope,
     sessions: Vec<SessionId>,
 ) -> Result<Vec<Conversation>, StoreError> {
@@ -103,7 +103,7 @@ fn put_together(root: &SessionId, rows: Vec<SessionSummary>) -> Option<Conversat
 /// The sessions of the conversation that a session is part of, and of those that it comes from as far up as the scope reaches; none if it is outside
 /// the scope or not there.
 pub(crate) async fn known_to(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     scope: &Scope,
     current: &SessionId,
 ) -> Result<Vec<SessionId>, StoreError> {

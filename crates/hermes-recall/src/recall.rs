@@ -6,9 +6,10 @@ use crate::summary::{Summarised, Summarising, summaries};
 use crate::transcript;
 use crate::window::Window;
 use hermes_session::search::matching::Matcher;
-use hermes_session::search::{Hit, Query, SearchFilter, SearchRequest, SearchStore, Served, Way, relax};
+use hermes_session::search::{Hit, Query, SearchFilter, SearchRequest, Served, Way, relax};
 use hermes_session::{
-    ListRequest, MessageId, PageRequest, Role, Scope, SessionFilter, SessionId, SessionSummary, StoreError, Timestamp,
+    ConversationStore, ListRequest, MessageId, PageRequest, Role, Scope, SessionFilter, SessionId, SessionSummary,
+    StoreError, Timestamp,
 };
 use std::ops::Range;
 
@@ -100,7 +101,7 @@ pub struct Match {
 /// # Errors
 /// If the store fails. That nothing was said is no error.
 pub async fn session_search(
-    store: &dyn SearchStore,
+    store: &dyn ConversationStore,
     scope: &Scope,
     request: &RecallRequest,
     summarising: Option<Summarising<'_>>,
@@ -152,7 +153,7 @@ struct Found {
 
 /// Asks until there are enough conversations. One that has very many hits does not keep others out: the store is asked again without it.
 async fn found(
-    store: &dyn SearchStore,
+    store: &dyn ConversationStore,
     scope: &Scope,
     request: &RecallRequest,
     query: &Query,
@@ -226,7 +227,7 @@ fn within(search: &SearchRequest, conversation: &Conversation, most: usize, rela
 
 /// The conversations that were active last, without those that nothing was said in.
 async fn recent(
-    store: &dyn SearchStore,
+    store: &dyn ConversationStore,
     scope: &Scope,
     request: &RecallRequest,
     known: &[SessionId],

@@ -3,7 +3,7 @@
 use crate::conversation::Conversation;
 use crate::render;
 use hermes_session::{
-    Message, MessageId, MessageRequest, SessionId, SessionStore, SessionSummary, StoreError, Window as Stretch,
+    ConversationStore, Message, MessageId, MessageRequest, SessionId, SessionSummary, StoreError, Window as Stretch,
     replay::{self, Joined},
 };
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ fn count(session: &SessionSummary) -> usize {
 /// Reads the sessions in which something was found, and those next to them as long as a budget of characters is not used up. What a session repeats of
 /// the one before comes once.
 pub(crate) async fn read(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     conversation: &Conversation,
     found: &[(SessionId, MessageId)],
     budget: usize,
@@ -115,7 +115,7 @@ pub(crate) async fn read(
 
 /// Reads a session, or if it is long the messages around those that were found, or its end: as many as the budget has room for.
 async fn session(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     id: &SessionId,
     found: &[MessageId],
     budget: usize,

@@ -6,7 +6,7 @@ use crate::listing::source_of;
 use hermes_app::Transcripts;
 use hermes_app::retention::{self, AutoPruneOptions};
 use hermes_session::retention::{AutoPrune, RetentionPolicy, plan};
-use hermes_session::{Optimizing, SessionFilter, StoreError};
+use hermes_session::{DeleteExtent, Optimizing, SessionFilter, StoreError};
 use hermes_wire::{rpc, to_string};
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 pub(crate) async fn delete(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return yes(false) };
     // Also if it is gone: a repeated request gets the first answer again.
-    if or_nothing(call.store.delete_session(&id, &call.request()).await)?.is_none() {
+    if or_nothing(call.store.delete(&id, DeleteExtent::Session, &call.request()).await)?.is_none() {
         return yes(false);
     }
     if let Some(transcripts) = transcripts(call)? {

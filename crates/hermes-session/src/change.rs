@@ -6,8 +6,8 @@
 use crate::digest::Fingerprint;
 use crate::gateway::{Claim, HandoffEnd};
 use crate::{
-    EndReason, Json, NewChild, NewMessage, NewSession, SessionId, SessionPatch, Tag, Timestamp, Title, UsageMode,
-    UsageUpdate,
+    DeleteExtent, EndReason, Json, NewChild, NewMessage, NewSession, SessionId, SessionPatch, Tag, Timestamp, Title,
+    UsageMode, UsageUpdate,
 };
 
 fn on(change: &str, id: &SessionId) -> Fingerprint {
@@ -138,19 +138,14 @@ pub fn change_tags(id: &SessionId, add: &[Tag], remove: &[Tag]) -> String {
     tags(tags(on("change_tags", id), add), remove).finish()
 }
 
-/// Deleting a conversation.
-pub fn delete_conversation(id: &SessionId) -> String {
-    on("delete_conversation", id).finish()
-}
-
-/// Deleting a chain.
-pub fn delete_chain(id: &SessionId) -> String {
-    on("delete_chain", id).finish()
-}
-
-/// Deleting one session.
-pub fn delete_session(id: &SessionId) -> String {
-    on("delete_session", id).finish()
+/// Deleting a session with what goes with it. Each extent keeps the name that earlier releases stored.
+pub fn delete(id: &SessionId, extent: DeleteExtent) -> String {
+    let name = match extent {
+        DeleteExtent::Conversation => "delete_conversation",
+        DeleteExtent::Chain => "delete_chain",
+        DeleteExtent::Session => "delete_session",
+    };
+    on(name, id).finish()
 }
 
 /// Moving a chain to the trash. For how long does not count.
@@ -180,4 +175,25 @@ pub fn end_handoff(id: &SessionId, claim: Option<Claim>, end: &HandoffEnd) -> St
         HandoffEnd::Failed(why) => Some(why.as_str()),
     };
     on("end_handoff", id).number(claim.map(|claim| claim.0)).optional(why).finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys that earlier releases stored with these fingerprints still answer.
+    #[test]
+    fn deletions_keep_their_stored_fingerprints() {
+        let id = SessionId::from_stored("s");
+        let prints =
+            [DeleteExtent::Conversation, DeleteExtent::Chain, DeleteExtent::Session].map(|extent| delete(&id, extent));
+        assert_eq!(
+            prints,
+            [
+                "0b3b0711b4df70dbd78d878cd1d2e457975989ad7e820944f08a9f845f803c5d",
+                "2d98a03c52d2a7c6da14df9c5123ccd7c060fa21f7d6f533ac1297b0f6a6d694",
+                "002e84c7d8e5cc06f7aa95b8548617bd9edb326e2313861abbf1c6dba14ca3ce"
+            ]
+        );
+    }
 }

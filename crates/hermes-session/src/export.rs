@@ -9,8 +9,8 @@ pub(crate) use jsonl::{MESSAGE_KEYS, SESSION_KEYS};
 pub use kept::{MARKS_FORMAT, marks_line, with_trash};
 
 use crate::{
-    ListRequest, Marks, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore,
-    StateCounts, StoreError, Unreadable, View, marks,
+    ConversationStore, ListRequest, Marks, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter,
+    SessionId, StateCounts, StoreError, Unreadable, View, marks,
 };
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ const SESSION_PAGE: u32 = 1000;
 ///
 /// A session that is deleted meanwhile is left out, unless it was asked for by its id.
 pub struct Exporter<'a> {
-    store: &'a dyn SessionStore,
+    store: &'a dyn ConversationStore,
     /// The sessions of the page, with the marks that are kept with each, if they are known.
     waiting: VecDeque<(SessionId, Option<Marks>)>,
     /// The next page of ids; nothing if there is none, or if the ids were given.
@@ -47,14 +47,14 @@ struct OpenLine {
 
 impl<'a> Exporter<'a> {
     /// Exports every session that the filter admits by itself, by id.
-    pub fn new(store: &'a dyn SessionStore, filter: SessionFilter) -> Self {
+    pub fn new(store: &'a dyn ConversationStore, filter: SessionFilter) -> Self {
         let page = PageRequest::first(SESSION_PAGE);
         let first = ListRequest { view: View::Sessions, filter, order: Order::Id, page, after: None };
         Self { pages: Some(first), is_by_id: false, ..Self::of(store, []) }
     }
 
     /// Exports these sessions, in this order.
-    pub fn of(store: &'a dyn SessionStore, ids: impl IntoIterator<Item = SessionId>) -> Self {
+    pub fn of(store: &'a dyn ConversationStore, ids: impl IntoIterator<Item = SessionId>) -> Self {
         Self {
             store,
             waiting: ids.into_iter().map(|id| (id, None)).collect(),

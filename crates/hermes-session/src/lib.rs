@@ -15,6 +15,7 @@
 pub mod change;
 pub mod compaction;
 mod content;
+mod deletion;
 pub mod digest;
 mod error;
 pub mod export;
@@ -29,6 +30,7 @@ pub mod lineage;
 mod listing;
 pub mod marks;
 mod message;
+mod message_request;
 mod message_state;
 pub mod needles;
 mod percent;
@@ -59,9 +61,9 @@ mod verify;
 pub mod versions;
 
 pub use content::Content;
+pub use deletion::{DeleteExtent, Deleted};
 pub use error::{Cause, Conflict, ReadOnlyReason, StoreError};
 pub use extra::{Extra, Scalar};
-pub use gateway::GatewayStore;
 pub use id::{MAX_ID_BYTES, MessageId, RequestKey, SessionId, checked_meta_key, checked_prefix};
 pub use insights::{Insights, InsightsRequest};
 pub use invalid::Invalid;
@@ -71,21 +73,21 @@ pub use listing::{
     Counts, ListCursor, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionSummary, Unreadable,
     View,
 };
-pub use marks::{MarkStore, Marks, Tag};
+pub use marks::{Marks, Tag};
 pub use message::{Fault, Message, MessageBody, NewMessage, Role};
+pub use message_request::{Extent, MessageRequest, Window};
 pub use message_state::{MessageState, StateCounts};
 pub use percent::{percent_decoded, percent_encoded};
 pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;
 pub use scope::Scope;
-pub use search::{SearchStore, Store};
 pub use session::{EndReason, Ensured, HandoffColumns, NewChild, NewSession, Relation, Session, SessionPatch, Source};
 pub use statistics::{ModelStatistics, Room, SessionPart, SourceStatistics, Statistics};
-pub use status::{Foreign, IndexHealth, PoolStatus, StoreStatus};
-pub use store::{Deleted, Extent, Maintenance, MessageRequest, Optimizing, SessionStore, Titled, Window};
+pub use status::{Foreign, IndexHealth, Optimizing, PoolStatus, StoreStatus};
+pub use store::{ConversationStore, GatewayStore, Maintenance, SessionStore, Store};
 pub use time::Timestamp;
-pub use title::{MAX_TITLE, Title};
+pub use title::{MAX_TITLE, Title, Titled};
 pub use topics::{TopicBinding, TopicChange, TopicMode, Topics, TopicsImported};
-pub use trash::{Emptying, Restored, Retitled, TrashStore, Trashed};
+pub use trash::{Emptying, Restored, Retitled, Trashed};
 pub use usage::{Usage, UsageMode, UsageUpdate};
 pub use verify::{BackupReport, Check, Finding, MAX_FINDINGS, Report, Severity};

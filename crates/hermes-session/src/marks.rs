@@ -8,10 +8,9 @@ mod tag;
 pub use tag::{MAX_TAG, Tag};
 
 use crate::{
-    Invalid, ListRequest, Order, PageRequest, Request, SessionFilter, SessionId, SessionStore, SessionSummary,
-    StoreError, Timestamp, View,
+    ConversationStore, Invalid, ListRequest, Order, PageRequest, SessionFilter, SessionId, SessionSummary, StoreError,
+    Timestamp, View,
 };
-use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tags of a conversation.
@@ -74,48 +73,11 @@ pub fn changed_tags(has: &[Tag], add: &[Tag], remove: &[Tag]) -> Result<Vec<Tag>
     Ok(tags.into_iter().cloned().collect())
 }
 
-/// Pins and tags. What [`SessionStore`] promises of every change holds for these too.
-///
-/// [`SessionStore::list`] tells the marks of a row, and its filter asks for them.
-#[async_trait]
-pub trait MarkStore: SessionStore {
-    /// Pins the conversation that a session is part of, or takes the pin away; whether that changed anything. A pin keeps the time at
-    /// which it was set first.
-    ///
-    /// # Errors
-    /// `NotFound` if there is no such session.
-    //  Cases: marks::pinned_and_unpinned, marks::found_from_any_session, marks::a_continuation_keeps_them, marks::a_branch_starts_without,
-    //         marks::keys_repeat
-    async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError>;
-
-    /// Changes the tags of the conversation that a session is part of, as [`changed_tags`] says, and tells those it has then.
-    ///
-    /// # Errors
-    /// `NotFound` if there is no such session; `Invalid` if there would be too many.
-    //  Cases: marks::tags_come_and_go, marks::too_many_tags_are_refused, marks::found_from_any_session, marks::keys_repeat
-    async fn change_tags(
-        &self,
-        id: &SessionId,
-        add: &[Tag],
-        remove: &[Tag],
-        request: &Request,
-    ) -> Result<Vec<Tag>, StoreError>;
-
-    /// Every tag in use and how many conversations have it, in the order of the tags' bytes.
-    //  Cases: marks::tags_come_and_go, marks::what_is_gone_has_none
-    async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError>;
-
-    /// Adds marks from outside to sessions that conversations start with, in one step, as [`Marks::joined`] says; how many got something by it. A
-    /// session that is not there is passed over.
-    //  Cases: marks::come_from_outside, marks::an_export_carries_them, marks::a_transfer_carries_them
-    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError>;
-}
-
 /// The marks of the conversation that a session is part of.
 ///
 /// # Errors
 /// `NotFound` if there is no such session.
-pub async fn of(store: &dyn SessionStore, id: &SessionId) -> Result<Marks, StoreError> {
+pub async fn of(store: &dyn ConversationStore, id: &SessionId) -> Result<Marks, StoreError> {
     row_of(store, id).await.map(|row| Marks::of_row(&row))
 }
 
@@ -123,13 +85,13 @@ pub async fn of(store: &dyn SessionStore, id: &SessionId) -> Result<Marks, Store
 ///
 /// # Errors
 /// `NotFound` if there is no such session.
-pub async fn kept_with(store: &dyn SessionStore, id: &SessionId) -> Result<Marks, StoreError> {
+pub async fn kept_with(store: &dyn ConversationStore, id: &SessionId) -> Result<Marks, StoreError> {
     let row = row_of(store, id).await?;
     Ok(if row.conversation == *id { Marks::of_row(&row) } else { Marks::default() })
 }
 
 /// Any row of a session's conversation.
-async fn row_of(store: &dyn SessionStore, id: &SessionId) -> Result<SessionSummary, StoreError> {
+async fn row_of(store: &dyn ConversationStore, id: &SessionId) -> Result<SessionSummary, StoreError> {
     let request = ListRequest {
         view: View::Sessions,
         filter: SessionFilter { conversations: Some(vec![id.clone()]), ..SessionFilter::default() },
@@ -144,7 +106,7 @@ async fn row_of(store: &dyn SessionStore, id: &SessionId) -> Result<SessionSumma
 ///
 /// # Errors
 /// If the store fails.
-pub async fn all(store: &dyn MarkStore) -> Result<BTreeMap<SessionId, Marks>, StoreError> {
+pub async fn all(store: &dyn ConversationStore) -> Result<BTreeMap<SessionId, Marks>, StoreError> {
     let pinned = SessionFilter { pinned: Some(true), ..SessionFilter::default() };
     let mut rows = rows(store, pinned).await?;
     for (tag, _) in store.tags().await? {
@@ -154,7 +116,7 @@ pub async fn all(store: &dyn MarkStore) -> Result<BTreeMap<SessionId, Marks>, St
     Ok(first.map(|row| (row.id.clone(), Marks::of_row(&row))).collect())
 }
 
-async fn rows(store: &dyn SessionStore, filter: SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+async fn rows(store: &dyn ConversationStore, filter: SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
     let page = PageRequest::first(PAGE);
     let mut request = ListRequest { view: View::Sessions, filter, order: Order::Id, page, after: None };
     let mut rows = Vec::new();

@@ -12,7 +12,7 @@ pub use validate::{Unplayable, validate};
 
 use crate::json::ObjectWriter;
 use crate::{
-    Content, Json, Message, MessageBody, MessageId, MessageRequest, Role, SessionId, SessionStore, StoreError,
+    Content, ConversationStore, Json, Message, MessageBody, MessageId, MessageRequest, Role, SessionId, StoreError,
 };
 use crate::{scrub, tool_calls::has_call};
 use std::borrow::Cow;
@@ -178,7 +178,11 @@ pub fn without_repeats(segments: impl IntoIterator<Item = Vec<Message>>) -> Join
 ///
 /// # Errors
 /// [`StoreError::NotFound`] if there is no such session.
-pub async fn load(store: &dyn SessionStore, id: &SessionId, scope: Scope) -> Result<Vec<ReplayMessage>, StoreError> {
+pub async fn load(
+    store: &dyn ConversationStore,
+    id: &SessionId,
+    scope: Scope,
+) -> Result<Vec<ReplayMessage>, StoreError> {
     let mut ids = match scope {
         Scope::ThisSession => Vec::new(),
         Scope::WholeConversation => store.lineage(id).await?.compressed_into(id),
@@ -195,7 +199,7 @@ pub async fn load(store: &dyn SessionStore, id: &SessionId, scope: Scope) -> Res
 ///
 /// # Errors
 /// [`StoreError::NotFound`] if there is no such session.
-pub async fn transcript(store: &dyn SessionStore, id: &SessionId) -> Result<Vec<Message>, StoreError> {
+pub async fn transcript(store: &dyn ConversationStore, id: &SessionId) -> Result<Vec<Message>, StoreError> {
     let mut messages = store.messages(id, &MessageRequest::first(PAGE)).await?;
     let mut is_last = messages.len() < PAGE as usize;
     while let (false, Some(last)) = (is_last, messages.last()) {

@@ -1,7 +1,7 @@
 //! Finds the session a person means. Every command that takes a session asks here.
 
 use crate::title::{Title, split_number};
-use crate::{ListRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore, StoreError, Titled, View};
+use crate::{ConversationStore, ListRequest, Order, PageRequest, SessionFilter, SessionId, StoreError, Titled, View};
 use std::borrow::Cow;
 
 /// How many sessions an ambiguous prefix names at most.
@@ -78,7 +78,11 @@ impl FindError {
 ///
 /// # Errors
 /// [`FindError::NotFound`] if there is none, [`FindError::Ambiguous`] if several ids start so.
-pub async fn find(store: &dyn SessionStore, selector: &Selector, filter: &SessionFilter) -> Result<Found, FindError> {
+pub async fn find(
+    store: &dyn ConversationStore,
+    selector: &Selector,
+    filter: &SessionFilter,
+) -> Result<Found, FindError> {
     let (asked, what) = match selector {
         Selector::Last => (last_active(store, filter).await?, "@last"),
         Selector::Text(text) => (named(store, text).await?, text.as_str()),
@@ -88,7 +92,7 @@ pub async fn find(store: &dyn SessionStore, selector: &Selector, filter: &Sessio
     Ok(Found { asked, session })
 }
 
-async fn last_active(store: &dyn SessionStore, filter: &SessionFilter) -> Result<Option<SessionId>, StoreError> {
+async fn last_active(store: &dyn ConversationStore, filter: &SessionFilter) -> Result<Option<SessionId>, StoreError> {
     let mut request = ListRequest {
         view: View::Conversations,
         filter: filter.clone(),
@@ -107,7 +111,7 @@ async fn last_active(store: &dyn SessionStore, filter: &SessionFilter) -> Result
     }
 }
 
-async fn named(store: &dyn SessionStore, text: &str) -> Result<Option<SessionId>, FindError> {
+async fn named(store: &dyn ConversationStore, text: &str) -> Result<Option<SessionId>, FindError> {
     let id = SessionId::parse(text).ok();
     if let Some(id) = &id
         && store.session(id).await?.is_some()

@@ -7,8 +7,8 @@ pub use chores::{AutoPrune, AutoPruneRun, LAST_AUTO_PRUNE, auto_prune, end_orpha
 pub use prune::{Pruned, prune, prune_planned};
 
 use crate::{
-    Invalid, ListRequest, Order, PageRequest, SessionId, SessionStore, SessionSummary, Source, StoreError, Timestamp,
-    View,
+    ConversationStore, Invalid, ListRequest, Order, PageRequest, SessionId, SessionSummary, Source, StoreError,
+    Timestamp, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,7 +117,7 @@ pub struct Plan {
 ///
 /// A conversation with a session that can't be read stays: nobody knows whether that one has ended.
 pub async fn plan(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     policy: &RetentionPolicy,
     now: Timestamp,
 ) -> Result<Vec<Candidate>, StoreError> {
@@ -128,7 +128,11 @@ pub async fn plan(
 ///
 /// # Errors
 /// If the store fails.
-pub async fn plan_all(store: &dyn SessionStore, policy: &RetentionPolicy, now: Timestamp) -> Result<Plan, StoreError> {
+pub async fn plan_all(
+    store: &dyn ConversationStore,
+    policy: &RetentionPolicy,
+    now: Timestamp,
+) -> Result<Plan, StoreError> {
     // Not filtered by source: a member of another source may keep its conversation.
     let mut request = ListRequest {
         view: View::Sessions,

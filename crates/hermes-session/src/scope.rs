@@ -4,7 +4,7 @@
 //! an agent made without a user, or a delegate with a source of its own, goes where the conversation goes. What names nobody is nobody's: it is
 //! within the scope of no user.
 
-use crate::{Maintenance, SessionId, Source, StoreError};
+use crate::{GatewayStore, SessionId, Source, StoreError};
 
 /// Whose conversations count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -62,7 +62,7 @@ impl Scope {
 /// # Errors
 /// If the store fails.
 pub async fn of_chat(
-    store: &dyn Maintenance,
+    store: &dyn GatewayStore,
     source: &Source,
     chat_id: &str,
     known: impl IntoIterator<Item = SessionId>,

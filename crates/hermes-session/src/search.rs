@@ -16,11 +16,7 @@ pub mod tokens;
 pub use cursor::SearchCursor;
 pub use query::Query;
 
-use crate::{
-    GatewayStore, Maintenance, MessageId, PageRequest, Role, Scope, SessionId, SessionStore, Source, StoreError, Tag,
-    Timestamp,
-};
-use async_trait::async_trait;
+use crate::{MessageId, PageRequest, Role, Scope, SessionId, Source, Tag, Timestamp};
 use std::time::Duration;
 
 /// How long a search may take unless somebody says otherwise.
@@ -240,19 +236,3 @@ pub struct Neighbour {
     /// The first [`snippet::NEIGHBOUR`] characters of what was said.
     pub text: String,
 }
-
-/// A store that can be searched.
-#[async_trait]
-pub trait SearchStore: SessionStore {
-    /// The messages that match.
-    ///
-    /// The whole set of hits, over all pages, is what [`matching::Matcher`] says of each message, on every store; scores may differ. An index that is
-    /// missing, damaged or behind makes it slower and not wrong. An error is an error, never an empty list.
-    //  Cases: search::*, scope::a_search_stays_within, scope::a_search_of_many_stays_within
-    async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError>;
-}
-
-/// All that a store can do.
-pub trait Store: GatewayStore + Maintenance + SearchStore {}
-
-impl<T: GatewayStore + Maintenance + SearchStore> Store for T {}

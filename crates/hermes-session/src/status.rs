@@ -61,3 +61,19 @@ pub struct Foreign {
     /// How many rows hold something there.
     pub rows: u64,
 }
+
+/// How far an optimization is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Optimizing {
+    /// New indexes are being built: how much of it is done, and of how much, in no unit.
+    Building {
+        /// So much is done.
+        done: u64,
+        /// All that there is to do, as far as is known.
+        total: u64,
+    },
+    /// What was replaced is being cleared away.
+    Clearing,
+    /// Nothing is left to do.
+    Done,
+}

@@ -1,6 +1,7 @@
 //! Titles: cleaned once, unique among sessions, numbered along a lineage.
 
 use crate::Invalid;
+use crate::{SessionId, Timestamp};
 use std::collections::BTreeSet;
 use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
@@ -140,6 +141,17 @@ pub(crate) fn drop_invisible(text: &str) -> impl Iterator<Item = char> {
 /// Whether a joiner next to it makes a picture of several.
 const fn is_pictograph(character: char) -> bool {
     matches!(character, '\u{1f000}'..='\u{1faff}' | '\u{2190}'..='\u{2bff}' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{3030}')
+}
+
+/// A session found by its title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Titled {
+    /// The session.
+    pub id: SessionId,
+    /// Its title.
+    pub title: String,
+    /// When it started.
+    pub started_at: Timestamp,
 }
 
 #[cfg(test)]

@@ -3,51 +3,8 @@
 //! What is in the trash is no part of the store for any other call: no list, count, search, lineage, statistic or export tells of it, and
 //! its ids and titles are free.
 
-use crate::{Deleted, Request, SessionId, SessionStore, StoreError, Timestamp};
-use async_trait::async_trait;
+use crate::{SessionId, Timestamp};
 use serde_json::{Value, json};
-
-/// What was deleted and can come back.
-///
-/// For every method that changes something, what [`SessionStore`] says holds here too.
-#[async_trait]
-pub trait TrashStore: SessionStore {
-    /// Deletes what [`Maintenance::delete_chain`](crate::Maintenance::delete_chain) would, in the same way and with the same answer, and keeps
-    /// it in the trash, from which it can come back up to `until`. The store looks at no clock: it stays there until somebody empties
-    /// the trash.
-    ///
-    /// Topics and the state of a handoff go, and so do request keys: those do not come back. For how long it is kept is no content of
-    /// the request.
-    //  Cases: trash::everything_comes_back, trash::nobody_sees_what_is_in_it, trash::a_title_is_free_at_once, trash::branches_stay,
-    //         trash::a_delegate_goes_and_comes_alone, trash::much_goes_and_comes_while_others_write, trash::requests_are_applied_once,
-    //         trash::a_dropped_future_is_whole_or_nothing
-    async fn trash_chain(&self, id: &SessionId, until: Timestamp, request: &Request) -> Result<Deleted, StoreError>;
-
-    /// Up to `limit` of what is in the trash, the newest first: all of it, or what is older than one of them.
-    //  Cases: trash::the_newest_comes_first
-    async fn trash(&self, older_than: Option<&Trashed>, limit: u32) -> Result<Vec<Trashed>, StoreError>;
-
-    /// What is in the trash and holds this session; of several the newest. The sessions that it holds come with it, parents first.
-    //  Cases: trash::any_session_names_it, trash::an_id_that_was_used_again
-    async fn trashed(&self, id: &SessionId) -> Result<Option<(Trashed, Vec<SessionId>)>, StoreError>;
-
-    /// Brings back what [`TrashStore::trashed`] names: sessions and messages as they were, with times, counters and relations, and the ids of
-    /// messages where they are free. Nobody sees it before it is whole. If the process dies meanwhile it is in the trash as before, and
-    /// who asks again goes on.
-    ///
-    /// A title that another session has by now gives way ([`Title::next`](crate::Title::next)), and the answer says so. A session whose
-    /// parent is gone is a root. A branch that was cut loose stays so.
-    ///
-    /// # Errors
-    /// `NotFound` if nothing in the trash holds this session; [`Conflict::Exists`](crate::Conflict::Exists) if one of its ids is in use again.
-    //  Cases: trash::everything_comes_back, marks::come_back_from_the_trash, trash::a_title_gives_way, trash::an_id_that_was_used_again, trash::a_parent_that_is_gone,
-    //         trash::ids_of_messages_are_kept, trash::requests_are_applied_once, trash::what_came_back_can_go_again
-    async fn restore(&self, id: &SessionId, request: &Request) -> Result<Restored, StoreError>;
-
-    /// Deletes what is in the trash for good, and answers what went. From then on it can't come back; its rows may follow in short steps.
-    //  Cases: trash::what_is_over_goes_for_good, trash::one_can_be_taken_out, trash::nothing_goes_but_what_was_seen
-    async fn empty_trash(&self, which: &Emptying) -> Result<Vec<Trashed>, StoreError>;
-}
 
 /// Which part of the trash goes for good.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +15,7 @@ pub enum Emptying {
     These(Vec<Trashed>),
     /// What could come back up to a time that is not after this one.
     Over(Timestamp),
-    /// What [`TrashStore::trashed`] names by this session.
+    /// What [`ConversationStore::trashed`] names by this session.
     One(SessionId),
 }
 

@@ -2,7 +2,7 @@
 //!
 //! An id that is in the trash is free, and the agent may have gone on under it. Whoever erases a conversation has to see both.
 
-use crate::{Deleted, Emptying, Maintenance, Request, SessionId, StoreError, Trashed};
+use crate::{DeleteExtent, Deleted, Emptying, Maintenance, Request, SessionId, StoreError, Trashed};
 use std::collections::BTreeSet;
 
 /// How much of the trash is read at once.
@@ -11,7 +11,7 @@ const PAGE: u32 = 500;
 /// What there is of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Versions {
-    /// What the store has, each by one of its sessions: what [`Maintenance::delete_chain`] takes.
+    /// What the store has, each by one of its sessions: what a deletion of a [chain](crate::DeleteExtent::Chain) takes.
     pub live: Vec<SessionId>,
     /// What the trash has.
     pub trashed: Vec<Trashed>,
@@ -33,7 +33,7 @@ impl Versions {
         let mut sum = Deleted { sessions: 0, messages: 0 };
         for id in &self.live {
             if store.session(id).await?.is_some() {
-                let deleted = store.delete_chain(id, request).await?;
+                let deleted = store.delete(id, DeleteExtent::Chain, request).await?;
                 sum.sessions += deleted.sessions;
                 sum.messages += deleted.messages;
             }

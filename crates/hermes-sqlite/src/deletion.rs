@@ -13,7 +13,7 @@ use crate::requests::once;
 use crate::row::time;
 use crate::{handoffs, indexes, lineage, marks, mend, topics, trash};
 use hermes_session::retention::{Pruned, RetentionPolicy};
-use hermes_session::{Deleted, Lineage, Request, SessionId, StoreError, Timestamp, change};
+use hermes_session::{DeleteExtent, Deleted, Lineage, Request, SessionId, StoreError, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 
 /// How many messages go in one statement, at most: the more, the fewer pieces of the indexes are put on disk and merged again. Taking one out
@@ -48,19 +48,15 @@ fn batch(rows: impl Iterator<Item = Result<(i64, i64), rusqlite::Error>>) -> Res
     Ok(messages)
 }
 
-/// What goes with a session: its conversation, its chain, or nothing but itself.
-pub(crate) type Extent = fn(&Lineage, &SessionId) -> Vec<SessionId>;
-
 /// Deletes what goes with a session, and as much of its rows as a step takes; whether no more are left.
 pub(crate) fn begin(
     database: &Database,
     id: &SessionId,
-    extent: Extent,
-    fingerprint: &str,
+    extent: DeleteExtent,
     request: &Request,
 ) -> Result<(Deleted, bool), Failure> {
-    let goes = |lineage: &Lineage| doom(database, &extent(lineage, id), Hidden::Doomed);
-    go(database, id, extent, fingerprint, request, goes)
+    let goes = |lineage: &Lineage| doom(database, &extent.sessions(lineage, id), Hidden::Doomed);
+    go(database, id, extent, &change::delete(id, extent), request, goes)
 }
 
 /// Does the same, and keeps what goes in the trash.
@@ -77,14 +73,14 @@ pub(crate) fn begin_in_trash(
         trash::count(database, number, deleted)?;
         Ok(deleted)
     };
-    go(database, id, Lineage::chain, &change::trash_chain(id), request, goes)
+    go(database, id, DeleteExtent::Chain, &change::trash_chain(id), request, goes)
 }
 
 /// Makes what goes with a session vanish as `goes` does, and takes away as much of its rows as a step takes.
 fn go(
     database: &Database,
     id: &SessionId,
-    extent: Extent,
+    extent: DeleteExtent,
     fingerprint: &str,
     request: &Request,
     goes: impl FnOnce(&Lineage) -> Result<Deleted, Failure>,
@@ -92,7 +88,7 @@ fn go(
     let mut budget = Budget::step();
     let deleted = once(database, request, id, fingerprint, || {
         let lineage = lineage::read(database, id)?;
-        let (members, root) = (extent(&lineage, id), lineage.conversation_root(id));
+        let (members, root) = (extent.sessions(&lineage, id), lineage.conversation_root(id));
         let deleted = goes(&lineage)?;
         if !members.contains(&root) {
             mend::standing(database, &root)?;

@@ -8,13 +8,9 @@ use crate::fresh::Decides;
 use crate::requests::once;
 use crate::row::{require, time};
 use crate::shape::Shape;
-use crate::store::SqliteStore;
 use crate::{fresh, lineage};
-use async_trait::async_trait;
 use hermes_session::marks::changed_tags;
-use hermes_session::{
-    MarkStore, Marks, Request, SessionFilter, SessionId, SessionSummary, StoreError, Tag, Timestamp, change,
-};
+use hermes_session::{Marks, Request, SessionFilter, SessionId, SessionSummary, Tag, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 
 const TABLES: &str = "
@@ -34,37 +30,12 @@ CREATE TRIGGER IF NOT EXISTS hx_mark_gone AFTER DELETE ON sessions BEGIN
 END;
 ";
 
-#[async_trait]
-impl MarkStore for SqliteStore {
-    async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError> {
-        let (id, request) = (id.clone(), request.clone());
-        let work = move |database: &Database| set_pinned(database, &id, is_pinned, &request);
-        self.workers.write("pin a conversation", work).await
-    }
-
-    async fn change_tags(
-        &self,
-        id: &SessionId,
-        add: &[Tag],
-        remove: &[Tag],
-        request: &Request,
-    ) -> Result<Vec<Tag>, StoreError> {
-        let (id, add, remove, request) = (id.clone(), add.to_vec(), remove.to_vec(), request.clone());
-        let work = move |database: &Database| change_tags(database, &id, &add, &remove, &request);
-        self.workers.write("tag a conversation", work).await
-    }
-
-    async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError> {
-        self.workers.read_short("read tags", tags).await
-    }
-
-    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
-        let marks = marks.to_vec();
-        self.workers.write("import pins and tags", move |database| import(database, &marks)).await
-    }
-}
-
-fn set_pinned(database: &Database, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, Failure> {
+pub(crate) fn set_pinned(
+    database: &Database,
+    id: &SessionId,
+    is_pinned: bool,
+    request: &Request,
+) -> Result<bool, Failure> {
     once(database, request, id, &change::set_pinned(id, is_pinned), || {
         let root = lineage::read(database, id)?.conversation_root(id);
         let was_pinned = self::is_pinned(database, &root)?;
@@ -79,7 +50,7 @@ fn set_pinned(database: &Database, id: &SessionId, is_pinned: bool, request: &Re
     })
 }
 
-fn change_tags(
+pub(crate) fn change_tags(
     database: &Database,
     id: &SessionId,
     add: &[Tag],
@@ -95,7 +66,7 @@ fn change_tags(
     })
 }
 
-fn tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
+pub(crate) fn tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
     fresh::read(database, Decides::ByPlace, count_tags)
 }
 

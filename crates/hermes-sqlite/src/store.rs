@@ -1,29 +1,21 @@
 //! The store: each call of the contract is one job on one of the threads.
 
+mod conversations;
 mod gateway;
 mod maintenance;
+mod sessions;
 
 use crate::budget::Budget;
 use crate::connection::Access;
 use crate::database::Database;
 use crate::error::Failure;
-use crate::fresh::Decides;
 use crate::notice::Notice;
 use crate::options::Adopt;
 use crate::presence::Presence;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
-use crate::{
-    SqliteOptions, connection, damage, deletion, fresh, lineage, listing, messages, meta, optimize, place, row, search,
-    sessions, titles, usage,
-};
-use async_trait::async_trait;
-use hermes_session::search::{SearchAnswer, SearchRequest, SearchStore};
-use hermes_session::{
-    Counts, Deleted, EndReason, Ensured, Lineage, ListRequest, Listing, Message, MessageId, MessageRequest, NewChild,
-    NewMessage, NewSession, ReadOnlyReason, Request, Session, SessionFilter, SessionId, SessionPatch, SessionStore,
-    StoreError, Title, Titled, UsageUpdate, checked_meta_key, checked_prefix,
-};
+use crate::{SqliteOptions, connection, damage, deletion, optimize, place};
+use hermes_session::{ReadOnlyReason, SessionId, StoreError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -164,23 +156,6 @@ impl SqliteStore {
         }
     }
 
-    /// Deletes what goes with a session, step by step.
-    async fn delete(
-        &self,
-        id: &SessionId,
-        extent: deletion::Extent,
-        fingerprint: String,
-        request: &Request,
-    ) -> Result<Deleted, StoreError> {
-        let (id, request) = (id.clone(), request.clone());
-        let work = move |database: &Database| deletion::begin(database, &id, extent, &fingerprint, &request);
-        let (deleted, is_over) = self.workers.write("delete a conversation", work).await?;
-        if !is_over {
-            self.finish_deletions().await;
-        }
-        Ok(deleted)
-    }
-
     /// Keeps a copy of a file whose full-text tables are the agent's, before `optimize` replaces them. Only once: afterwards they are ours.
     pub(crate) async fn keep_copy_before_optimizing(&self) -> Result<(), StoreError> {
         if self.has_copy.swap(true, Ordering::AcqRel) {
@@ -197,204 +172,5 @@ impl SqliteStore {
     /// Takes away what is left of deleted conversations. They are deleted whatever comes of it: what fails here is upkeep's.
     pub(crate) async fn finish_deletions(&self) {
         while let Ok(false) = self.workers.write("delete a conversation", deletion::step).await {}
-    }
-}
-
-#[async_trait]
-impl SessionStore for SqliteStore {
-    async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError> {
-        let (session, request) = (session.clone().checked()?, request.clone());
-        let id = session.id.clone();
-        self.make("create a session", id, move |database| sessions::create(database, &session, &request)).await
-    }
-
-    async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError> {
-        let (session, request) = (session.clone().checked()?, request.clone());
-        let id = session.id.clone();
-        self.make("ensure a session", id, move |database| sessions::ensure(database, &session, &request)).await
-    }
-
-    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError> {
-        let id = id.clone();
-        self.workers.read_short("read a session", move |database| row::session(database, &id)).await
-    }
-
-    async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError> {
-        let ids = ids.to_vec();
-        let is_short = ids.len() <= SHORT as usize;
-        let work = move |database: &Database| {
-            ids.iter().filter_map(|id| row::session(database, id).transpose()).collect::<Result<_, Failure>>()
-        };
-        if is_short {
-            self.workers.read_short("read sessions", work).await
-        } else {
-            self.workers.read("read sessions", work).await
-        }
-    }
-
-    async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError> {
-        let (id, patch, request) = (id.clone(), patch.clone().checked()?, request.clone());
-        self.workers.write("change a session", move |database| sessions::update(database, &id, &patch, &request)).await
-    }
-
-    async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError> {
-        let (id, reason, request) = (id.clone(), reason.clone(), request.clone());
-        self.workers.write("end a session", move |database| sessions::end(database, &id, &reason, &request)).await
-    }
-
-    async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError> {
-        let (id, request) = (id.clone(), request.clone());
-        self.workers.write("reopen a session", move |database| sessions::reopen(database, &id, &request)).await
-    }
-
-    async fn set_title(&self, id: &SessionId, title: Option<&Title>, request: &Request) -> Result<(), StoreError> {
-        let (id, title, request) = (id.clone(), title.cloned(), request.clone());
-        self.workers.write("set a title", move |database| titles::set(database, &id, title.as_ref(), &request)).await
-    }
-
-    async fn allocate_title(&self, id: &SessionId, base: &Title, request: &Request) -> Result<Title, StoreError> {
-        let (id, base, request) = (id.clone(), base.clone(), request.clone());
-        self.workers.write("allocate a title", move |database| titles::allocate(database, &id, &base, &request)).await
-    }
-
-    async fn split(
-        &self,
-        parent: &SessionId,
-        child: &NewChild,
-        messages: &[NewMessage],
-        request: &Request,
-    ) -> Result<Option<Title>, StoreError> {
-        let (parent, child, messages, request) =
-            (parent.clone(), child.clone(), NewMessage::checked_all(messages)?, request.clone());
-        let id = child.id.clone();
-        let work = move |database: &Database| lineage::split(database, &parent, &child, &messages, &request);
-        self.make("carry a session on", id, work).await
-    }
-
-    async fn branch(
-        &self,
-        parent: &SessionId,
-        child: &NewChild,
-        request: &Request,
-    ) -> Result<Option<Title>, StoreError> {
-        let (parent, child, request) = (parent.clone(), child.clone(), request.clone());
-        let id = child.id.clone();
-        let work = move |database: &Database| lineage::branch(database, &parent, &child, &request);
-        self.make("branch a session", id, work).await
-    }
-
-    async fn append(
-        &self,
-        id: &SessionId,
-        messages: &[NewMessage],
-        request: &Request,
-    ) -> Result<Vec<MessageId>, StoreError> {
-        let (id, messages, request) = (id.clone(), NewMessage::checked_all(messages)?, request.clone());
-        let work = move |database: &Database| messages::append(database, &id, &messages, &request);
-        self.workers.write("append messages", work).await
-    }
-
-    async fn replace(
-        &self,
-        id: &SessionId,
-        messages: &[NewMessage],
-        request: &Request,
-    ) -> Result<Vec<MessageId>, StoreError> {
-        let (id, messages, request) = (id.clone(), NewMessage::checked_all(messages)?, request.clone());
-        self.workers
-            .write("replace messages", move |database| messages::replace(database, &id, &messages, &request))
-            .await
-    }
-
-    async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError> {
-        let (id, request) = (id.clone(), *request);
-        let work = move |database: &Database| messages::read(database, &id, &request);
-        if request.limit <= SHORT {
-            self.workers.read_short("read messages", work).await
-        } else {
-            self.workers.read("read messages", work).await
-        }
-    }
-
-    async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError> {
-        let places = places.to_vec();
-        let is_short = places.len() <= SHORT as usize;
-        let work = move |database: &Database| {
-            places.iter().map(|(id, place)| messages::around(database, id, *place)).collect::<Result<_, Failure>>()
-        };
-        if is_short {
-            self.workers.read_short("read messages", work).await
-        } else {
-            self.workers.read("read messages", work).await
-        }
-    }
-
-    async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError> {
-        let (id, update, request) = (id.clone(), update.clone(), request.clone());
-        self.workers.write("record usage", move |database| usage::record(database, &id, &update, &request)).await
-    }
-
-    async fn list(&self, request: &ListRequest) -> Result<Listing, StoreError> {
-        let request = request.clone();
-        let limit = request.page.limit();
-        let work = move |database: &Database| listing::list(database, &request);
-        let (listing, mend) = if limit <= SHORT {
-            self.workers.read_short("list sessions", work).await?
-        } else {
-            self.workers.read("list sessions", work).await?
-        };
-        if mend {
-            // The list is right as it is; the next one need not look so far.
-            self.workers.nudge();
-        }
-        Ok(listing)
-    }
-
-    async fn counts(&self, filter: &SessionFilter) -> Result<Counts, StoreError> {
-        let filter = filter.clone();
-        self.workers.read("count sessions", move |database| listing::counts(database, &filter)).await
-    }
-
-    async fn lineage(&self, id: &SessionId) -> Result<Lineage, StoreError> {
-        let id = id.clone();
-        self.workers.read_short("read a lineage", move |database| lineage::read(database, &id)).await
-    }
-
-    async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError> {
-        let prefix = checked_prefix(prefix)?;
-        self.workers
-            .read_short("look up ids", move |database| sessions::ids_with_prefix(database, &prefix, limit))
-            .await
-    }
-
-    async fn titled(&self, title: &str) -> Result<Vec<Titled>, StoreError> {
-        let title = title.to_owned();
-        self.workers.read_short("look up titles", move |database| titles::lineage_of(database, &title)).await
-    }
-
-    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let key = key.to_owned();
-        self.workers.read_short("read a value", move |database| meta::read(database, &key)).await
-    }
-
-    async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
-        let (key, value) = (checked_meta_key(key)?, value.map(str::to_owned));
-        self.workers.write("keep a value", move |database| meta::write(database, &key, value.as_deref())).await
-    }
-}
-
-#[async_trait]
-impl SearchStore for SqliteStore {
-    async fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, StoreError> {
-        let request = request.clone();
-        let work = move |database: &Database| {
-            fresh::read(database, Decides::ByPlace, |database| search::search(database, &request))
-        };
-        let answer = self.workers.read("search messages", work).await?;
-        if answer.served.unindexed > 0 {
-            // The agent may be the only one that writes here, and fills no index of ours: whoever searches has them filled.
-            self.workers.nudge();
-        }
-        Ok(answer)
     }
 }

@@ -7,11 +7,10 @@
 
 mod kept;
 mod restore;
-mod store;
 mod tables;
 
 pub(crate) use kept::{Kept, kept, show_kept};
-use restore::{Restoring, abandon, finish, prepare};
+pub(crate) use restore::{Restoring, abandon, finish, prepare};
 pub(crate) use tables::kept_with_sessions;
 
 use crate::budget::Budget;

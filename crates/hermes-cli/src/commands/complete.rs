@@ -11,7 +11,7 @@ use crate::error::CliError;
 use crate::ui::changes::conversations;
 use clap::{Arg, Command, CommandFactory as _};
 use hermes_app::listing::default_filter;
-use hermes_session::{ListRequest, PageRequest, SessionStore, StoreError};
+use hermes_session::{ConversationStore, ListRequest, PageRequest, StoreError};
 use hermes_store::OpenOptions;
 use std::time::Duration;
 
@@ -160,7 +160,7 @@ async fn open(context: &Context, before: &[String]) -> Result<Option<OpenStore>,
     Ok(Some(context.open_with(&url, Access::Read, options).await?))
 }
 
-async fn candidates(store: &dyn SessionStore, current: &str) -> Result<Vec<(String, String)>, StoreError> {
+async fn candidates(store: &dyn ConversationStore, current: &str) -> Result<Vec<(String, String)>, StoreError> {
     let request = ListRequest { filter: default_filter(), page: PageRequest::first(ROWS), ..ListRequest::default() };
     let rows = store.list(&request).await?.rows;
     let ids = rows.iter().map(|row| {

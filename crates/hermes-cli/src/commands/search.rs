@@ -10,7 +10,7 @@ use crate::when;
 use hermes_app::last_list::LastList;
 use hermes_app::listing;
 use hermes_session::search::{Query, SearchAnswer, SearchCursor, SearchFilter, SearchOrder, SearchRequest, Served};
-use hermes_session::{Invalid, PageRequest, Role, SessionId, SessionStore, Store};
+use hermes_session::{ConversationStore, Invalid, PageRequest, Role, SessionId, Store};
 use hermes_terminal::figures::number;
 use hermes_terminal::highlight::Delimiters;
 use hermes_terminal::shell::shell_word;
@@ -213,7 +213,11 @@ async fn search(
 }
 
 /// Every session of the conversation that a person names.
-async fn conversation(context: &Context, store: &dyn SessionStore, text: &str) -> Result<Vec<SessionId>, CliError> {
+async fn conversation(
+    context: &Context,
+    store: &dyn ConversationStore,
+    text: &str,
+) -> Result<Vec<SessionId>, CliError> {
     if text.is_empty() {
         return Err(CliError::new(Kind::Usage, "--session is empty", resolve::FORMS));
     }

@@ -1,8 +1,8 @@
 //! Conversations as Markdown, read piece by piece.
 
 use hermes_session::{
-    ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId, SessionStore, StateCounts,
-    StoreError, Unreadable, View,
+    ConversationStore, ListRequest, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId,
+    StateCounts, StoreError, Unreadable, View,
 };
 use hermes_terminal::document;
 use hermes_terminal::time::Now;
@@ -15,7 +15,7 @@ const PAGE: u32 = 1000;
 
 /// Writes conversations one after the other, each with all its sessions.
 pub(super) struct Book<'a> {
-    store: &'a dyn SessionStore,
+    store: &'a dyn ConversationStore,
     now: &'a Now,
     /// The next page of conversations; nothing if there is none, or if sessions were given.
     pages: Option<ListRequest>,
@@ -33,7 +33,7 @@ pub(super) struct Book<'a> {
 impl<'a> Book<'a> {
     /// The conversations that the filter admits, the oldest id first; or those of which `chosen` are the sessions.
     pub(super) fn new(
-        store: &'a dyn SessionStore,
+        store: &'a dyn ConversationStore,
         now: &'a Now,
         filter: SessionFilter,
         chosen: Option<Vec<SessionId>>,

@@ -48,7 +48,8 @@ mod trash;
 mod verify;
 
 use hermes_session::{
-    MessageBody, NewMessage, NewSession, Request, Role, SessionId, SessionStore as _, Source, Timestamp, Title,
+    ConversationStore as _, MessageBody, NewMessage, NewSession, Request, Role, SessionId, SessionStore as _, Source,
+    Timestamp, Title,
 };
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `hermes sessions delete`, `restore` and `trash`
 
 use super::*;
-use hermes_session::{Maintenance as _, TrashStore as _};
+use hermes_session::{ConversationStore as _, Maintenance as _};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

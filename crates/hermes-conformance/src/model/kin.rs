@@ -4,8 +4,8 @@ use super::{Life, State};
 use hermes_session::lineage::child_of;
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
-    Conflict, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Session, SessionId, StoreError,
-    Timestamp, Title,
+    Conflict, DeleteExtent, Deleted, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Session, SessionId,
+    StoreError, Timestamp, Title,
 };
 use std::collections::BTreeSet;
 
@@ -58,19 +58,9 @@ impl State {
         Ok(Lineage::new(linked.iter().filter_map(|id| all.link(id).cloned())))
     }
 
-    pub(super) fn delete_conversation(&mut self, id: &SessionId) -> Result<Deleted, StoreError> {
+    pub(super) fn delete(&mut self, id: &SessionId, extent: DeleteExtent) -> Result<Deleted, StoreError> {
         self.existing(id)?;
-        Ok(self.delete_all(self.links().conversation(id)))
-    }
-
-    pub(super) fn delete_chain(&mut self, id: &SessionId) -> Result<Deleted, StoreError> {
-        self.existing(id)?;
-        Ok(self.delete_all(self.links().chain(id)))
-    }
-
-    pub(super) fn delete_session(&mut self, id: &SessionId) -> Result<Deleted, StoreError> {
-        self.existing(id)?;
-        Ok(self.delete_all(vec![id.clone()]))
+        Ok(self.delete_all(extent.sessions(&self.links(), id)))
     }
 
     fn delete_all(&mut self, members: Vec<SessionId>) -> Deleted {

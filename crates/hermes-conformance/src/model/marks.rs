@@ -1,54 +1,8 @@
 //! Pins and tags.
 
-use super::{ModelStore, State};
-use async_trait::async_trait;
+use super::State;
 use hermes_session::marks::changed_tags;
-use hermes_session::{MarkStore, Marks, Request, SessionId, SessionSummary, StoreError, Tag, Timestamp, change};
-use std::collections::BTreeMap;
-
-#[async_trait]
-impl MarkStore for ModelStore {
-    async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError> {
-        self.once(request, change::set_pinned(id, is_pinned), id, |state| state.set_pinned(id, is_pinned, request.at))
-    }
-
-    async fn change_tags(
-        &self,
-        id: &SessionId,
-        add: &[Tag],
-        remove: &[Tag],
-        request: &Request,
-    ) -> Result<Vec<Tag>, StoreError> {
-        self.once(request, change::change_tags(id, add, remove), id, |state| state.change_tags(id, add, remove))
-    }
-
-    async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError> {
-        let state = self.state();
-        let links = state.links();
-        let mut counts: BTreeMap<Tag, u64> = BTreeMap::new();
-        for (id, marks) in &state.marks {
-            if links.conversation_root(id) == *id {
-                marks.tags.iter().for_each(|tag| *counts.entry(tag.clone()).or_default() += 1);
-            }
-        }
-        Ok(counts.into_iter().collect())
-    }
-
-    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
-        let mut state = self.state();
-        let mut changed = 0;
-        for (id, outside) in marks {
-            let has = state.marks_of(id);
-            let joined = has.joined(outside);
-            if state.sessions.contains_key(id) && joined != has {
-                state.marks.insert(id.clone(), joined);
-                changed += 1;
-            }
-        }
-        Ok(changed)
-    }
-}
-
+use hermes_session::{Marks, SessionId, SessionSummary, StoreError, Tag, Timestamp};
 impl State {
     /// The marks that are kept with a session.
     pub(super) fn marks_of(&self, id: &SessionId) -> Marks {
@@ -67,7 +21,7 @@ impl State {
         SessionSummary { pinned_at, tags, ..row }
     }
 
-    fn set_pinned(&mut self, id: &SessionId, is_pinned: bool, at: Timestamp) -> Result<bool, StoreError> {
+    pub(super) fn set_pinned(&mut self, id: &SessionId, is_pinned: bool, at: Timestamp) -> Result<bool, StoreError> {
         self.existing(id)?;
         let root = self.links().conversation_root(id);
         let marks = self.marks.entry(root).or_default();
@@ -76,7 +30,7 @@ impl State {
         Ok(was_pinned != is_pinned)
     }
 
-    fn change_tags(&mut self, id: &SessionId, add: &[Tag], remove: &[Tag]) -> Result<Vec<Tag>, StoreError> {
+    pub(super) fn change_tags(&mut self, id: &SessionId, add: &[Tag], remove: &[Tag]) -> Result<Vec<Tag>, StoreError> {
         self.existing(id)?;
         let root = self.links().conversation_root(id);
         let tags = changed_tags(&self.marks_of(&root).tags, add, remove)?;

@@ -1,71 +1,33 @@
 //! What was deleted and can come back.
 
-use super::{ModelStore, State};
-use async_trait::async_trait;
+use super::State;
 use hermes_session::import::ImportPiece;
 use hermes_session::{
-    Conflict, Deleted, Emptying, Marks, Message, Request, Restored, Retitled, Session, SessionId, StoreError,
-    Timestamp, TrashStore, Trashed, change,
+    Conflict, DeleteExtent, Deleted, Marks, Message, Restored, Retitled, Session, SessionId, StoreError, Timestamp,
+    Trashed,
 };
 
 /// An entry, with its sessions in the order in which they come back.
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
-    entry: Trashed,
-    sessions: Vec<(Session, Vec<Message>)>,
+    pub(super) entry: Trashed,
+    pub(super) sessions: Vec<(Session, Vec<Message>)>,
     /// What is kept with the first of them.
     marks: Marks,
 }
 
-#[async_trait]
-impl TrashStore for ModelStore {
-    async fn trash_chain(&self, id: &SessionId, until: Timestamp, request: &Request) -> Result<Deleted, StoreError> {
-        self.once(request, change::trash_chain(id), id, |state| state.trash_chain(id, until, request.at))
-    }
-
-    async fn trash(&self, older_than: Option<&Trashed>, limit: u32) -> Result<Vec<Trashed>, StoreError> {
-        let state = self.state();
-        let older =
-            state.trash.iter().rev().filter(|kept| older_than.is_none_or(|than| kept.entry.number < than.number));
-        Ok(older.take(limit as usize).map(|kept| kept.entry.clone()).collect())
-    }
-
-    async fn trashed(&self, id: &SessionId) -> Result<Option<(Trashed, Vec<SessionId>)>, StoreError> {
-        let state = self.state();
-        Ok(state.kept(id).map(|place| {
-            let kept = &state.trash[place];
-            (kept.entry.clone(), kept.sessions.iter().map(|(session, _)| session.id.clone()).collect())
-        }))
-    }
-
-    async fn restore(&self, id: &SessionId, request: &Request) -> Result<Restored, StoreError> {
-        self.once(request, change::restore(id), id, |state| state.restore(id))
-    }
-
-    async fn empty_trash(&self, which: &Emptying) -> Result<Vec<Trashed>, StoreError> {
-        let mut state = self.state();
-        if let Emptying::One(id) = which {
-            let place = state.kept(id).ok_or_else(|| StoreError::no_session(id))?;
-            return Ok(vec![state.trash.remove(place).entry]);
-        }
-        let goes = |kept: &Kept| match which {
-            Emptying::Over(now) => kept.entry.until <= *now,
-            Emptying::These(seen) => seen.contains(&kept.entry),
-            Emptying::All | Emptying::One(_) => true,
-        };
-        let (gone, stays): (Vec<Kept>, Vec<Kept>) = state.trash.drain(..).partition(goes);
-        state.trash = stays;
-        Ok(gone.into_iter().rev().map(|kept| kept.entry).collect())
-    }
-}
-
 impl State {
     /// Where the newest entry is that holds a session.
-    fn kept(&self, id: &SessionId) -> Option<usize> {
+    pub(super) fn kept(&self, id: &SessionId) -> Option<usize> {
         self.trash.iter().rposition(|kept| kept.sessions.iter().any(|(session, _)| session.id == *id))
     }
 
-    fn trash_chain(&mut self, id: &SessionId, until: Timestamp, at: Timestamp) -> Result<Deleted, StoreError> {
+    pub(super) fn trash_chain(
+        &mut self,
+        id: &SessionId,
+        until: Timestamp,
+        at: Timestamp,
+    ) -> Result<Deleted, StoreError> {
         self.existing(id)?;
         let links = self.links();
         let members = links.chain(id);
@@ -74,7 +36,7 @@ impl State {
         let tip = links.tip(&members[0]);
         let title = self.sessions[&tip].title.clone();
         let marks = self.marks_of(&members[0]);
-        let deleted = self.delete_chain(id)?;
+        let deleted = self.delete(id, DeleteExtent::Chain)?;
         self.last_trash_number += 1;
         let entry = Trashed {
             number: self.last_trash_number,
@@ -90,7 +52,7 @@ impl State {
         Ok(deleted)
     }
 
-    fn restore(&mut self, id: &SessionId) -> Result<Restored, StoreError> {
+    pub(super) fn restore(&mut self, id: &SessionId) -> Result<Restored, StoreError> {
         let place = self.kept(id).ok_or_else(|| StoreError::no_session(id))?;
         let kept = self.trash[place].clone();
         if let Some((taken, _)) = kept.sessions.iter().find(|(session, _)| self.sessions.contains_key(&session.id)) {

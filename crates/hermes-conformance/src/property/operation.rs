@@ -3,8 +3,8 @@
 use hermes_session::import::{ImportError, ImportOptions, import};
 use hermes_session::retention::{RetentionPolicy, prune};
 use hermes_session::{
-    Conflict, Emptying, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Relation,
-    Request, SessionId, SessionPatch, StoreError, Tag, Title, Trashed, UsageUpdate,
+    Conflict, DeleteExtent, Emptying, EndReason, Maintenance, MessageId, MessageRequest, NewChild, NewMessage,
+    NewSession, Relation, Request, SessionId, SessionPatch, StoreError, Tag, Title, Trashed, UsageUpdate,
 };
 use std::fmt::Debug;
 
@@ -103,9 +103,11 @@ impl Step {
             Operation::Link(child, parent, relation) => Outcome::of(store.link(child, parent, *relation).await),
             Operation::SetPinned(id, is_pinned) => Outcome::of(store.set_pinned(id, *is_pinned, request).await),
             Operation::ChangeTags(id, add, remove) => Outcome::of(store.change_tags(id, add, remove, request).await),
-            Operation::DeleteConversation(id) => Outcome::of(store.delete_conversation(id, request).await),
-            Operation::DeleteChain(id) => Outcome::of(store.delete_chain(id, request).await),
-            Operation::DeleteSession(id) => Outcome::of(store.delete_session(id, request).await),
+            Operation::DeleteConversation(id) => {
+                Outcome::of(store.delete(id, DeleteExtent::Conversation, request).await)
+            }
+            Operation::DeleteChain(id) => Outcome::of(store.delete(id, DeleteExtent::Chain, request).await),
+            Operation::DeleteSession(id) => Outcome::of(store.delete(id, DeleteExtent::Session, request).await),
             Operation::TrashChain(id) => Outcome::of(store.trash_chain(id, request.at, request).await),
             Operation::Restore(id) => Outcome::of(store.restore(id, request).await),
             Operation::EmptyTrash(which) => Outcome::of(store.empty_trash(which).await.map(without_numbers)),

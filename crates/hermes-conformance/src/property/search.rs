@@ -10,8 +10,8 @@ use crate::{Harness, ModelStore, oracle};
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Query, SearchFilter, SearchOrder, SearchRequest};
 use hermes_session::{
-    MarkStore as _, Message, MessageId, MessageRequest, PageRequest, SessionId, SessionStore as _, Store, StoreError,
-    Tag, search_text,
+    ConversationStore as _, DeleteExtent, Message, MessageId, MessageRequest, PageRequest, SessionId,
+    SessionStore as _, Store, StoreError, Tag, search_text,
 };
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ async fn play(harness: &Arc<dyn Harness>, name: &str, scene: &Scene, asked: &Ato
     settle().await?;
     ask("indexed").await?;
     for store in [&*store as &dyn Store, &model] {
-        store.delete_conversation(&id(SESSIONS[0]), &request(2)).await.map_err(fail)?;
+        store.delete(&id(SESSIONS[0]), DeleteExtent::Conversation, &request(2)).await.map_err(fail)?;
         let instead: Vec<_> = scene.said.iter().take(2).map(Said::message).collect();
         store.replace(&id(SESSIONS[1]), &instead, &request(3)).await.map_err(fail)?;
     }

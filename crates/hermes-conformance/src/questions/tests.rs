@@ -1,9 +1,9 @@
 use super::*;
-use hermes_session::MessageId;
 use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Matcher;
 use hermes_session::search::rank::{self, Found};
 use hermes_session::search::{relax, tokens};
+use hermes_session::{MessageId, SessionStore as _};
 use std::collections::BTreeSet;
 
 /// What a store knows about the messages, in memory.

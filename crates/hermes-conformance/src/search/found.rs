@@ -5,7 +5,7 @@ use crate::fixture::{calls, made, request, structured, user};
 use crate::{CaseResult, Setup, oracle};
 use hermes_session::import::ImportPiece;
 use hermes_session::search::Query;
-use hermes_session::{MessageBody, MessageRequest, NewMessage, Role, Store, StoreError, search_text};
+use hermes_session::{DeleteExtent, MessageBody, MessageRequest, NewMessage, Role, Store, StoreError, search_text};
 
 /// A text, what finds it and what does not.
 type Sample = (&'static str, &'static [&'static str], &'static [&'static str]);
@@ -222,7 +222,7 @@ pub async fn gone_is_gone(setup: Setup) -> CaseResult {
         }
         while is_indexed && store.upkeep().await? {}
         let new = store.replace(&kept, &[user("new word"), user("新字体")], &request(2)).await?;
-        store.delete_conversation(&gone, &request(3)).await?;
+        store.delete(&gone, DeleteExtent::Conversation, &request(3)).await?;
         for moment in MOMENTS {
             moment.come(&*store).await?;
             for query in ["old", "ol", "旧", "旧字", "🚀", "old OR 旧"] {

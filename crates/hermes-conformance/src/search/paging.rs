@@ -4,7 +4,7 @@ use super::{MOMENTS, Moment, asked, ids, question};
 use crate::fixture::{id, made, request, user};
 use crate::{CaseResult, Setup, oracle};
 use hermes_session::search::{SearchOrder, SearchRequest};
-use hermes_session::{MessageId, PageRequest, Store, StoreError};
+use hermes_session::{DeleteExtent, MessageId, PageRequest, Store, StoreError};
 use std::collections::BTreeSet;
 
 /// Thirty messages in three sessions: words, pieces, some with more words than others, other scripts.
@@ -88,7 +88,7 @@ pub async fn while_others_write(setup: Setup) -> CaseResult {
                 other
                     .append(&id("a"), &[user("a cat"), user("dog 大别山 at")], &super::super::fixture::request(2))
                     .await?;
-                other.delete_conversation(&id("b"), &super::super::fixture::request(2)).await?;
+                other.delete(&id("b"), DeleteExtent::Conversation, &super::super::fixture::request(2)).await?;
                 Ok(())
             });
             let found = found.await?;
@@ -133,14 +133,16 @@ pub async fn relaxed_pages(setup: Setup) -> CaseResult {
             Ok(())
         });
         assert_eq!(found.await?, whole, "{moment:?}");
-        store.delete_conversation(&id(&format!("{moment:?}")), &super::super::fixture::request(5)).await?;
+        store
+            .delete(&id(&format!("{moment:?}")), DeleteExtent::Conversation, &super::super::fixture::request(5))
+            .await?;
     }
     // The hit that a page ended with may be gone when the next one is asked for.
     let request = SearchRequest { relax: true, page: PageRequest::first(4), ..question("concatenate hotdog") };
     let all = asked(&*store, &SearchRequest { page: PageRequest::first(100), ..request.clone() }).await?;
     let gone = all[3].session.clone();
     let found = around(&*store, &request, async {
-        store.delete_conversation(&gone, &super::super::fixture::request(6)).await?;
+        store.delete(&gone, DeleteExtent::Conversation, &super::super::fixture::request(6)).await?;
         Ok(())
     });
     let left = all[4..].iter().filter(|hit| hit.session != gone);

@@ -2,7 +2,7 @@
 
 use crate::fixture::{database, id, now, options, refusal, said, server, session};
 use hermes_mysql::{MysqlOptions, MysqlStore};
-use hermes_session::{Maintenance as _, SessionStore as _, StoreError};
+use hermes_session::{ConversationStore as _, Maintenance as _, SessionStore as _, StoreError};
 use std::time::{Duration, Instant};
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use crate::fixture::{id, now, options, said, server, session};
 use hermes_conformance::servers::Mariadb;
 use hermes_mysql::{MysqlOptions, MysqlStore};
-use hermes_session::{EndReason, SessionStore as _, StoreError};
+use hermes_session::{ConversationStore as _, EndReason, SessionStore as _, StoreError};
 use mysql_async::prelude::Queryable as _;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::fixture::{id, now, options, said, server, session};
 use hermes_postgres::{PostgresOptions, PostgresStore};
-use hermes_session::{EndReason, SessionStore as _, StoreError};
+use hermes_session::{ConversationStore as _, EndReason, SessionStore as _, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -10,7 +10,10 @@ mod peer;
 use crate::{Place, id};
 use data::{Conversation, Question, conversations};
 use hermes_recall::{DEFAULT_BUDGET, RecallRequest};
-use hermes_session::{Maintenance as _, NewMessage, NewSession, Request, SessionStore as _, Source, Timestamp, Title};
+use hermes_session::{
+    ConversationStore as _, Maintenance as _, NewMessage, NewSession, Request, SessionStore as _, Source, Timestamp,
+    Title,
+};
 use peer::Peer;
 use std::collections::BTreeMap;
 

@@ -3,7 +3,9 @@
 use crate::{Place, at, id, names, session};
 use hermes_recall::{MAX_LIMIT, RecallRequest, to_json};
 use hermes_session::search::SearchFilter;
-use hermes_session::{NewChild, NewMessage, Relation, Role, Scope, SessionStore as _, Source, Title};
+use hermes_session::{
+    ConversationStore as _, NewChild, NewMessage, Relation, Role, Scope, SessionStore as _, Source, Title,
+};
 use jiff::tz::TimeZone;
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use crate::{Place, at, id, session};
 use hermes_recall::{MAX_PAGE_CHARACTERS, Reader, listed, page};
 use hermes_session::{
-    ListRequest, NewChild, NewMessage, PageRequest, Relation, Role, Scope, SessionId, SessionStore as _, StoreError,
-    Title,
+    ConversationStore as _, ListRequest, NewChild, NewMessage, PageRequest, Relation, Role, Scope, SessionId,
+    SessionStore as _, StoreError, Title,
 };
 use jiff::tz::TimeZone;
 use std::sync::Arc;

@@ -9,8 +9,9 @@ use hermes_session::import::{ImportPiece, Imported};
 use hermes_session::needles::Needles;
 use hermes_session::versions::versions;
 use hermes_session::{
-    Deleted, Json, Maintenance as _, Message, MessageBody, MessageId, MessageState, NewChild, NewMessage, NewSession,
-    Role, Scalar, Session, SessionStore as _, StoreError, Timestamp, Title, TrashStore as _,
+    ConversationStore as _, DeleteExtent, Deleted, Json, Maintenance as _, Message, MessageBody, MessageId,
+    MessageState, NewChild, NewMessage, NewSession, Role, Scalar, Session, SessionStore as _, StoreError, Timestamp,
+    Title,
 };
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -111,7 +112,7 @@ async fn looking_finds_what_was_only_deleted() {
     let store = file.open();
     fill(&store).await;
     while store.upkeep().await.unwrap() {}
-    store.delete_chain(&id("doomed"), &at(5.0)).await.unwrap();
+    store.delete(&id("doomed"), DeleteExtent::Chain, &at(5.0)).await.unwrap();
     while store.upkeep().await.unwrap() {}
     drop(store);
     assert!(is_in(&file.path()), "deleting alone leaves it in the file");
@@ -127,7 +128,7 @@ async fn what_was_deleted_before_goes_too() {
     store.create(&new("before"), &at(4.0)).await.unwrap();
     store.append(&id("before"), &[user(SECRET), user(CJK)], &at(4.0)).await.unwrap();
     while store.upkeep().await.unwrap() {}
-    store.delete_chain(&id("before"), &at(5.0)).await.unwrap();
+    store.delete(&id("before"), DeleteExtent::Chain, &at(5.0)).await.unwrap();
     store.append(&id("doomed"), &[user("one more")], &at(6.0)).await.unwrap();
     drop(store);
     let erased = run(&file, "doomed").await.unwrap();

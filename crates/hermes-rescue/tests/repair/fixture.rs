@@ -95,7 +95,10 @@ impl Sound {
         let store = SqliteStore::open(&path, &idle()).unwrap();
         // Free pages, with what was deleted still in them.
         for session in KEPT..SESSIONS {
-            store.delete_conversation(&id(&format!("session-{session:02}")), &at(9_000.0)).await.unwrap();
+            store
+                .delete(&id(&format!("session-{session:02}")), DeleteExtent::Conversation, &at(9_000.0))
+                .await
+                .unwrap();
         }
         drop(store);
         let mut sound =

@@ -2,7 +2,7 @@
 
 use crate::cases::repaired;
 use crate::fixture::{at, id, idle};
-use hermes_session::{MarkStore as _, NewChild, NewSession, SessionStore as _, Source, Tag, marks};
+use hermes_session::{ConversationStore as _, NewChild, NewSession, SessionStore as _, Source, Tag, marks};
 use hermes_sqlite::SqliteStore;
 
 #[tokio::test]

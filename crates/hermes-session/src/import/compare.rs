@@ -4,7 +4,7 @@ use super::lacking::Lacking;
 use super::line::Parsed;
 use crate::extra::Table;
 use crate::title::split_number;
-use crate::{Maintenance, Message, MessageRequest, Relation, Session, SessionStore, StoreError, Title};
+use crate::{ConversationStore, Maintenance, Message, MessageRequest, Relation, Session, StoreError, Title};
 
 /// How many messages are compared at once.
 const PAGE: u32 = 100;
@@ -85,7 +85,11 @@ pub(crate) fn difference(stored: &Session, line: &Session) -> Option<&'static st
 }
 
 /// Whether the stored session has another title because the line's belongs to somebody else, as an import leaves it.
-pub(crate) async fn is_renamed(store: &dyn SessionStore, stored: &Session, line: &Session) -> Result<bool, StoreError> {
+pub(crate) async fn is_renamed(
+    store: &dyn ConversationStore,
+    stored: &Session,
+    line: &Session,
+) -> Result<bool, StoreError> {
     let Some(title) = &line.title else { return Ok(false) };
     let is_taken = store.titled(title).await?.iter().any(|other| other.title == *title && other.id != stored.id);
     let stems = Title::clean(title).ok().flatten().map(|title| title.stems());

@@ -4,7 +4,7 @@ use super::compare::Comparison;
 use super::line::Parsed;
 use super::link::Waiting;
 use super::report::{FindingKind, ImportReport};
-use crate::{Message, MessageId, SessionId, SessionStore, StoreError};
+use crate::{ConversationStore, Message, MessageId, SessionId, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -28,7 +28,7 @@ impl Rehearsal {
     /// Remembers a session that would be made, and tells if its title would have to give way.
     pub(super) async fn take(
         &mut self,
-        store: &dyn SessionStore,
+        store: &dyn ConversationStore,
         line: u64,
         parsed: &Parsed<'_>,
         report: &mut ImportReport,
@@ -48,7 +48,7 @@ impl Rehearsal {
     /// Tells whose parents would be nowhere.
     pub(super) async fn link_all(
         &self,
-        store: &dyn SessionStore,
+        store: &dyn ConversationStore,
         waiting: &[Waiting],
         report: &mut ImportReport,
     ) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 
 use super::{Candidate, Pruned, RetentionPolicy, plan, prune, prune_planned};
 use crate::{
-    EndReason, ListRequest, Maintenance, Order, PageRequest, Request, SessionId, SessionStore, SessionSummary,
+    ConversationStore, EndReason, ListRequest, Maintenance, Order, PageRequest, Request, SessionId, SessionSummary,
     StoreError, Timestamp, View,
 };
 use std::ops::ControlFlow;
@@ -29,7 +29,7 @@ pub async fn prune_ghosts(store: &dyn Maintenance, now: Timestamp) -> Result<Pru
 ///
 /// # Errors
 /// If the store fails; what was ended by then stays ended.
-pub async fn end_orphans(store: &dyn SessionStore, now: Timestamp) -> Result<u64, StoreError> {
+pub async fn end_orphans(store: &dyn ConversationStore, now: Timestamp) -> Result<u64, StoreError> {
     const PAGE: u32 = 1_000;
     let page = PageRequest::first(PAGE);
     let mut request = ListRequest { view: View::Sessions, order: Order::Id, page, ..ListRequest::default() };

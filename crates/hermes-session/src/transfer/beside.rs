@@ -2,7 +2,7 @@
 
 use super::mark;
 use super::report::{FindingKind, TransferReport};
-use crate::{Maintenance, Marks, SessionId, StoreError, marks};
+use crate::{Marks, SessionId, Store, StoreError, marks};
 
 /// How many values are held, or marks handed over, at once.
 const PAGE: u32 = 100;
@@ -12,8 +12,8 @@ const OWN: [&str; 2] = [mark::KEY, "telegram_dm_topic_schema_version"];
 
 /// Copies the values that the target does not have. One that is there stays as it is.
 pub(super) async fn values(
-    from: &dyn Maintenance,
-    to: &dyn Maintenance,
+    from: &dyn Store,
+    to: &dyn Store,
     is_rehearsal: bool,
     report: &mut TransferReport,
 ) -> Result<(), StoreError> {
@@ -47,8 +47,8 @@ pub(super) async fn values(
 
 /// Copies topics of chats, when all sessions are there.
 pub(super) async fn topics(
-    from: &dyn Maintenance,
-    to: &dyn Maintenance,
+    from: &dyn Store,
+    to: &dyn Store,
     is_rehearsal: bool,
     report: &mut TransferReport,
 ) -> Result<(), StoreError> {
@@ -74,8 +74,8 @@ pub(super) async fn topics(
 
 /// Copies pins and tags, when all sessions are there. Those of a session that was not carried stay behind with it.
 pub(super) async fn marks(
-    from: &dyn Maintenance,
-    to: &dyn Maintenance,
+    from: &dyn Store,
+    to: &dyn Store,
     is_rehearsal: bool,
     report: &mut TransferReport,
 ) -> Result<(), StoreError> {
@@ -93,7 +93,7 @@ pub(super) async fn marks(
 }
 
 /// Tells what stays behind.
-pub(super) async fn foreign(from: &dyn Maintenance, report: &mut TransferReport) -> Result<(), StoreError> {
+pub(super) async fn foreign(from: &dyn Store, report: &mut TransferReport) -> Result<(), StoreError> {
     for foreign in from.foreign().await? {
         let (table, rows) = (foreign.table, foreign.rows);
         let what = match foreign.column {

@@ -4,7 +4,7 @@ use super::compare::Messages;
 use super::portable;
 use crate::digest::Fingerprint;
 use crate::{
-    EndReason, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, SessionStore, StoreError, Title,
+    ConversationStore, EndReason, NewMessage, Request, RequestKey, Session, SessionId, SessionPatch, StoreError, Title,
     UsageMode, UsageUpdate,
 };
 
@@ -20,8 +20,8 @@ const BYTES: usize = 1 << 20;
 /// # Errors
 /// `Invalid` if it holds what can come by an import alone, such as bytes.
 pub(super) async fn catch_up(
-    from: &dyn SessionStore,
-    to: &dyn SessionStore,
+    from: &dyn ConversationStore,
+    to: &dyn ConversationStore,
     session: &Session,
     there: u64,
     batch: u32,
@@ -53,7 +53,11 @@ pub(super) async fn catch_up(
 }
 
 /// Counts the messages behind the first `there` that an append can't bring: those that are not active, and those with columns of newer agents.
-pub(super) async fn not_appendable(from: &dyn SessionStore, id: &SessionId, there: u64) -> Result<u64, StoreError> {
+pub(super) async fn not_appendable(
+    from: &dyn ConversationStore,
+    id: &SessionId,
+    there: u64,
+) -> Result<u64, StoreError> {
     let (mut messages, mut place, mut count) = (Messages::new(from, id), 0, 0);
     while let Some(message) = messages.next(&mut Vec::new()).await? {
         place += 1;
@@ -62,7 +66,7 @@ pub(super) async fn not_appendable(from: &dyn SessionStore, id: &SessionId, ther
     Ok(count)
 }
 
-async fn settle_columns(to: &dyn SessionStore, session: &Session, request: &Request) -> Result<(), StoreError> {
+async fn settle_columns(to: &dyn ConversationStore, session: &Session, request: &Request) -> Result<(), StoreError> {
     let id = &session.id;
     let Some(there) = to.session(id).await? else { return Err(StoreError::no_session(id)) };
     let patch = SessionPatch {

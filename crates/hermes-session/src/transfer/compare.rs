@@ -3,7 +3,7 @@
 use super::pages::Pages;
 use super::portable;
 use crate::import::compare::{difference, is_renamed, is_same_message};
-use crate::{Message, Session, SessionId, SessionStore, SessionSummary, StoreError, Timestamp};
+use crate::{ConversationStore, Message, Session, SessionId, SessionSummary, StoreError, Timestamp};
 use std::collections::VecDeque;
 
 /// How two sessions stand to each other.
@@ -39,8 +39,8 @@ pub(super) fn is_same_at_a_glance(row: &SessionSummary, there: &SessionSummary) 
 
 /// Compares a session of the source, as any store can keep it, with the target's. What it is to its parent is a matter of linking.
 pub(super) async fn standing(
-    from: &dyn SessionStore,
-    to: &dyn SessionStore,
+    from: &dyn ConversationStore,
+    to: &dyn ConversationStore,
     session: &Session,
 ) -> Result<Standing, StoreError> {
     let there = match to.session(&session.id).await {
@@ -78,7 +78,11 @@ pub(super) async fn standing(
 }
 
 /// Returns how many messages of the source are not in the target, as the end of a sentence; empty if it has as many.
-async fn lacking(from: &dyn SessionStore, to: &dyn SessionStore, id: &SessionId) -> Result<String, StoreError> {
+async fn lacking(
+    from: &dyn ConversationStore,
+    to: &dyn ConversationStore,
+    id: &SessionId,
+) -> Result<String, StoreError> {
     let mut counts = [0_u64; 2];
     for (count, store) in counts.iter_mut().zip([from, to]) {
         let mut messages = Messages::new(store, id);
@@ -131,7 +135,7 @@ pub(super) struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    pub(super) fn new(store: &'a dyn SessionStore, session: &SessionId) -> Self {
+    pub(super) fn new(store: &'a dyn ConversationStore, session: &SessionId) -> Self {
         Self { pages: Pages::new(store, session), page: VecDeque::new() }
     }
 

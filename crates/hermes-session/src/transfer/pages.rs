@@ -2,8 +2,8 @@
 
 use super::portable;
 use crate::{
-    ListCursor, ListRequest, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter, SessionId,
-    SessionStore, SessionSummary, StoreError, Unreadable, View, Window,
+    ConversationStore, ListCursor, ListRequest, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter,
+    SessionId, SessionSummary, StoreError, Unreadable, View, Window,
 };
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ const MOST: u32 = 128;
 
 /// The sessions of a store by id.
 pub(super) struct Rows<'a> {
-    store: &'a dyn SessionStore,
+    store: &'a dyn ConversationStore,
     waiting: VecDeque<SessionSummary>,
     /// The next page; nothing if there is none.
     next: Option<ListRequest>,
@@ -28,7 +28,7 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// All sessions, or those behind one.
-    pub(super) fn new(store: &'a dyn SessionStore, after: Option<&SessionId>) -> Self {
+    pub(super) fn new(store: &'a dyn ConversationStore, after: Option<&SessionId>) -> Self {
         let after = after.map(|id| ListCursor::new(0.0, id.clone()));
         let page = PageRequest::first(ROWS);
         let filter = SessionFilter::default();
@@ -78,7 +78,7 @@ impl<'a> Rows<'a> {
 /// Every message of a session, whatever its state. Few are asked for at first, then as many as fit, told by the largest of the last page: a page holds
 /// more than it should only where large messages follow many small ones.
 pub(super) struct Pages<'a> {
-    store: &'a dyn SessionStore,
+    store: &'a dyn ConversationStore,
     session: SessionId,
     after: Option<MessageId>,
     limit: u32,
@@ -86,7 +86,7 @@ pub(super) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    pub(super) fn new(store: &'a dyn SessionStore, session: &SessionId) -> Self {
+    pub(super) fn new(store: &'a dyn ConversationStore, session: &SessionId) -> Self {
         Self { store, session: session.clone(), after: None, limit: FIRST, is_over: false }
     }
 

@@ -9,7 +9,7 @@ use super::{Watch, go_on, portable};
 use crate::export::{SESSION_LINE_END, message_object, session_line_head};
 use crate::import::compare::is_renamed;
 use crate::{
-    Message, MessageId, Relation, Session, SessionFilter, SessionId, SessionStore, StateCounts, Store, StoreError,
+    ConversationStore, Message, MessageId, Relation, Session, SessionFilter, SessionId, StateCounts, Store, StoreError,
     marks,
 };
 use sha2::{Digest as _, Sha256};
@@ -299,7 +299,7 @@ async fn is_unlinked(to: &dyn Store, session: &Session, there: &Session) -> Resu
 
 /// The hash of a session's line.
 async fn hash(
-    store: &dyn SessionStore,
+    store: &dyn ConversationStore,
     session: &Session,
     read: &mut (dyn FnMut(&Message) + Send),
 ) -> Result<Hashed, StoreError> {

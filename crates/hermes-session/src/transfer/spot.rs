@@ -3,7 +3,7 @@
 use super::compare::Messages;
 use super::proof::SpotQuery;
 use crate::search::{Query, SearchOrder, SearchRequest};
-use crate::{MessageId, PageRequest, SessionId, SessionStore, Store, StoreError};
+use crate::{ConversationStore, MessageId, PageRequest, SessionId, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -92,8 +92,8 @@ impl Places {
     /// The id in the source of a message of the target: the one at the same place.
     async fn translate(
         &mut self,
-        from: &dyn SessionStore,
-        to: &dyn SessionStore,
+        from: &dyn ConversationStore,
+        to: &dyn ConversationStore,
         session: &SessionId,
         message: MessageId,
     ) -> Result<Option<MessageId>, StoreError> {

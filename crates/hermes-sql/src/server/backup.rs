@@ -1,7 +1,7 @@
 //! A copy of one state of a store: an export that anything can import again.
 
 use hermes_session::export::Exporter;
-use hermes_session::{BackupReport, SessionFilter, SessionStore, StoreError};
+use hermes_session::{BackupReport, ConversationStore, SessionFilter, StoreError};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -30,7 +30,7 @@ impl<'t> Backup<'t> {
     ///
     /// # Errors
     /// What the store says, or why the file can't be written; nothing is left of it then.
-    pub async fn fill(mut self, store: &dyn SessionStore) -> Result<BackupReport, StoreError> {
+    pub async fn fill(mut self, store: &dyn ConversationStore) -> Result<BackupReport, StoreError> {
         let target = self.target;
         let refused = |error: std::io::Error| refused(target, &error);
         let mut exporter = Exporter::new(store, SessionFilter::default());

@@ -8,59 +8,6 @@ use hermes_session::marks::changed_tags;
 use hermes_session::{Marks, Request, SessionId, SessionSummary, StoreError, Tag, Timestamp, change};
 use std::collections::HashMap;
 
-/// Implements pins and tags for a store of a server, as [`server_store!`](crate::server_store) does the rest.
-#[macro_export]
-#[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
-macro_rules! server_marks {
-    ($store:ty) => {
-        const _: () = {
-            use crate::database::Purpose;
-            use async_trait::async_trait;
-            use hermes_session::{MarkStore, Marks, Request, SessionId, StoreError, Tag};
-            use $crate::job;
-            use $crate::server::conversation_marks;
-
-            #[async_trait]
-            impl MarkStore for $store {
-                async fn set_pinned(
-                    &self,
-                    id: &SessionId,
-                    is_pinned: bool,
-                    request: &Request,
-                ) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "pin a conversation", |transaction| {
-                        conversation_marks::set_pinned(transaction, id, is_pinned, request)
-                    })
-                }
-
-                async fn change_tags(
-                    &self,
-                    id: &SessionId,
-                    add: &[Tag],
-                    remove: &[Tag],
-                    request: &Request,
-                ) -> Result<Vec<Tag>, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "tag a conversation", |transaction| {
-                        conversation_marks::change_tags(transaction, id, add, remove, request)
-                    })
-                }
-
-                async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError> {
-                    job!(&self.database, Purpose::Read, "read tags", |transaction| conversation_marks::tags(
-                        transaction
-                    ))
-                }
-
-                async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "import pins and tags", |transaction| {
-                        conversation_marks::import(transaction, marks)
-                    })
-                }
-            }
-        };
-    };
-}
-
 /// `set_pinned` of the contract.
 pub async fn set_pinned<T: Sql>(
     transaction: &T,

@@ -5,43 +5,28 @@ use super::requests::once;
 use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages, trash};
 use crate::values;
 use hermes_session::retention::{Pruned, RetentionPolicy};
-use hermes_session::{Deleted, Extent, Lineage, Link, Request, SessionId, Timestamp, change};
+use hermes_session::{DeleteExtent, Deleted, Extent, Lineage, Link, Request, SessionId, Timestamp, change};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// How long a step of pruning works: whoever links or titles sessions waits for it.
 const STEP: Duration = Duration::from_millis(50);
 
-/// `delete_conversation` of the contract.
-pub async fn delete_conversation<T: Sql>(
+/// `delete` of the contract.
+pub async fn delete<T: Sql>(
     transaction: &T,
     id: &SessionId,
+    extent: DeleteExtent,
     request: &Request,
 ) -> Result<Deleted, T::Failure> {
-    once(transaction, request, id, || change::delete_conversation(id), async {
+    once(transaction, request, id, || change::delete(id, extent), async {
         transaction.lock_kin().await?;
         let lineage = lineage::read(transaction, id).await?;
-        remove(transaction, &lineage, &lineage.conversation(id)).await
-    })
-    .await
-}
-
-/// `delete_chain` of the contract.
-pub async fn delete_chain<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Deleted, T::Failure> {
-    once(transaction, request, id, || change::delete_chain(id), async {
-        transaction.lock_kin().await?;
-        let lineage = lineage::read(transaction, id).await?;
-        remove_chain(transaction, &lineage, id).await
-    })
-    .await
-}
-
-/// `delete_session` of the contract.
-pub async fn delete_session<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<Deleted, T::Failure> {
-    once(transaction, request, id, || change::delete_session(id), async {
-        transaction.lock_kin().await?;
-        let lineage = lineage::read(transaction, id).await?;
-        remove_alone(transaction, &lineage, id).await
+        match extent {
+            DeleteExtent::Conversation => remove(transaction, &lineage, &lineage.conversation(id)).await,
+            DeleteExtent::Chain => remove_chain(transaction, &lineage, id).await,
+            DeleteExtent::Session => remove_alone(transaction, &lineage, id).await,
+        }
     })
     .await
 }

@@ -4,8 +4,6 @@
 //! before their sessions are there; then all its sessions, in the transaction that takes it out of the trash. Whatever changes the trash has the
 //! lineages for itself.
 
-mod store;
-
 use super::requests::{is_known, once};
 use super::row;
 use super::{Fields as _, LIST, Sql, among, conversation_marks, import};

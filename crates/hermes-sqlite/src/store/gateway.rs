@@ -1,11 +1,14 @@
-//! The calls of a gateway.
+//! Handoffs and topics.
 
 use super::SqliteStore;
 use crate::database::Database;
 use crate::{handoffs, topics};
 use async_trait::async_trait;
-use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
-use hermes_session::{Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode};
+use hermes_session::gateway::{Claim, Handoff, HandoffEnd};
+use hermes_session::{
+    GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
+    TopicsImported,
+};
 use std::time::Duration;
 
 #[async_trait]
@@ -68,5 +71,14 @@ impl GatewayStore for SqliteStore {
     async fn topic_of(&self, session: &SessionId) -> Result<Option<TopicBinding>, StoreError> {
         let session = session.clone();
         self.workers.read_short("read topics", move |database| topics::binding_of(database, &session)).await
+    }
+
+    async fn topics(&self) -> Result<Topics, StoreError> {
+        self.workers.read("read topics", topics::read).await
+    }
+
+    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
+        let topics = topics.clone();
+        self.workers.write("import topics", move |database| topics::import(database, &topics)).await
     }
 }

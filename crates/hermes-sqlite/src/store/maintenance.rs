@@ -1,36 +1,88 @@
-//! The calls that keep a store in order.
+//! Upkeep, verification, backup, statistics, retention, import.
 
 use super::SqliteStore;
 use crate::database::Database;
 use crate::fresh::Decides;
 use crate::notice::Notice;
 use crate::{
-    backup, deletion, extra, foreign, fresh, import, indexes, insights, maintenance, meta, optimize, recount,
-    statistics, topics, verify,
+    backup, deletion, extra, foreign, fresh, import, indexes, insights, maintenance, marks, meta, optimize, recount,
+    statistics, verify,
 };
 use async_trait::async_trait;
 use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
-    BackupReport, Deleted, Foreign, Insights, InsightsRequest, Lineage, Maintenance, Optimizing, Relation, Report,
-    Request, Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp, Topics, TopicsImported, change,
-    checked_meta_key,
+    BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Marks, Optimizing, Relation, Report, Room,
+    SessionId, Statistics, StoreError, StoreStatus, Timestamp,
 };
 use std::path::Path;
 
 #[async_trait]
 impl Maintenance for SqliteStore {
-    async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        self.delete(id, Lineage::conversation, change::delete_conversation(id), request).await
+    async fn upkeep(&self) -> Result<bool, StoreError> {
+        if self.workers.is_deferred() {
+            // Nothing of ours is in the file, so there is nothing to keep in order.
+            return Ok(false);
+        }
+        self.workers.write("keep the store in order", maintenance::upkeep).await
     }
 
-    async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        self.delete(id, Lineage::chain, change::delete_chain(id), request).await
+    async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        self.keep_copy_before_optimizing().await?;
+        self.workers.write("optimize the store", optimize::step).await
     }
 
-    async fn delete_session(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-        self.delete(id, |_, id| vec![id.clone()], change::delete_session(id), request).await
+    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        self.workers.write("begin to make the indexes anew", indexes::start_rebuild).await
+    }
+
+    async fn verify(&self) -> Result<Report, StoreError> {
+        let path = self.path.clone();
+        self.workers.read_file("verify the store", move |database| verify::run(database, &path)).await
+    }
+
+    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+        // Most are right, and reading a long one keeps nobody waiting.
+        let asked = id.clone();
+        let is_wrong = self.workers.read("count messages", move |database| recount::wrong(database, &asked)).await?;
+        if is_wrong.is_none() {
+            return Ok(false);
+        }
+        let id = id.clone();
+        self.workers.write("count messages anew", move |database| recount::recount(database, &id)).await
+    }
+
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+        let (path, target) = (self.path.clone(), target.to_owned());
+        self.workers.read_file("back up the store", move |database| backup::run(database, &path, &target)).await
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.lock().clone()
+    }
+
+    async fn statistics(&self) -> Result<Statistics, StoreError> {
+        let work = |database: &Database| fresh::read(database, Decides::ByPlaceAndTime, statistics::statistics);
+        self.workers.read("count what there is", work).await
+    }
+
+    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+        let request = request.clone();
+        let work = move |database: &Database| {
+            fresh::read(database, Decides::ByPlaceAndTime, |database| insights::insights(database, &request))
+        };
+        self.workers.read("tell how it was used", work).await
+    }
+
+    async fn room(&self) -> Result<Room, StoreError> {
+        let path = self.path.clone();
+        self.workers.read_file("see where the room goes", move |database| statistics::room(database, &path)).await
+    }
+
+    async fn status(&self) -> Result<StoreStatus, StoreError> {
+        let path = self.path.clone();
+        self.workers.read_file("look at the store", move |database| maintenance::status(database, &path)).await
     }
 
     async fn prune(
@@ -68,15 +120,9 @@ impl Maintenance for SqliteStore {
         self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
     }
 
-    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
-        // Most are right, and reading a long one keeps nobody waiting.
-        let asked = id.clone();
-        let is_wrong = self.workers.read("count messages", move |database| recount::wrong(database, &asked)).await?;
-        if is_wrong.is_none() {
-            return Ok(false);
-        }
-        let id = id.clone();
-        self.workers.write("count messages anew", move |database| recount::recount(database, &id)).await
+    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
+        let marks = marks.to_vec();
+        self.workers.write("import pins and tags", move |database| marks::import(database, &marks)).await
     }
 
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
@@ -84,77 +130,7 @@ impl Maintenance for SqliteStore {
         self.workers.read("read values", move |database| meta::page(database, after.as_deref(), limit)).await
     }
 
-    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError> {
-        let key = checked_meta_key(key)?;
-        let (expected, value) = (expected.map(str::to_owned), value.map(str::to_owned));
-        let work = move |database: &Database| meta::swap(database, &key, expected.as_deref(), value.as_deref());
-        self.workers.write("swap a value", work).await
-    }
-
-    async fn topics(&self) -> Result<Topics, StoreError> {
-        self.workers.read("read topics", topics::read).await
-    }
-
-    async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
-        let topics = topics.clone();
-        self.workers.write("import topics", move |database| topics::import(database, &topics)).await
-    }
-
     async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
         self.workers.read("look for what is not ours", foreign::read).await
-    }
-
-    async fn upkeep(&self) -> Result<bool, StoreError> {
-        if self.workers.is_deferred() {
-            // Nothing of ours is in the file, so there is nothing to keep in order.
-            return Ok(false);
-        }
-        self.workers.write("keep the store in order", maintenance::upkeep).await
-    }
-
-    async fn optimize(&self) -> Result<Optimizing, StoreError> {
-        self.keep_copy_before_optimizing().await?;
-        self.workers.write("optimize the store", optimize::step).await
-    }
-
-    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-        self.workers.write("begin to make the indexes anew", indexes::start_rebuild).await
-    }
-
-    async fn verify(&self) -> Result<Report, StoreError> {
-        let path = self.path.clone();
-        self.workers.read_file("verify the store", move |database| verify::run(database, &path)).await
-    }
-
-    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
-        let (path, target) = (self.path.clone(), target.to_owned());
-        self.workers.read_file("back up the store", move |database| backup::run(database, &path, &target)).await
-    }
-
-    fn notices(&self) -> Vec<String> {
-        self.notices.lock().clone()
-    }
-
-    async fn statistics(&self) -> Result<Statistics, StoreError> {
-        let work = |database: &Database| fresh::read(database, Decides::ByPlaceAndTime, statistics::statistics);
-        self.workers.read("count what there is", work).await
-    }
-
-    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
-        let request = request.clone();
-        let work = move |database: &Database| {
-            fresh::read(database, Decides::ByPlaceAndTime, |database| insights::insights(database, &request))
-        };
-        self.workers.read("tell how it was used", work).await
-    }
-
-    async fn room(&self) -> Result<Room, StoreError> {
-        let path = self.path.clone();
-        self.workers.read_file("see where the room goes", move |database| statistics::room(database, &path)).await
-    }
-
-    async fn status(&self) -> Result<StoreStatus, StoreError> {
-        let path = self.path.clone();
-        self.workers.read_file("look at the store", move |database| maintenance::status(database, &path)).await
     }
 }

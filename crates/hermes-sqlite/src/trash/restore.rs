@@ -23,7 +23,7 @@ const PIECE: u32 = 64;
 
 /// How far a copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Restoring {
+pub(crate) enum Restoring {
     /// Another step is needed.
     Under,
     /// All of it is there, hidden; or the request was answered before.
@@ -31,7 +31,7 @@ pub(super) enum Restoring {
 }
 
 /// Copies as much as a step allows.
-pub(super) fn prepare(database: &Database, id: &SessionId, request: &Request) -> Result<Restoring, Failure> {
+pub(crate) fn prepare(database: &Database, id: &SessionId, request: &Request) -> Result<Restoring, Failure> {
     if is_known(database, request)? {
         return Ok(Restoring::Ready);
     }
@@ -87,7 +87,7 @@ pub(super) fn is_gone_on_with(database: &Database, number: i64, id: &SessionId) 
 }
 
 /// Gives up a copy that can't be shown.
-pub(super) fn abandon(database: &Database, id: &SessionId) -> Result<(), Failure> {
+pub(crate) fn abandon(database: &Database, id: &SessionId) -> Result<(), Failure> {
     let Some((entry, members)) = find(database, id)? else { return Ok(()) };
     for member in &members {
         let is_copy = hidden::is(database, member, Hidden::Restoring)?;
@@ -99,7 +99,7 @@ pub(super) fn abandon(database: &Database, id: &SessionId) -> Result<(), Failure
 }
 
 /// Shows what was copied and takes it out of the trash; nothing if somebody came in between and more steps are needed.
-pub(super) fn finish(database: &Database, id: &SessionId, request: &Request) -> Result<Option<Restored>, Failure> {
+pub(crate) fn finish(database: &Database, id: &SessionId, request: &Request) -> Result<Option<Restored>, Failure> {
     if prepare(database, id, request)? != Restoring::Ready {
         return Ok(None);
     }

@@ -2,9 +2,10 @@
 
 use crate::fixture::{at, id, new, user};
 use hermes_session::import::{ImportOptions, import};
-use hermes_session::search::{Query, SearchRequest, SearchStore as _};
+use hermes_session::search::{Query, SearchRequest};
 use hermes_session::{
-    ListRequest, Maintenance as _, MessageId, Optimizing, RequestKey, SessionStore as _, TrashStore as _,
+    ConversationStore as _, DeleteExtent, ListRequest, Maintenance as _, MessageId, Optimizing, RequestKey,
+    SessionStore as _,
 };
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::Path;
@@ -57,11 +58,11 @@ async fn a_process_of_its_own() {
         }
         "delete" => {
             let key = RequestKey::parse(verb).unwrap();
-            store.delete_conversation(&id(argument), &at(9.0).keyed(key)).await.unwrap();
+            store.delete(&id(argument), DeleteExtent::Conversation, &at(9.0).keyed(key)).await.unwrap();
         }
         "delete_chain" => {
             let key = RequestKey::parse(verb).unwrap();
-            store.delete_chain(&id(argument), &at(9.0).keyed(key)).await.unwrap();
+            store.delete(&id(argument), DeleteExtent::Chain, &at(9.0).keyed(key)).await.unwrap();
         }
         "trash_chain" => {
             let (key, until) = (RequestKey::parse(verb).unwrap(), at(1e6).at);

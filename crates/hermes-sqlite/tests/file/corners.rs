@@ -54,7 +54,7 @@ async fn what_they_changed_can_be_deleted_before_it_is_indexed_again() {
         let file = File::new();
         let store = filled(&file).await;
         file.foreign().execute("UPDATE messages SET content = ?", [text]).unwrap();
-        store.delete_conversation(&id("a"), &at(3.0)).await.unwrap();
+        store.delete(&id("a"), DeleteExtent::Conversation, &at(3.0)).await.unwrap();
         is_whole(&store, text).await;
     }
 }

@@ -1,5 +1,5 @@
 use crate::fixture::{File, at, id, new, shown, user};
-use hermes_session::{Content, ListRequest, MessageRequest, SessionStore as _};
+use hermes_session::{Content, ConversationStore as _, ListRequest, MessageRequest, SessionStore as _};
 
 #[tokio::test]
 async fn one_bad_row_hides_no_other() {

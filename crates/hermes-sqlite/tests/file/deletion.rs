@@ -3,7 +3,9 @@
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::retention::{RetentionPolicy, prune};
-use hermes_session::{Deleted, Maintenance as _, NewMessage, Relation, SessionStore as _, Timestamp};
+use hermes_session::{
+    ConversationStore as _, DeleteExtent, Deleted, Maintenance as _, NewMessage, Relation, SessionStore as _, Timestamp,
+};
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 use std::path::Path;
@@ -44,7 +46,8 @@ async fn half_deleted(file: &File) -> Arc<SqliteStore> {
     let store = Arc::new(file.open_idle());
     fill(&store).await;
     let (deleter, foreign) = (Arc::clone(&store), file.foreign());
-    let deletion = tokio::spawn(async move { deleter.delete_conversation(&id("large"), &at(9.0)).await });
+    let deletion =
+        tokio::spawn(async move { deleter.delete(&id("large"), DeleteExtent::Conversation, &at(9.0)).await });
     while hidden(&foreign) == 0 && !deletion.is_finished() {
         tokio::task::yield_now().await;
     }
@@ -62,7 +65,7 @@ async fn a_large_deletion_is_many_transactions_and_many_small_ones_are_few() {
     let store = file.open();
     fill(&store).await;
     let before = transactions(&file.path());
-    store.delete_conversation(&id("large"), &at(9.0)).await.unwrap();
+    store.delete(&id("large"), DeleteExtent::Conversation, &at(9.0)).await.unwrap();
     let large = transactions(&file.path()) - before;
     assert!(large >= STEPS, "{large} transactions");
     for n in 0..200 {
@@ -184,7 +187,7 @@ async fn rows_that_refer_to_a_session_go_with_it() {
              INSERT INTO \"topic \"\"bindings\" VALUES ('1', 'a'), ('2', 'b');",
         )
         .unwrap();
-    let deleted = store.delete_conversation(&id("a"), &at(2.0)).await.unwrap();
+    let deleted = store.delete(&id("a"), DeleteExtent::Conversation, &at(2.0)).await.unwrap();
     assert_eq!(deleted, Deleted { sessions: 1, messages: 0 });
     assert_eq!(count(&foreign, "SELECT sum(topic) FROM \"topic \"\"bindings\""), 2);
 }
@@ -206,7 +209,7 @@ async fn a_killed_deletion_has_happened() {
         half += hidden(&foreign);
         assert_eq!(shown(&store).await, "other()");
         let key = hermes_session::RequestKey::parse("delete").unwrap();
-        let again = store.delete_conversation(&id("large"), &at(10.0).keyed(key)).await.unwrap();
+        let again = store.delete(&id("large"), DeleteExtent::Conversation, &at(10.0).keyed(key)).await.unwrap();
         assert_eq!(again, Deleted { sessions: 1, messages: MANY as u64 }, "round {round}");
         while store.upkeep().await.unwrap() {}
         assert_eq!((hidden(&foreign), count(&foreign, "SELECT count(*) FROM messages")), (0, 0));
@@ -241,7 +244,7 @@ async fn a_killed_deletion_of_a_delegate_has_happened() {
         let side: String = foreign.query_row(side, [], |row| row.get(0)).unwrap();
         assert_eq!(side, "sender sender 1.0 0");
         let key = hermes_session::RequestKey::parse("delete_chain").unwrap();
-        let again = store.delete_chain(&id("large"), &at(10.0).keyed(key)).await.unwrap();
+        let again = store.delete(&id("large"), DeleteExtent::Chain, &at(10.0).keyed(key)).await.unwrap();
         assert_eq!(again, Deleted { sessions: 1, messages: MANY as u64 }, "round {round}");
         while store.upkeep().await.unwrap() {}
         assert_eq!((hidden(&foreign), count(&foreign, "SELECT count(*) FROM messages")), (0, 0));
@@ -265,7 +268,7 @@ async fn delegates_in_a_cycle_go_together() {
         }
         file.foreign().execute("UPDATE sessions SET parent_session_id = 'c' WHERE id = 'a'", []).unwrap();
         file.foreign().execute("UPDATE hx_session SET relation = 'delegate' WHERE session_id = 'a'", []).unwrap();
-        let deleted = store.delete_chain(&id(member), &at(3.0)).await.unwrap();
+        let deleted = store.delete(&id(member), DeleteExtent::Chain, &at(3.0)).await.unwrap();
         assert_eq!(deleted, Deleted { sessions: 3, messages: 0 }, "{member}");
         assert_eq!(shown(&store).await, "");
         assert!(store.verify().await.unwrap().is_sound());

@@ -2,7 +2,7 @@
 
 use crate::fixture::{File, at, id, new, shown, user};
 use crate::inline::agents_file;
-use hermes_session::{Maintenance as _, SearchStore as _, SessionStore as _};
+use hermes_session::{ConversationStore as _, Maintenance as _, SessionStore as _};
 use hermes_sqlite::{Adopt, SqliteOptions, SqliteStore};
 
 const ROWS: &str = "INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0);

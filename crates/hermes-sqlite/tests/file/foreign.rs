@@ -2,7 +2,8 @@
 
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::{
-    Lineage, ListRequest, Maintenance as _, MessageRequest, NewChild, Relation, SessionStore as _, View,
+    ConversationStore as _, DeleteExtent, Lineage, ListRequest, Maintenance as _, MessageRequest, NewChild, Relation,
+    SessionStore as _, View,
 };
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -135,9 +136,9 @@ async fn a_cycle_they_left_hides_nothing_and_hangs_nothing() {
     foreign.execute("UPDATE hx_session SET relation = 'delegate', dirty = 3 WHERE session_id = 'x'", []).unwrap();
     assert_eq!(mended(&file, &store).await, "self() x()");
     assert_eq!(store.lineage(&id("y")).await.unwrap().conversation(&id("y")).len(), 3);
-    let deleted = store.delete_conversation(&id("y"), &at(9.0)).await.unwrap();
+    let deleted = store.delete(&id("y"), DeleteExtent::Conversation, &at(9.0)).await.unwrap();
     assert_eq!((deleted.sessions, shown(&store).await.as_str()), (3, "self()"));
-    store.delete_conversation(&id("self"), &at(9.0)).await.unwrap();
+    store.delete(&id("self"), DeleteExtent::Conversation, &at(9.0)).await.unwrap();
     assert_eq!(shown(&store).await, "");
 }
 

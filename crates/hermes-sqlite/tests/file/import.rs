@@ -4,7 +4,9 @@ use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::export::Exporter;
 use hermes_session::import::{FindingKind, ImportOptions, ImportReport, Imported, import};
-use hermes_session::{Maintenance as _, NewChild, NewMessage, SessionFilter, SessionStore as _};
+use hermes_session::{
+    ConversationStore as _, Maintenance as _, NewChild, NewMessage, SessionFilter, SessionStore as _,
+};
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 

@@ -27,7 +27,10 @@ async fn goes_on(store: &SqliteStore, what: &str) {
         .replace(&id("a"), &[user("instead 五六七")], &at(4.0))
         .await
         .unwrap_or_else(|error| panic!("{what}: {error}"));
-    let deleted = store.delete_conversation(&id("b"), &at(5.0)).await.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let deleted = store
+        .delete(&id("b"), DeleteExtent::Conversation, &at(5.0))
+        .await
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(deleted, Deleted { sessions: 1, messages: 3 }, "{what}");
     let kept = store.messages(&id("a"), &MessageRequest::first(9)).await.unwrap();
     assert_eq!(

@@ -1,7 +1,9 @@
 //! The write-ahead log neither grows without end nor costs an append its time, and nothing is left open.
 
 use crate::fixture::{File, at, id, new, user};
-use hermes_session::{ListRequest, Maintenance as _, MessageRequest, NewMessage, SessionStore as _};
+use hermes_session::{
+    ConversationStore as _, ListRequest, Maintenance as _, MessageRequest, NewMessage, SessionStore as _,
+};
 use hermes_sqlite::SqliteStore;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

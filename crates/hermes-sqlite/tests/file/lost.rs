@@ -2,7 +2,7 @@
 
 use crate::fixture::{File, at, id, new, user};
 use crate::inline::agents_file;
-use hermes_session::search::{Query, SearchAnswer, SearchRequest, SearchStore as _};
+use hermes_session::search::{Query, SearchAnswer, SearchRequest};
 use hermes_session::*;
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 

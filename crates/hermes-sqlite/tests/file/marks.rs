@@ -2,7 +2,7 @@
 
 use crate::fixture::{File, at, id, new, user};
 use hermes_session::{
-    ListRequest, MarkStore as _, Marks, NewChild, SessionFilter, SessionStore as _, Tag, View, marks,
+    ConversationStore as _, ListRequest, Marks, NewChild, SessionFilter, SessionStore as _, Tag, View, marks,
 };
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;

@@ -181,7 +181,7 @@ impl World {
                 let lineage = self.store().lineage(&session).await.map_err(wrong)?;
                 let gone: BTreeSet<String> =
                     lineage.conversation(&session).iter().map(|member| member.as_str().to_owned()).collect();
-                self.store().delete_conversation(&session, &at(9.0)).await.map_err(wrong)?;
+                self.store().delete(&session, DeleteExtent::Conversation, &at(9.0)).await.map_err(wrong)?;
                 self.messages.retain(|_, of| !gone.contains(of));
                 Ok(())
             }
@@ -190,7 +190,7 @@ impl World {
                 let lineage = self.store().lineage(&session).await.map_err(wrong)?;
                 let gone: BTreeSet<String> =
                     lineage.chain(&session).iter().map(|member| member.as_str().to_owned()).collect();
-                let deleted = self.store().delete_chain(&session, &at(9.0)).await.map_err(wrong)?;
+                let deleted = self.store().delete(&session, DeleteExtent::Chain, &at(9.0)).await.map_err(wrong)?;
                 self.messages.retain(|_, of| !gone.contains(of));
                 if deleted.sessions == gone.len() as u64 { Ok(()) } else { Err(format!("{deleted:?} of {gone:?}")) }
             }

@@ -30,7 +30,7 @@ async fn a_damaged_list_of_free_pages_is_one_error() {
         store.append(&id(session), &[user("short"), long()], &at(2.0)).await.unwrap();
     }
     while store.upkeep().await.unwrap() {}
-    store.delete_conversation(&id("goes"), &at(3.0)).await.unwrap();
+    store.delete(&id("goes"), DeleteExtent::Conversation, &at(3.0)).await.unwrap();
     drop(store);
     let head = std::fs::read(file.path()).unwrap();
     overwrite(&file, u32::from_be_bytes(head[32..36].try_into().unwrap()), 0);
@@ -51,7 +51,7 @@ async fn a_table_of_states_that_is_taken_away_comes_back() {
     }
     while store.upkeep().await.unwrap() {}
     file.foreign().execute_batch("DROP TABLE hx_state").unwrap();
-    store.delete_conversation(&id("goes"), &at(3.0)).await.unwrap();
+    store.delete(&id("goes"), DeleteExtent::Conversation, &at(3.0)).await.unwrap();
     while store.upkeep().await.unwrap() {}
     assert_eq!(store.status().await.unwrap().indexes, IndexHealth::Whole);
 }

@@ -139,7 +139,7 @@ async fn a_file_that_is_only_to_be_read_stays_as_it_is() {
         assert_eq!((store.meta("x").await.unwrap(), store.meta_page(None, 9).await.unwrap()), (None, vec![]));
         assert_eq!(store.foreign().await.unwrap(), []);
         let found = hermes_session::search::SearchRequest::new(hermes_session::search::Query::parse("fox"));
-        let found = hermes_session::SearchStore::search(&store, &found).await.unwrap();
+        let found = hermes_session::ConversationStore::search(&store, &found).await.unwrap();
         assert_eq!(found.hits.len(), 1, "schema {version}");
         let error = store.append(&id("new"), &[user("x")], &at(9.0)).await.unwrap_err();
         assert!(matches!(error, StoreError::ReadOnly { .. }));

@@ -7,10 +7,10 @@ use crate::old_schema::{ROWS, schema};
 use hermes_conformance::oracle;
 use hermes_conformance::property::search::{Scene, scene};
 use hermes_session::search::matching::Tier;
-use hermes_session::search::{Query, SearchRequest, SearchStore as _, Served, Way};
+use hermes_session::search::{Query, SearchRequest, Served, Way};
 use hermes_session::{
-    Content, ListRequest, Maintenance as _, MessageBody, MessageId, MessageRequest, Optimizing, PageRequest,
-    SessionStore as _, View, search_text,
+    Content, ConversationStore as _, ListRequest, Maintenance as _, MessageBody, MessageId, MessageRequest, Optimizing,
+    PageRequest, SessionStore as _, View, search_text,
 };
 use hermes_sqlite::SqliteStore;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};

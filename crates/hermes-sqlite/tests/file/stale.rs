@@ -4,7 +4,8 @@
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::retention::{self, RetentionPolicy};
 use hermes_session::{
-    EndReason, ListRequest, Maintenance as _, Order, SessionFilter, SessionStore as _, Timestamp, View,
+    ConversationStore as _, EndReason, ListRequest, Maintenance as _, Order, SessionFilter, SessionStore as _,
+    Timestamp, View,
 };
 use hermes_sqlite::SqliteStore;
 

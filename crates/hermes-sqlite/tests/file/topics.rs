@@ -2,7 +2,8 @@
 
 use crate::fixture::{File, at, id, new};
 use hermes_session::{
-    Foreign, Maintenance as _, Scalar, SessionStore as _, Timestamp, TopicBinding, TopicMode, Topics, TopicsImported,
+    ConversationStore as _, DeleteExtent, Foreign, GatewayStore as _, Maintenance as _, Scalar, SessionStore as _,
+    Timestamp, TopicBinding, TopicMode, Topics, TopicsImported,
 };
 
 fn time(seconds: f64) -> Timestamp {
@@ -49,7 +50,7 @@ async fn the_tables_are_made_when_something_is_put_in() {
     store.create(&new("a"), &at(1.0)).await.unwrap();
     store.topics().await.unwrap();
     store.import_topics(&Topics::default()).await.unwrap();
-    store.delete_conversation(&id("a"), &at(2.0)).await.unwrap();
+    store.delete(&id("a"), DeleteExtent::Conversation, &at(2.0)).await.unwrap();
     assert_eq!(tables(&file), Vec::<String>::new());
     assert_eq!(store.meta("telegram_dm_topic_schema_version").await.unwrap(), None);
     store.create(&new("a"), &at(1.0)).await.unwrap();
@@ -85,7 +86,7 @@ async fn old_bindings_are_filled_and_left_to_the_agent() {
     assert_eq!(told, TopicsImported { taken: 2, ..TopicsImported::default() });
     assert_eq!(store.meta("telegram_dm_topic_schema_version").await.unwrap(), None, "the agent makes them anew");
     assert_eq!(store.topics().await.unwrap(), one_of_each());
-    store.delete_conversation(&id("a"), &at(2.0)).await.unwrap();
+    store.delete(&id("a"), DeleteExtent::Conversation, &at(2.0)).await.unwrap();
     assert_eq!(store.topics().await.unwrap().bindings, []);
 }
 

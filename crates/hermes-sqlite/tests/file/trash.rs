@@ -4,7 +4,8 @@ use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
 use crate::inline::agents_file;
 use hermes_session::{
-    Deleted, Emptying, Maintenance as _, NewMessage, RequestKey, SessionStore as _, Timestamp, TrashStore as _,
+    ConversationStore as _, DeleteExtent, Deleted, Emptying, Maintenance as _, NewMessage, RequestKey,
+    SessionStore as _, Timestamp,
 };
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -256,7 +257,7 @@ async fn who_is_killed_on_the_way_back_leaves_it_in_the_trash() {
                     store.create(&new("large"), &at(11.0)).await.unwrap();
                     assert_eq!(count(&foreign, "SELECT count(*) FROM messages"), 0);
                     assert!(store.restore(&id("large"), &at(12.0)).await.is_err());
-                    store.delete_chain(&id("large"), &at(12.0)).await.unwrap();
+                    store.delete(&id("large"), DeleteExtent::Chain, &at(12.0)).await.unwrap();
                     store.restore(&id("large"), &at(13.0)).await.unwrap();
                 }
                 _ => {

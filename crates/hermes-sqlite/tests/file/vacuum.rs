@@ -1,7 +1,7 @@
 //! Room that is given back.
 
 use crate::fixture::{File, at, id, new, user};
-use hermes_session::{Maintenance as _, NewMessage, SessionStore as _};
+use hermes_session::{ConversationStore as _, DeleteExtent, Maintenance as _, NewMessage, SessionStore as _};
 use hermes_sqlite::SqliteStore;
 
 /// Deletes a session of some megabytes; the pages of the file before and after upkeep, and the steps that took.
@@ -10,7 +10,7 @@ async fn delete(file: &File, store: &SqliteStore) -> (i64, i64, u32) {
     let batch: Vec<NewMessage> =
         (0..2_400).map(|n| user(&format!("{n} {}", "words of all kinds ".repeat(400)))).collect();
     store.append(&id("large"), &batch, &at(1.0)).await.unwrap();
-    store.delete_conversation(&id("large"), &at(2.0)).await.unwrap();
+    store.delete(&id("large"), DeleteExtent::Conversation, &at(2.0)).await.unwrap();
     let pages = || file.foreign().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
     let (before, mut steps) = (pages(), 0);
     while store.upkeep().await.unwrap() {

@@ -3,7 +3,7 @@
 use crate::fixture::{File, at, id, new, session, user};
 use crate::peer::{Peer, Release};
 use crate::views::their_hits;
-use hermes_session::{IndexHealth, Maintenance as _, SessionStore as _};
+use hermes_session::{ConversationStore as _, DeleteExtent, IndexHealth, Maintenance as _, SessionStore as _};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::json;
 
@@ -44,7 +44,7 @@ async fn it_goes_on_with_new_indexes(release: &Release) {
         peer.close();
 
         file.look().execute_batch(damage).unwrap();
-        let deleted = store.delete_conversation(&id("gone"), &at(3.0)).await;
+        let deleted = store.delete(&id("gone"), DeleteExtent::Conversation, &at(3.0)).await;
         assert_eq!(deleted.unwrap_or_else(|error| panic!("{damage}: {error}")).messages, 5);
         assert_eq!(store.status().await.unwrap().indexes, IndexHealth::Behind { messages: 6 }, "{damage}");
 

@@ -4,7 +4,7 @@ use crate::fixture::{File, id, new, now, report, session, texts, title, user};
 use crate::on_their_file::{create, end, say};
 use crate::peer::Release;
 use crate::views::{our_list, same_list, same_tip, same_transcripts};
-use hermes_session::{NewChild, SessionStore as _};
+use hermes_session::{ConversationStore as _, NewChild, SessionStore as _};
 use serde_json::json;
 
 const ROUNDS: usize = 60;

@@ -5,7 +5,7 @@ use crate::fixture::{File, id, new, now, session, texts, title, user};
 use crate::on_their_file::{end, say};
 use crate::peer::Release;
 use crate::views::{same_list, same_tip, same_transcripts};
-use hermes_session::{EndReason, NewChild, Relation, SessionStore as _};
+use hermes_session::{ConversationStore as _, EndReason, NewChild, Relation, SessionStore as _};
 use serde_json::json;
 
 async fn a_branch_of_theirs_that_we_carry_on_stays_one_conversation(release: &Release) {

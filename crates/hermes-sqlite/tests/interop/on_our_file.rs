@@ -5,8 +5,8 @@ use crate::peer::{Peer, Release};
 use crate::views::{our_list, same_list, same_messages, same_tip, same_transcripts, shown, their_hits, their_messages};
 use crate::{samples, views};
 use hermes_session::{
-    EndReason, Maintenance as _, Message, MessageBody, NewChild, NewMessage, NewSession, Relation, Role,
-    SessionStore as _, Timestamp, UsageUpdate,
+    ConversationStore as _, DeleteExtent, EndReason, Message, MessageBody, NewChild, NewMessage, NewSession, Relation,
+    Role, SessionStore as _, Timestamp, UsageUpdate,
 };
 use hermes_sqlite::SqliteStore;
 use serde_json::{Value, json};
@@ -210,7 +210,7 @@ async fn each_side_reads_what_the_other_wrote(release: &Release) {
     assert_eq!(next, Some(title("fork #4")));
     same_tip(&store, &mut peer, "copy", "copy-3").await;
     store.append(&id("plain"), &[user("after the end")], &now()).await.unwrap();
-    let deleted = store.delete_conversation(&id("copy-2"), &now()).await.unwrap();
+    let deleted = store.delete(&id("copy-2"), DeleteExtent::Conversation, &now()).await.unwrap();
     assert_eq!((deleted.sessions, deleted.messages), (4, 5));
     same_transcripts(&store, &mut peer, &["plain", "origin"]).await;
     same_list(&store, &mut peer).await;

@@ -6,8 +6,8 @@ use crate::samples;
 use crate::views::{arguments, fields, our_list, same_list, same_tip, same_transcripts, their_hits};
 use hermes_session::insights::{MessageCounts, ToolUse};
 use hermes_session::{
-    EndReason, InsightsRequest, Maintenance as _, MessageBody, MessageRequest, NewChild, Relation, SessionStore as _,
-    Timestamp, UsageUpdate,
+    ConversationStore as _, EndReason, InsightsRequest, Maintenance as _, MessageBody, MessageRequest, NewChild,
+    Relation, SessionStore as _, Timestamp, UsageUpdate,
 };
 use hermes_sqlite::SqliteStore;
 use serde_json::{Value, json};

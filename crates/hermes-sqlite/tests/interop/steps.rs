@@ -5,7 +5,9 @@ use crate::on_their_file::populate;
 use crate::peer::Release;
 use hermes_session::export::Exporter;
 use hermes_session::import::{ImportOptions, import};
-use hermes_session::{Maintenance as _, NewMessage, SessionFilter, SessionStore as _};
+use hermes_session::{
+    ConversationStore as _, DeleteExtent, Maintenance as _, NewMessage, SessionFilter, SessionStore as _,
+};
 use hermes_sqlite::SqliteStore;
 use serde_json::json;
 
@@ -50,7 +52,7 @@ async fn they_go_on_after_a_large_deletion(release: &Release) {
     let store = file.open();
     let batch: Vec<NewMessage> = (0..3_000).map(|n| user(&format!("message {n} 大别山"))).collect();
     store.append(&id("long-2"), &batch, &now()).await.unwrap();
-    let deleted = store.delete_conversation(&id("helper"), &now()).await.unwrap();
+    let deleted = store.delete(&id("helper"), DeleteExtent::Conversation, &now()).await.unwrap();
     assert_eq!((deleted.sessions, deleted.messages), (3, 3_003));
     assert_eq!(peer.call("get_session", json!({"session_id": "long-2"})), json!(null));
     assert_eq!(peer.call("search_messages", json!({"query": "carrying"})), json!([]));

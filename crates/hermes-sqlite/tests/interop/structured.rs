@@ -6,7 +6,7 @@ use crate::on_their_file::create;
 use crate::peer::{Peer, Release};
 use crate::samples;
 use crate::views::{arguments, their_hits};
-use hermes_session::{Maintenance as _, NewMessage, SessionStore as _};
+use hermes_session::{ConversationStore as _, DeleteExtent, Maintenance as _, NewMessage, SessionStore as _};
 use serde_json::json;
 
 /// A file that we and the agent have open, with its schema if we are guests there.
@@ -31,7 +31,7 @@ async fn we_can_take_away_what_they_wrote(release: &Release) {
     }
     let parts: Vec<NewMessage> = samples::parts().into_iter().map(Into::into).collect();
     store.replace(&id("replaced"), &parts, &now()).await.unwrap();
-    store.delete_conversation(&id("deleted"), &now()).await.unwrap();
+    store.delete(&id("deleted"), DeleteExtent::Conversation, &now()).await.unwrap();
     let kept = store.messages(&id("replaced"), &hermes_session::MessageRequest::first(9)).await.unwrap();
     assert_eq!(kept.len(), parts.len());
     while store.upkeep().await.unwrap() {}

@@ -2,7 +2,7 @@
 
 use crate::fixture::{File, at, id, new, now, title, user};
 use crate::peer::{Peer, Release};
-use hermes_session::{Maintenance as _, SessionStore as _, Timestamp, TrashStore as _};
+use hermes_session::{ConversationStore as _, Maintenance as _, SessionStore as _, Timestamp};
 use serde_json::{Value, json};
 
 /// Everything that the agent tells of its sessions, and what its searches find.

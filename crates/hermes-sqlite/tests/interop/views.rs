@@ -3,7 +3,7 @@
 use crate::fixture::{all_messages, id};
 use crate::peer::Peer;
 use hermes_session::{
-    Content, EndReason, Json, ListRequest, Message, MessageBody, PageRequest, SessionStore as _, SessionSummary,
+    Content, ConversationStore as _, EndReason, Json, ListRequest, Message, MessageBody, PageRequest, SessionSummary,
     Timestamp,
 };
 use hermes_sqlite::SqliteStore;

@@ -2,8 +2,9 @@
 
 use crate::corpus::{Dice, POOLS, corpus};
 use crate::{filled, fuzz, given, question};
+use hermes_session::ConversationStore as _;
 use hermes_session::PageRequest;
-use hermes_session::search::{SearchOrder, SearchRequest, SearchStore as _, Way};
+use hermes_session::search::{SearchOrder, SearchRequest, Way};
 use hermes_sqlite::SqliteStore;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -4,8 +4,10 @@ use crate::corpus::{Dice, corpus};
 use crate::peer::Peer;
 use crate::{filled, fuzz, given, question};
 use hermes_session::search::fold::{fold, is_accent};
-use hermes_session::search::{SearchRequest, SearchStore as _, tokens};
-use hermes_session::{ListRequest, MessageRequest, PageRequest, SessionStore as _, View, search_text};
+use hermes_session::search::{SearchRequest, tokens};
+use hermes_session::{
+    ConversationStore as _, ListRequest, MessageRequest, PageRequest, SessionStore as _, View, search_text,
+};
 use hermes_sqlite::SqliteStore;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! The calls of the contract for a gateway, for a provider of a server.
+//! Handoffs and topics.
 
-/// Implements them for a store that has a `database`, as [`server_store!`](crate::server_store) does the others.
+/// Implements `GatewayStore` for a store that has a `database`, as [`server_store!`](crate::server_store) says.
 #[macro_export]
 #[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
 macro_rules! server_gateway {
@@ -8,8 +8,11 @@ macro_rules! server_gateway {
         const _: () = {
             use crate::database::Purpose;
             use async_trait::async_trait;
-            use hermes_session::gateway::{Claim, GatewayStore, Handoff, HandoffEnd};
-            use hermes_session::{Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode};
+            use hermes_session::gateway::{Claim, Handoff, HandoffEnd};
+            use hermes_session::{
+                GatewayStore, Request, SessionId, StoreError, Timestamp, TopicBinding, TopicChange, TopicMode, Topics,
+                TopicsImported, change,
+            };
             use $crate::job;
             use $crate::server::{handoffs, topics};
 
@@ -104,6 +107,17 @@ macro_rules! server_gateway {
                     job!(&self.database, Purpose::Read, "read topics", |transaction| topics::binding_of(
                         transaction,
                         session
+                    ))
+                }
+
+                async fn topics(&self) -> Result<Topics, StoreError> {
+                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::read(transaction))
+                }
+
+                async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "import topics", |transaction| topics::import(
+                        transaction,
+                        topics
                     ))
                 }
             }

@@ -1,6 +1,6 @@
-//! The calls of the contract that keep a store in order, for a provider of a server.
+//! Upkeep, verification, backup, statistics, retention, import.
 
-/// Implements them for a store that has a `database`, as [`server_store!`](crate::server_store) does the others.
+/// Implements `Maintenance` for a store that has a `database`, as [`server_store!`](crate::server_store) says.
 #[macro_export]
 #[allow(clippy::crate_in_macro_def, reason = "the modules are those of the provider")]
 macro_rules! server_maintenance {
@@ -14,33 +14,80 @@ macro_rules! server_maintenance {
             use hermes_session::import::{ImportPiece, Imported, checked_link};
             use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::{
-                BackupReport, Deleted, Foreign, Insights, InsightsRequest, Maintenance, Optimizing, Relation, Report,
-                Request, Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp, Topics, TopicsImported,
-                checked_meta_key,
+                BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Marks, Optimizing, Relation, Report,
+                Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
             };
             use std::path::Path;
             use $crate::job;
             use $crate::server::{
-                Words as _, deletion, import, insights, maintenance, messages, meta, statistics, topics, verify,
+                Words as _, conversation_marks, deletion, import, insights, maintenance, messages, meta, statistics,
+                verify,
             };
 
             #[async_trait]
             impl Maintenance for $store {
-                async fn delete_conversation(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-                    job!(&self.database, Purpose::write_much(&[]), "delete a conversation", |transaction| {
-                        deletion::delete_conversation(transaction, id, request)
+                async fn upkeep(&self) -> Result<bool, StoreError> {
+                    Ok(self.optimize().await? != Optimizing::Done)
+                }
+
+                async fn optimize(&self) -> Result<Optimizing, StoreError> {
+                    const OP: &str = "read messages again";
+                    let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
+                    let Some(next) = next else { return Ok(Optimizing::Done) };
+                    // What is taken for known may be what is to be mended.
+                    self.database.vocabulary.forget();
+                    job!(&self.database, Purpose::write_much(&next.words), OP, |transaction| {
+                        maintenance::rebuild_step(transaction, &next)
                     })
                 }
 
-                async fn delete_chain(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-                    job!(&self.database, Purpose::write_much(&[]), "delete a session", |transaction| {
-                        deletion::delete_chain(transaction, id, request)
+                async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "begin to index anew", |transaction| {
+                        maintenance::rebuild(transaction)
                     })
                 }
 
-                async fn delete_session(&self, id: &SessionId, request: &Request) -> Result<Deleted, StoreError> {
-                    job!(&self.database, Purpose::write_much(&[]), "delete a session", |transaction| {
-                        deletion::delete_session(transaction, id, request)
+                async fn verify(&self) -> Result<Report, StoreError> {
+                    job!(&self.database, Purpose::ReadAll, "look through the store", |transaction| verify::verify(
+                        transaction
+                    ))
+                }
+
+                async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "count messages anew", |transaction| {
+                        messages::recount(transaction, id)
+                    })
+                }
+
+                async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+                    backup::write(self, target).await
+                }
+
+                fn notices(&self) -> Vec<String> {
+                    self.notices.clone()
+                }
+
+                async fn statistics(&self) -> Result<Statistics, StoreError> {
+                    job!(&self.database, Purpose::ReadBehind, "count what there is", |transaction| {
+                        statistics::statistics(transaction)
+                    })
+                }
+
+                async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+                    job!(&self.database, Purpose::ReadBehind, "tell how it was used", |transaction| {
+                        insights::insights(transaction, request)
+                    })
+                }
+
+                async fn room(&self) -> Result<Room, StoreError> {
+                    job!(&self.database, Purpose::ReadBehind, "measure the store", |transaction| {
+                        crate::statistics::room(transaction)
+                    })
+                }
+
+                async fn status(&self) -> Result<StoreStatus, StoreError> {
+                    job!(&self.database, Purpose::Read, "look at the store", |transaction| {
+                        crate::maintenance::status(transaction, &self.database)
                     })
                 }
 
@@ -85,9 +132,9 @@ macro_rules! server_maintenance {
                     ))
                 }
 
-                async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "count messages anew", |transaction| {
-                        messages::recount(transaction, id)
+                async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
+                    job!(&self.database, Purpose::write(&[]), "import pins and tags", |transaction| {
+                        conversation_marks::import(transaction, marks)
                     })
                 }
 
@@ -103,95 +150,10 @@ macro_rules! server_maintenance {
                     ))
                 }
 
-                async fn swap_meta(
-                    &self,
-                    key: &str,
-                    expected: Option<&str>,
-                    value: Option<&str>,
-                ) -> Result<bool, StoreError> {
-                    let key = checked_meta_key(key)?;
-                    job!(&self.database, Purpose::write(&[]), "swap a value", |transaction| meta::swap(
-                        transaction,
-                        &key,
-                        expected,
-                        value
-                    ))
-                }
-
-                async fn topics(&self) -> Result<Topics, StoreError> {
-                    job!(&self.database, Purpose::Read, "read topics", |transaction| topics::read(transaction))
-                }
-
-                async fn import_topics(&self, topics: &Topics) -> Result<TopicsImported, StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "import topics", |transaction| topics::import(
-                        transaction,
-                        topics
-                    ))
-                }
-
                 async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
                     job!(&self.database, Purpose::Read, "look for what is foreign", |transaction| foreign::read(
                         transaction
                     ))
-                }
-
-                async fn upkeep(&self) -> Result<bool, StoreError> {
-                    Ok(self.optimize().await? != Optimizing::Done)
-                }
-
-                async fn optimize(&self) -> Result<Optimizing, StoreError> {
-                    const OP: &str = "read messages again";
-                    let next = job!(&self.database, Purpose::Read, OP, |transaction| maintenance::next(transaction))?;
-                    let Some(next) = next else { return Ok(Optimizing::Done) };
-                    // What is taken for known may be what is to be mended.
-                    self.database.vocabulary.forget();
-                    job!(&self.database, Purpose::write_much(&next.words), OP, |transaction| {
-                        maintenance::rebuild_step(transaction, &next)
-                    })
-                }
-
-                async fn rebuild_indexes(&self) -> Result<(), StoreError> {
-                    job!(&self.database, Purpose::write(&[]), "begin to index anew", |transaction| {
-                        maintenance::rebuild(transaction)
-                    })
-                }
-
-                async fn verify(&self) -> Result<Report, StoreError> {
-                    job!(&self.database, Purpose::ReadAll, "look through the store", |transaction| verify::verify(
-                        transaction
-                    ))
-                }
-
-                async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
-                    backup::write(self, target).await
-                }
-
-                fn notices(&self) -> Vec<String> {
-                    self.notices.clone()
-                }
-
-                async fn statistics(&self) -> Result<Statistics, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "count what there is", |transaction| {
-                        statistics::statistics(transaction)
-                    })
-                }
-
-                async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "tell how it was used", |transaction| {
-                        insights::insights(transaction, request)
-                    })
-                }
-
-                async fn room(&self) -> Result<Room, StoreError> {
-                    job!(&self.database, Purpose::ReadBehind, "measure the store", |transaction| {
-                        crate::statistics::room(transaction)
-                    })
-                }
-
-                async fn status(&self) -> Result<StoreStatus, StoreError> {
-                    job!(&self.database, Purpose::Read, "look at the store", |transaction| {
-                        crate::maintenance::status(transaction, &self.database)
-                    })
                 }
             }
         };

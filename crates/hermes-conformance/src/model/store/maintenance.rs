@@ -1,0 +1,116 @@
+//! Upkeep, verification, backup, statistics, retention, import.
+
+use super::super::ModelStore;
+use async_trait::async_trait;
+use hermes_session::extra::Table;
+use hermes_session::import::{ImportPiece, Imported, checked_link};
+use hermes_session::retention::{Pruned, RetentionPolicy};
+use hermes_session::{
+    BackupReport, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Marks, Optimizing, Relation, Report,
+    Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
+};
+use std::path::Path;
+
+#[async_trait]
+impl Maintenance for ModelStore {
+    async fn upkeep(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    async fn optimize(&self) -> Result<Optimizing, StoreError> {
+        Ok(Optimizing::Done)
+    }
+
+    async fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn verify(&self) -> Result<Report, StoreError> {
+        Ok(self.state().verify())
+    }
+
+    async fn recount(&self, id: &SessionId) -> Result<bool, StoreError> {
+        self.state().recount(id)
+    }
+
+    async fn backup(&self, target: &Path) -> Result<BackupReport, StoreError> {
+        self.export_to(target).await
+    }
+
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    async fn statistics(&self) -> Result<Statistics, StoreError> {
+        Ok(self.state().statistics())
+    }
+
+    async fn insights(&self, request: &InsightsRequest) -> Result<Insights, StoreError> {
+        Ok(self.state().insights(request))
+    }
+
+    async fn room(&self) -> Result<Room, StoreError> {
+        Ok(Room::default())
+    }
+
+    async fn status(&self) -> Result<StoreStatus, StoreError> {
+        Ok(StoreStatus {
+            provider: "model",
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            location: "memory".to_owned(),
+            schema_version: 11,
+            schema: None,
+            bytes: 0,
+            free_bytes: 0,
+            indexes: IndexHealth::Whole,
+            pool: None,
+        })
+    }
+
+    async fn prune(
+        &self,
+        conversations: &[SessionId],
+        policy: &RetentionPolicy,
+        now: Timestamp,
+    ) -> Result<Pruned, StoreError> {
+        self.state().prune(conversations, policy, now)
+    }
+
+    async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError> {
+        let mut state = self.state();
+        Ok(pieces.iter().map(|piece| state.import(piece)).collect())
+    }
+
+    async fn lacking(&self, _: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError> {
+        let (child, parent) = checked_link(child, parent, relation)?;
+        self.state().link(&child, &parent, relation)
+    }
+
+    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
+        let mut state = self.state();
+        let mut changed = 0;
+        for (id, outside) in marks {
+            let has = state.marks_of(id);
+            let joined = has.joined(outside);
+            if state.sessions.contains_key(id) && joined != has {
+                state.marks.insert(id.clone(), joined);
+                changed += 1;
+            }
+        }
+        Ok(changed)
+    }
+
+    async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        let state = self.state();
+        let behind = state.meta.iter().filter(|(key, _)| after.is_none_or(|after| key.as_str() > after));
+        Ok(behind.take(limit as usize).map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    async fn foreign(&self) -> Result<Vec<Foreign>, StoreError> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,147 @@
+//! Sessions, their messages, and values kept beside them.
+
+use crate::{
+    EndReason, Ensured, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, Session,
+    SessionId, SessionPatch, StoreError, Title, UsageUpdate,
+};
+use async_trait::async_trait;
+
+/// Sessions, their messages, and values kept beside them.
+///
+/// For every method of the contract that changes something:
+/// * It happens wholly or not at all, also when its future is dropped, and is answered only once it is on disk.
+/// * A [`Request`] with a key is applied once; sent again it answers the same. The same key with other content is
+///   [`Conflict::KeyReused`](crate::Conflict::KeyReused). A key lives as long as the session, or the messages, it
+///   was for. The request's time does not count as content.
+/// * An unknown session is [`StoreError::NotFound`] and nothing is written.
+//  Cases: requests::*, concurrency::a_dropped_future_is_whole_or_nothing, sessions::unknown_session
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Makes a session, stamped with what it is to its parent.
+    ///
+    /// # Errors
+    /// [`Conflict::Exists`](crate::Conflict::Exists) if the id is taken; `NotFound` if the parent is not there;
+    /// `Invalid` if it would be its own parent; [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it
+    /// should carry on a session that is carried on already.
+    //  Cases: sessions::create_then_read, sessions::a_taken_id_is_a_conflict, sessions::the_parent_must_exist,
+    //         sessions::nobody_is_their_own_parent, lineage::one_continuation_only
+    async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError>;
+
+    /// Makes a session unless it is there.
+    ///
+    /// One that was only heard of (source `unknown`) gets the source, and what was given where it has nothing. Any other is left
+    /// as it is.
+    //  Cases: sessions::ensure_makes_fills_or_leaves
+    async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError>;
+
+    /// The session with exactly this id, byte by byte; `None` if there is none.
+    //  Cases: sessions::ids_are_exact
+    async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError>;
+
+    /// The sessions of these ids that are there, in the order of the ids, in one state of the store.
+    //  Cases: sessions::several_at_once
+    async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError>;
+
+    /// Up to `limit` ids that start with `prefix`, byte by byte, in order.
+    ///
+    /// # Errors
+    /// `Invalid` if the prefix is empty.
+    //  Cases: sessions::prefixes_are_literal
+    async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError>;
+
+    /// Changes what the patch names and nothing else.
+    //  Cases: sessions::a_patch_changes_only_what_it_names
+    async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError>;
+
+    /// Ends a session. The first reason wins: `false` if it had ended before, and nothing changes.
+    //  Cases: sessions::the_first_end_wins
+    async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError>;
+
+    /// Makes an ended session active again; `false` if it was active. What it is to other sessions stays.
+    //  Cases: sessions::reopening_keeps_the_lineage
+    async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError>;
+
+    /// Carries a session on in a new one, as context compression does: ends it with `compression` (whatever it had ended with),
+    /// makes the child with `messages` as its transcript, and titles it (the title asked for, or the next in the parent's lineage).
+    /// The child inherits source, user, model, settings ([`crate::lineage::settings_of_continuation`]) and instructions, and never
+    /// starts before the parent's end. Answers the child's title.
+    ///
+    /// # Errors
+    /// [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it is carried on already: of any number of callers one wins.
+    //  Cases: lineage::a_split_is_one_step, lineage::one_continuation_only, lineage::two_splits_one_winner
+    async fn split(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError>;
+
+    /// Starts a conversation of its own from a copy of a session: messages with their times, and what a child inherits (its settings say
+    /// that it is a branch: [`crate::lineage::settings_of_branch`]). Ends the parent with `branched` if it is active. The title as with [`SessionStore::split`]. Answers the child's title.
+    //  Cases: lineage::a_branch_copies_and_stands_alone
+    async fn branch(
+        &self,
+        parent: &SessionId,
+        child: &NewChild,
+        request: &Request,
+    ) -> Result<Option<Title>, StoreError>;
+
+    /// Appends messages and answers their ids, ascending.
+    ///
+    /// All or none of a batch. The messages of a session keep the order in which `append` returned, whichever process called it,
+    /// and whatever their times say. The session's counters move in the same step. Ended sessions take messages too.
+    //  Cases: messages::keep_order, messages::counters_move_together, messages::a_batch_is_all_or_nothing,
+    //         messages::every_field_comes_back, text::*
+    async fn append(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError>;
+
+    /// Puts other messages in place of all that a session has, and sets its counters; usage stays. An empty list clears it.
+    //  Cases: messages::replace_is_all_or_nothing, messages::replace_with_nothing_clears
+    async fn replace(
+        &self,
+        id: &SessionId,
+        messages: &[NewMessage],
+        request: &Request,
+    ) -> Result<Vec<MessageId>, StoreError>;
+
+    /// A stretch of a session's messages, oldest first.
+    ///
+    /// A column that can't be read is told in [`Message::faults`] and hides nothing else. What is asked for
+    /// [as it was said](MessageRequest::as_said) has every message that a search finds.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such session.
+    //  Cases: messages::pages_neither_skip_nor_repeat, messages::the_last_page_first, messages::as_said_is_the_transcript,
+    //         states::a_request_says_which_states,
+    //         sessions::unknown_session
+    async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError>;
+
+    /// What stands around each of these places of sessions, in their order: the last message before it and up to two from it on, so a message
+    /// that is there comes with its neighbours. Around a place of no session stands nothing.
+    //  Cases: messages::around_places
+    async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError>;
+
+    /// Moves the counters of a session as [`Usage::after`](crate::Usage::after) says; a model given here counts if the session has none.
+    //  Cases: usage::adds_up, usage::sets_only_what_is_given, usage::the_model_is_filled_once
+    async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError>;
+
+    /// A value kept beside the sessions; `None` if there is none.
+    //  Cases: meta::kept_and_overwritten
+    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// Keeps a value beside the sessions, or removes it.
+    ///
+    /// # Errors
+    /// `Invalid` if the key is empty or over-long.
+    //  Cases: meta::kept_and_overwritten, meta::keys_are_checked
+    async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError>;
+
+    /// Keeps a value, or none, in place of the one that is expected there; whether it was the one. Of several that expect the same one wins.
+    //  Cases: meta::of_two_that_expect_the_same_one_wins
+    async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError>;
+}
