@@ -121,7 +121,8 @@ fn check(home: &Home, expect: &[[Option<String>; 4]], before: &Value, release: &
 /// The files that keep what only we held.
 fn kept(home: &Home) -> Vec<String> {
     let names = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut kept: Vec<String> = names.filter(|name| name.starts_with("state.db.detached-")).collect();
+    let mut kept: Vec<String> =
+        names.filter(|name| name.starts_with("state.db.detached-") && name.ends_with(".jsonl")).collect();
     kept.sort();
     kept
 }
