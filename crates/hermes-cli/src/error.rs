@@ -1,5 +1,6 @@
 //! What a command answers when it can't do its work: a text, hints, an exit code.
 
+use crate::hints;
 use crate::ui::Line;
 use hermes_config::ConfigError;
 use hermes_session::resume::FindError;
@@ -131,7 +132,7 @@ impl From<StoreError> for CliError {
             StoreError::NotFound(_) | StoreError::Conflict(_) | StoreError::Invalid(_) => Kind::User,
             _ => Kind::Store,
         };
-        let hint = error.hint().into_owned();
+        let hint = hints::of_store(&error).into_owned();
         Self::new(kind, error, hint)
     }
 }
@@ -145,7 +146,7 @@ impl From<ConfigError> for CliError {
 
 impl From<FindError> for CliError {
     fn from(error: FindError) -> Self {
-        let hint = error.hint().into_owned();
+        let hint = hints::of_find(&error).into_owned();
         match error {
             FindError::Store(error) => error.into(),
             error => Self::new(Kind::User, error, hint),
@@ -156,6 +157,7 @@ impl From<FindError> for CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_session::{Location, Refusal};
     use std::time::Duration;
 
     #[test]
@@ -166,7 +168,7 @@ mod tests {
             (StoreError::Invalid(Invalid::new("title", "is empty", "x")).into(), 1),
             (
                 StoreError::Busy {
-                    location: "state.db".into(),
+                    location: Location::File("state.db".into()),
                     op: "append",
                     waited: Duration::from_secs(60),
                     holder: None,
@@ -175,10 +177,25 @@ mod tests {
                 .into(),
                 3,
             ),
-            (StoreError::Corrupt { location: "state.db".into(), what: "messages".into(), source: None }.into(), 3),
-            (StoreError::Refused { path: "/x".into(), why: "is newer".into(), hint: "x".into() }.into(), 3),
-            (StoreError::Backend { location: "state.db".into(), op: "open", source: cause() }.into(), 3),
-            (StoreError::InDoubt { location: "state.db".into(), op: "append", source: cause() }.into(), 3),
+            (
+                StoreError::Corrupt {
+                    location: Location::File("state.db".into()),
+                    what: "messages".into(),
+                    source: None,
+                }
+                .into(),
+                3,
+            ),
+            (StoreError::refused("/x".as_ref(), Refusal::Empty).into(), 3),
+            (
+                StoreError::Backend { location: Location::File("state.db".into()), op: "open", source: cause() }.into(),
+                3,
+            ),
+            (
+                StoreError::InDoubt { location: Location::File("state.db".into()), op: "append", source: cause() }
+                    .into(),
+                3,
+            ),
             (ConfigError::NoHome.into(), 1),
             (CliError::usage(Invalid::new("limit", "is negative", "x")), 2),
             (CliError::output(io::ErrorKind::BrokenPipe.into()), 0),
@@ -193,7 +210,7 @@ mod tests {
     #[test]
     fn causes_are_told_once() {
         let busy = StoreError::Busy {
-            location: "state.db".into(),
+            location: Location::File("state.db".into()),
             op: "append",
             waited: Duration::from_secs(60),
             holder: None,
@@ -204,7 +221,7 @@ mod tests {
             "state.db was locked for 60.0 s while trying to append: database is locked"
         );
         let held = StoreError::Busy {
-            location: "state.db".into(),
+            location: Location::File("state.db".into()),
             op: "append",
             waited: Duration::from_secs(60),
             holder: Some("process 7 (hermes)".into()),
@@ -215,7 +232,7 @@ mod tests {
             "state.db was locked for 60.0 s while trying to append; it is held by process 7 (hermes)"
         );
         let backend = StoreError::Backend {
-            location: "state.db".into(),
+            location: Location::File("state.db".into()),
             op: "open",
             source: io::Error::other("no space left").into(),
         };

@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod context;
 mod error;
+mod hints;
 mod resolve;
 mod stop;
 mod transcripts;

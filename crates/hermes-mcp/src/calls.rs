@@ -19,7 +19,7 @@ pub(crate) async fn run(
         (_, StoreError::NotFound(_)) => {
             json!({"success": false, "error": error.to_string(), "hint": "list_conversations and session_search tell the ids there are"})
         }
-        _ => json!({"success": false, "error": error.to_string(), "hint": error.hint()}),
+        _ => json!({"success": false, "error": error.to_string(), "hint": hermes_recall::hints::of(&error)}),
     };
     work(options, reader, call, given).await.map_err(told)
 }

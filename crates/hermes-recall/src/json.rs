@@ -1,6 +1,7 @@
 //! Answers as JSON: the agent's own keys, and ours beside them.
 
 use crate::conversation::Conversation;
+use crate::hints;
 use crate::reader::{MAX_PAGE_CHARACTERS, Page, Statistics};
 use crate::recall::{Match, Recall, Recalled};
 use crate::render;
@@ -45,7 +46,7 @@ pub fn to_json(query: &str, recall: &Recall, zone: &TimeZone) -> Value {
 
 /// What is answered when a search could not be made.
 pub fn failure(error: &StoreError) -> Value {
-    json!({"success": false, "error": format!("Search failed: {error}"), "hint": error.hint()})
+    json!({"success": false, "error": format!("Search failed: {error}"), "hint": hints::of(error)})
 }
 
 fn recalled(result: &Recalled, zone: &TimeZone) -> Value {

@@ -17,7 +17,7 @@ use crate::hidden::{self, Hidden};
 use crate::{SqliteOptions, SqliteStore, connection};
 use hermes_session::needles::Needles;
 use hermes_session::versions::Versions;
-use hermes_session::{Deleted, Maintenance as _, Optimizing, Request, SessionId, StoreError, Timestamp};
+use hermes_session::{Deleted, Location, Maintenance as _, Optimizing, Request, SessionId, StoreError, Timestamp};
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -127,7 +127,7 @@ pub fn erasing(path: &Path) -> Result<Option<Vec<SessionId>>, StoreError> {
     let path = &crate::place::resolve(path)?;
     crate::place::check(path, false)?;
     connection::set_deadline(WAIT);
-    let location = path.display().to_string();
+    let location = Location::from(path);
     let read = || {
         let database = connection::open_read_only(path)?;
         note::read(&database)
@@ -242,7 +242,7 @@ fn is_passing(error: &rusqlite::Error) -> bool {
 fn rewrite(path: &Path, signs: &Needles) -> Result<(Rewritten, u64), StoreError> {
     connection::set_deadline(WAIT);
     let start = Instant::now();
-    let location = path.display().to_string();
+    let location = Location::from(path);
     let failed = |failure: Failure| {
         let circumstances = Circumstances { op: "rewrite the store", waited: start.elapsed(), location: &location };
         failure.into_store_error(circumstances)

@@ -10,7 +10,7 @@ use crate::{connection, copy, place};
 use hermes_session::transfer::{
     self, Finding, FindingKind, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport,
 };
-use hermes_session::{Maintenance as _, StoreError};
+use hermes_session::{Location, Maintenance as _, Purpose, StoreError, TargetProblem};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -98,10 +98,9 @@ pub async fn repair(
     past_the_store(target, || stand_alone(&made))?;
     // Somebody may have come meanwhile.
     check_free(path, target)?;
-    copy::place_new(&made, target).map_err(|error| StoreError::Refused {
-        path: target.to_owned(),
-        why: format!("can't be put into place: {error}"),
-        hint: "choose another place".into(),
+    copy::place_new(&made, target).map_err(|error| {
+        let problem = TargetProblem::NotPlaced { cause: error.to_string() };
+        StoreError::no_target(target, Purpose::Repaired, problem)
     })?;
     Ok(Repaired { salvage, report, proof })
 }
@@ -122,32 +121,20 @@ fn left_behind(salvage: &Salvage, report: &mut TransferReport) {
 
 /// Refuses a place where something is, or where SQLite would take a log of that name for the new file's own and play it back into it.
 fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
-    let refused =
-        |why: String, hint: String| Err(StoreError::Refused { path: target.to_owned(), why, hint: hint.into() });
+    let refused = |problem: TargetProblem| Err(StoreError::no_target(target, Purpose::Repaired, problem));
     let is_there = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     if is_there(target) {
-        return refused("is there already".into(), "choose another name, or remove it first".into());
+        return refused(TargetProblem::Exists);
     }
     let found: Vec<&str> = BESIDE.into_iter().filter(|suffix| is_there(&place::beside(target, suffix))).collect();
     let Some(first) = found.first() else { return Ok(()) };
-    let why = format!("would be read with the {first} file of another database, which is beside it");
+    let suffix = (*first).to_owned();
     // A damaged file that was given another name is to be read with what was written last.
     if found.iter().any(|suffix| is_there(&place::beside(path, suffix))) {
-        return refused(why, "choose another name, or move that file away first".into());
+        return refused(TargetProblem::BesideOther { suffix, moves: Vec::new() });
     }
-    let moves: Vec<String> = found
-        .iter()
-        .map(|suffix| {
-            format!("`mv {} {}`", place::beside(target, suffix).display(), place::beside(path, suffix).display())
-        })
-        .collect();
-    refused(
-        why,
-        format!(
-            "if it was left behind when the damaged file was renamed, move it along, so that it is read too: {}; else choose another name",
-            moves.join(", ")
-        ),
-    )
+    let moves = found.iter().map(|suffix| (place::beside(target, suffix), place::beside(path, suffix))).collect();
+    refused(TargetProblem::BesideOther { suffix, moves })
 }
 
 /// Folds the log of a file that everybody has closed. Closing does that too, but says nothing if it can't: then the end is in the log alone.
@@ -173,7 +160,7 @@ fn past_the_store<T>(target: &Path, work: impl FnOnce() -> Result<T, Failure>) -
     let start = Instant::now();
     connection::set_deadline(WAIT);
     work().map_err(|failure| {
-        let location = target.display().to_string();
+        let location = Location::from(target);
         failure.into_store_error(Circumstances {
             op: "make the new store",
             waited: start.elapsed(),
@@ -191,10 +178,9 @@ impl Work {
     fn make(target: &Path) -> Result<Self, StoreError> {
         use std::os::unix::fs::DirBuilderExt as _;
         let folder = place::beside(target, &format!(".part-{}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| StoreError::Refused {
-            path: target.to_owned(),
-            why: format!("can't be made: {error}"),
-            hint: "choose a place that you may write to (--out)".into(),
+        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
+            let problem = TargetProblem::NotMade { cause: error.to_string() };
+            StoreError::no_target(target, Purpose::Repaired, problem)
         })?;
         Ok(Self { folder })
     }

@@ -6,7 +6,7 @@ use crate::error::{Circumstances, Failure};
 use crate::options::SqliteOptions;
 use crate::store::SqliteStore;
 use crate::{connection, copy, damage, place, schema};
-use hermes_session::{Maintenance as _, StoreError};
+use hermes_session::{Location, Maintenance as _, Purpose, Refusal, StoreError, TargetProblem};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,6 @@ use std::time::{Duration, Instant};
 const OP: &str = "restore a backup";
 /// How long to wait for others to let go of the file.
 const WAIT: Duration = Duration::from_millis(500);
-/// What to do about a backup that is not sound.
-const UNSOUND: &str = "take another backup; `hermes sessions repair FILE` saves what can be read of this one";
 /// What SQLite would play back into the file beside it.
 const LOGS: [&str; 2] = ["-wal", "-journal"];
 
@@ -48,17 +46,17 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
     if is_there {
         place::check(path, false)?;
         if same(path, backup) {
-            return Err(refused(backup, "is the store itself", "give the path of a backup"));
+            return Err(StoreError::refused(backup, Refusal::BackupIsStore));
         }
     } else if let Some(log) = LOGS.iter().map(|end| place::beside(path, end)).find(|log| has_content(log)) {
-        return Err(refused(&log, "is the log of a store that is not there", "move it away first"));
+        return Err(StoreError::refused(&log, Refusal::OrphanedWal));
     }
     if std::fs::symlink_metadata(kept).is_ok() {
-        return Err(refused(kept, "is there already", "choose another name, or remove it first"));
+        return Err(StoreError::no_target(kept, Purpose::Kept, TargetProblem::Exists));
     }
     let stage = Stage { path: place::beside(path, &format!(".restoring-{}", std::process::id())) };
     let copied = blocking(backup, || stage.fill(backup)).map_err(|error| match error {
-        StoreError::Corrupt { what, .. } => refused(backup, format!("is no sound store: {what}"), UNSOUND),
+        StoreError::Corrupt { what, .. } => StoreError::refused(backup, Refusal::UnsoundBackup { what: Some(what) }),
         other => other,
     })?;
     stage.verify(backup).await?;
@@ -71,14 +69,10 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
 fn blocking<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
     connection::set_deadline(WAIT);
     let start = Instant::now();
-    let location = path.display().to_string();
+    let location = Location::from(path);
     work().map_err(|failure| {
         failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
     })
-}
-
-fn refused(path: &Path, why: impl Into<String>, hint: &'static str) -> StoreError {
-    StoreError::Refused { path: path.to_owned(), why: why.into(), hint: hint.into() }
 }
 
 /// Returns whether a file holds anything. A reader may leave an empty WAL behind.
@@ -105,7 +99,7 @@ impl Stage {
         let source = connection::open_read_only(backup)?;
         if !copy::has_room(&source, &self.path)? {
             let source = "a backup is copied before it takes the store's place".into();
-            let location = self.path.display().to_string();
+            let location = Location::from(&self.path);
             return Err(StoreError::NoRoom { location, op: OP, source }.into());
         }
         copy::verified(&source, &self.path)
@@ -118,7 +112,7 @@ impl Stage {
         if report.is_sound() {
             return Ok(());
         }
-        Err(refused(backup, "is not sound", UNSOUND))
+        Err(StoreError::refused(backup, Refusal::UnsoundBackup { what: None }))
     }
 }
 
@@ -137,7 +131,7 @@ fn put(path: &Path, stage: &Stage) -> Result<Option<PathBuf>, Failure> {
     schema::journal(&new, &stage.path)?;
     new.close().map_err(|(_, error)| error)?;
     copy::place_new(&stage.path, path).map_err(|error| {
-        refused(path, format!("can't be put into place: {error}"), "see that its folder can be written")
+        StoreError::no_target(path, Purpose::Restored, TargetProblem::NotPlaced { cause: error.to_string() })
     })?;
     Ok(None)
 }
@@ -148,7 +142,7 @@ fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> 
     let new = connection::open_beside(&stage.path)?;
     if !copy::has_room(&old, kept)? || !copy::has_room(&new, path)? {
         let source = "the old content is kept, and the new one is in the log before it is in the file".into();
-        return Err(StoreError::NoRoom { location: path.display().to_string(), op: OP, source }.into());
+        return Err(StoreError::NoRoom { location: Location::from(path), op: OP, source }.into());
     }
     // As it is: somebody may be restoring a backup because of what is wrong with it.
     copy::plain(&old, kept)?;
@@ -171,7 +165,7 @@ fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> 
 }
 
 fn in_use(path: &Path) -> StoreError {
-    refused(path, "is in use", "stop every agent and every other program that has it open, and try again")
+    StoreError::refused(path, Refusal::InUse)
 }
 
 /// Opens the store with nobody beside, and keeps everybody out.
@@ -179,9 +173,7 @@ fn alone(path: &Path) -> Result<Connection, Failure> {
     connection::open_alone(path).map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => in_use(path).into(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            let hint =
-                "see that nobody uses it, move it and its -wal away, and try again: then the backup takes its place";
-            refused(path, "is damaged, so that it can't be told who has it open", hint).into()
+            StoreError::refused(path, Refusal::UseUnknown).into()
         }
         _ => error.into(),
     })

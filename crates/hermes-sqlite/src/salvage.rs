@@ -21,7 +21,7 @@ use crate::{mend, place, recount, schema};
 use catalog::Catalog;
 use fill::Scratch;
 use finish::{Reading, Stamp};
-use hermes_session::{SessionId, StoreError};
+use hermes_session::{Location, Refusal, SessionId, StoreError};
 use record::Value;
 use rusqlite::params;
 use source::Source;
@@ -116,7 +116,7 @@ pub(crate) fn salvage(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> R
         failure.into_store_error(Circumstances {
             op: "salvage the store",
             waited: Duration::ZERO,
-            location: &scratch.display().to_string(),
+            location: &Location::from(scratch),
         })
     };
     match read(path, scratch, watch) {
@@ -139,11 +139,8 @@ impl<T: Into<Failure>> From<T> for Stopped {
 
 fn read(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Salvage, Stopped> {
     let before = state(path);
-    let source = Source::open(path).map_err(|error| StoreError::Refused {
-        path: path.to_owned(),
-        why: format!("can't be read: {error}"),
-        hint: "copy what the disk still gives to another one, and repair the copy".into(),
-    })?;
+    let source = Source::open(path)
+        .map_err(|error| StoreError::refused(path, Refusal::ReadFailed { cause: error.to_string() }))?;
     let mut walker = Walker::new(&source);
     let catalog = Catalog::read(&source, &mut walker);
     let connection = connection::open_new(scratch)?;
@@ -160,12 +157,7 @@ fn read(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Salvage,
     salvage.has_journal = place::beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0);
     salvage.has_changed = before != state(path);
     if salvage.tables.iter().all(|table| table.saved == 0 && table.lost == 0) && !source.has_head {
-        return Err(Failure::Store(StoreError::Refused {
-            path: path.to_owned(),
-            why: "holds nothing of a store".into(),
-            hint: "give the path of an agent's state.db, or of a copy of one".into(),
-        })
-        .into());
+        return Err(Failure::Store(StoreError::refused(path, Refusal::NothingToSave)).into());
     }
     Ok(salvage)
 }

@@ -28,7 +28,7 @@ pub(crate) async fn run(context: &Context, args: BackupArgs) -> Result<(), CliEr
 fn refused(error: StoreError) -> CliError {
     match error {
         StoreError::Refused { .. } => {
-            let hint = error.hint().into_owned();
+            let hint = crate::hints::of_store(&error).into_owned();
             CliError::new(Kind::User, error, hint)
         }
         other => other.into(),

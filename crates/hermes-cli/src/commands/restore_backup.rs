@@ -63,7 +63,7 @@ fn kept_name(path: &Path, stamp: &str) -> PathBuf {
 fn refused(error: StoreError) -> CliError {
     match error {
         StoreError::Refused { .. } => {
-            let hint = error.hint().into_owned();
+            let hint = crate::hints::of_store(&error).into_owned();
             CliError::new(Kind::User, error, hint)
         }
         other => other.into(),

@@ -2,8 +2,8 @@
 
 use super::Left;
 use crate::place::beside;
-use hermes_session::StoreError;
 use hermes_session::needles::Needles;
+use hermes_session::{Location, StoreError};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreErr
 }
 
 fn unread(path: &Path, error: io::Error) -> StoreError {
-    let location = path.display().to_string();
+    let location = Location::from(path);
     StoreError::Backend { location, op: "look through the store's bytes", source: error.into() }
 }
 
