@@ -4,7 +4,7 @@ use crate::stopwatch::{Stopwatch, percentiles};
 use crate::{Anything, corpus};
 use hermes_session::replay::{self, Scope};
 use hermes_session::{
-    ConversationStore, ListRequest, MAX_PAGE, MessageRequest, Order, PageRequest, SessionId, SessionStore,
+    ConversationStore, ListRequest, MAX_PAGE, MessageRequest, Order, PageRequest, SessionId, SessionStore as _,
 };
 use serde_json::{Map, Value, json};
 use std::path::Path;

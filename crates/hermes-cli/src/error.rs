@@ -1,5 +1,6 @@
 //! What a command answers when it can't do its work: a text, hints, an exit code.
 
+use crate::hints;
 use hermes_app::{AppError, UrlOrigin};
 use hermes_config::{ConfigError, Origin};
 use hermes_session::{Invalid, StoreError};
@@ -83,7 +84,7 @@ impl CliError {
     pub(crate) fn refused(error: StoreError) -> Self {
         match error {
             StoreError::Refused { .. } => {
-                let hint = error.hint().into_owned();
+                let hint = hints::of_store(&error).into_owned();
                 Self::new(Kind::User, error, hint)
             }
             other => other.into(),
@@ -164,7 +165,7 @@ impl From<StoreError> for CliError {
             StoreError::NotFound(_) | StoreError::Conflict(_) | StoreError::Invalid(_) => Kind::User,
             _ => Kind::Store,
         };
-        let hint = error.hint().into_owned();
+        let hint = hints::of_store(&error).into_owned();
         Self::new(kind, error, hint)
     }
 }
@@ -226,6 +227,7 @@ fn invalid_url(invalid: Invalid, origin: &UrlOrigin) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_session::{Location, Refusal};
     use std::time::Duration;
 
     #[test]
@@ -236,7 +238,7 @@ mod tests {
             (StoreError::Invalid(Invalid::new("title", "is empty", "x")).into(), 1),
             (
                 StoreError::Busy {
-                    location: "state.db".into(),
+                    location: Location::File("state.db".into()),
                     op: "append",
                     waited: Duration::from_secs(60),
                     holder: None,
@@ -245,10 +247,25 @@ mod tests {
                 .into(),
                 3,
             ),
-            (StoreError::Corrupt { location: "state.db".into(), what: "messages".into(), source: None }.into(), 3),
-            (StoreError::Refused { path: "/x".into(), why: "is newer".into(), hint: "x".into() }.into(), 3),
-            (StoreError::Backend { location: "state.db".into(), op: "open", source: cause() }.into(), 3),
-            (StoreError::InDoubt { location: "state.db".into(), op: "append", source: cause() }.into(), 3),
+            (
+                StoreError::Corrupt {
+                    location: Location::File("state.db".into()),
+                    what: "messages".into(),
+                    source: None,
+                }
+                .into(),
+                3,
+            ),
+            (StoreError::refused("/x".as_ref(), Refusal::Empty).into(), 3),
+            (
+                StoreError::Backend { location: Location::File("state.db".into()), op: "open", source: cause() }.into(),
+                3,
+            ),
+            (
+                StoreError::InDoubt { location: Location::File("state.db".into()), op: "append", source: cause() }
+                    .into(),
+                3,
+            ),
             (ConfigError::NoHome.into(), 1),
             (CliError::usage(Invalid::new("limit", "is negative", "x")), 2),
             (CliError::output(io::ErrorKind::BrokenPipe.into()), 0),
@@ -263,7 +280,7 @@ mod tests {
     #[test]
     fn causes_are_told_once() {
         let busy = StoreError::Busy {
-            location: "state.db".into(),
+            location: Location::File("state.db".into()),
             op: "append",
             waited: Duration::from_secs(60),
             holder: None,
@@ -274,7 +291,7 @@ mod tests {
             "state.db was locked for 60.0 s while trying to append: database is locked"
         );
         let held = StoreError::Busy {
-            location: "state.db".into(),
+            location: Location::File("state.db".into()),
             op: "append",
             waited: Duration::from_secs(60),
             holder: Some("process 7 (hermes)".into()),
@@ -285,7 +302,7 @@ mod tests {
             "state.db was locked for 60.0 s while trying to append; it is held by process 7 (hermes)"
         );
         let backend = StoreError::Backend {
-            location: "state.db".into(),
+            location: Location::File("state.db".into()),
             op: "open",
             source: io::Error::other("no space left").into(),
         };

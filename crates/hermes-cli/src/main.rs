@@ -7,6 +7,7 @@ mod commands;
 mod context;
 mod error;
 mod exporting;
+mod hints;
 mod logging;
 mod reports;
 mod resolve;

@@ -21,7 +21,7 @@ pub(crate) async fn run(
         match (call, &error) {
             (Call::Search, _) => failure(&error),
             (_, StoreError::NotFound(_)) => refused("list_conversations and session_search tell the ids there are"),
-            _ => refused(&error.hint()),
+            _ => refused(&hermes_recall::hints::of(&error)),
         }
     };
     work(options, reader, call, given).await.map_err(told)

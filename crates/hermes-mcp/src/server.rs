@@ -82,7 +82,7 @@ impl Server {
 
 /// An error of the store as the protocol tells it.
 fn failed(error: StoreError) -> ErrorData {
-    let text = format!("{error} ({})", error.hint());
+    let text = format!("{error} ({})", hermes_recall::hints::of(&error));
     match error {
         StoreError::NotFound(_) => ErrorData::resource_not_found(text, None),
         StoreError::Invalid(_) => ErrorData::invalid_params(text, None),

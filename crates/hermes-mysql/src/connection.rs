@@ -5,10 +5,9 @@ use crate::error::code;
 use crate::{MysqlOptions, tls};
 use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
-use hermes_session::StoreError;
+use hermes_session::{Location, Refusal, ServerProblem, StoreError};
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, ServerError};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// A pool of connections.
@@ -77,46 +76,37 @@ pub(crate) fn pool(address: &Address, options: &MysqlOptions) -> Result<Pool, St
         .runtime(Runtime::Tokio1)
         .build()
         .map_err(|error| StoreError::Backend {
-            location: address.location.clone(),
+            location: Location::Server(address.location.clone()),
             op: "make a pool of connections",
             source: error.into(),
         })
 }
 
-const REACHABLE: &str =
-    "see that the server runs, that its address is right, and that it is asked for the right kind of TLS (ssl-mode)";
+fn refused(location: &str, problem: ServerProblem, cause: String) -> StoreError {
+    StoreError::Refused { location: Location::Server(location.to_owned()), refusal: Refusal::Server { problem, cause } }
+}
 
 /// The error of a server that does not answer.
 pub(crate) fn silence(location: &str) -> StoreError {
-    StoreError::Refused {
-        path: PathBuf::from(location),
-        why: "can't be used: nothing came back within the time-out".into(),
-        hint: REACHABLE.into(),
-    }
+    refused(location, ServerProblem::NotReached, "nothing came back within the time-out".into())
 }
 
-/// The error of a server that can't be used, with what to do about it.
+/// The error of a server that can't be used.
 pub(crate) fn refusal(location: &str, error: Error) -> StoreError {
-    let hint = match &error {
+    let problem = match &error {
         Error::Server(ServerError { code, .. }) => match *code {
-            code::WRONG_PASSWORD => "check the user and the password in sessiondb.mysql or HERMES_SESSIONDB_URL",
-            code::NO_SUCH_DATABASE => "make the database first (CREATE DATABASE …), or name another one in the URL",
-            code::NO_ACCESS_TO_DATABASE => "let the user use the database (GRANT ALL ON … TO …), or name another one",
-            code if code::NOT_ALLOWED.contains(&code) => {
-                "let the user make tables there (GRANT ALL ON … TO …), or name a database of its own"
-            }
+            code::WRONG_PASSWORD => ServerProblem::Authentication,
+            code::NO_SUCH_DATABASE => ServerProblem::NoDatabase,
+            code::NO_ACCESS_TO_DATABASE => ServerProblem::NoAccess,
+            code if code::NOT_ALLOWED.contains(&code) => ServerProblem::NoPrivilege,
             _ => {
-                let location = location.to_owned();
+                let location = Location::Server(location.to_owned());
                 return StoreError::Backend { location, op: "open the store", source: error.into() };
             }
         },
-        _ => REACHABLE,
+        _ => ServerProblem::NotReached,
     };
-    StoreError::Refused {
-        path: PathBuf::from(location),
-        why: format!("can't be used: {}", told(&error)),
-        hint: hint.into(),
-    }
+    refused(location, problem, told(&error))
 }
 
 /// What the driver says, down to the cause that tells.

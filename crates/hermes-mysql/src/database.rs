@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::indexes::{Vocabulary, Written};
 use crate::transaction::Transaction;
 use crate::{lapses, marks};
-use hermes_session::{ReadOnlyReason, StoreError};
+use hermes_session::{Location, ReadOnlyReason, StoreError};
 use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
@@ -111,7 +111,7 @@ impl Database {
         if purpose.is_write() && self.read_only {
             return Err(StoreError::ReadOnly {
                 op,
-                location: self.location.clone(),
+                location: Location::Server(self.location.clone()),
                 reason: ReadOnlyReason::Requested,
             }
             .into());

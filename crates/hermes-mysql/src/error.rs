@@ -1,10 +1,9 @@
 //! What MySQL and MariaDB say → what the domain says.
 
 use deadpool::managed::{PoolError, TimeoutType};
-use hermes_session::{ReadOnlyReason, StoreError};
+use hermes_session::{Location, ReadOnlyReason, Refusal, StoreError};
 use hermes_sql::server::Remedy;
 use mysql_async::{DriverError, Error, IoError, ServerError};
-use std::path::PathBuf;
 use std::time::Duration;
 
 hermes_sql::server_failure!(Error, PoolError<Error>);
@@ -40,13 +39,9 @@ impl Failure {
 }
 
 /// The domain's error for one of the server's, which stays its source.
-fn server_error(error: Error, op: &'static str, waited: Duration, location: String) -> StoreError {
+fn server_error(error: Error, op: &'static str, waited: Duration, location: Location) -> StoreError {
     if is_too_large(&error) {
-        return StoreError::Refused {
-            path: PathBuf::from(location),
-            why: "does not take so much in one packet".into(),
-            hint: "raise max_allowed_packet of the server above twice the size of the largest message".into(),
-        };
+        return StoreError::Refused { location, refusal: Refusal::PacketTooLarge };
     }
     let Error::Server(ServerError { code, .. }) = &error else {
         return StoreError::Backend { location, op, source: error.into() };

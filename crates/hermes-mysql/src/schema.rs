@@ -7,10 +7,9 @@ use crate::connection::{Object, refusal, silence};
 use crate::database::{Database, Flavour};
 use crate::error::{Failure, code};
 use deadpool::managed::{PoolError, TimeoutType};
-use hermes_session::{Cause, StoreError};
+use hermes_session::{Cause, Location, Refusal, StoreError};
 use hermes_sql::server::Failing as _;
 use mysql_async::prelude::Queryable as _;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The version of the agent's schema that the tables stand for.
@@ -59,38 +58,33 @@ pub(crate) async fn open(database: &mut Database, create: bool) -> Result<Vec<St
 
 async fn bring_up(conn: &mut Object, database: &mut Database, create: bool) -> Result<Vec<String>, Failure> {
     let location = database.location.clone();
-    let refuse = |why: String, hint: &'static str| refused(&location, why, hint);
+    let refuse = |refusal: Refusal| refused(&location, refusal);
     let version: String = conn.query_first("SELECT version()").await?.unwrap_or_default();
-    if let Some((why, hint)) = unfit(&version) {
-        return Err(refuse(why, hint));
+    if let Some(refusal) = unfit(&version) {
+        return Err(refuse(refusal));
     }
     database.flavour = Flavour::of(&version);
     let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
     let mut applied = applied(conn).await?;
     match applied {
         None if database.read_only || !create => {
-            let hint = "`hermes demo --url …` or `hermes sessiondb migrate` makes one";
-            return Err(refuse(format!("has no session store in the database {}", database.name), hint));
+            return Err(refuse(Refusal::NoStore { namespace: format!("database {}", database.name) }));
         }
         Some(applied) if applied < newest && database.read_only => {
-            let why = format!("has tables of version {applied}, and this program reads those of {newest}");
-            return Err(refuse(why, "run `hermes sessiondb adopt`, which brings them up to date"));
+            return Err(refuse(Refusal::OlderTables { found: applied, needed: newest }));
         }
         None => applied = Some(migrate_alone(conn, database).await?),
         Some(older) if older < newest => applied = Some(migrate_alone(conn, database).await?),
         Some(_) => {}
     }
     match applied {
-        Some(applied) if applied > newest => Err(refuse(
-            format!("has tables of version {applied}, newer than the {newest} that this program knows"),
-            "use a newer hermes",
-        )),
+        Some(applied) if applied > newest => Err(refuse(Refusal::NewerTables { found: applied, newest })),
         _ => Ok(crate::hints::of(conn).await?),
     }
 }
 
 /// Why a server can't be used, and what to do; nothing if it can.
-fn unfit(version: &str) -> Option<(String, &'static str)> {
+fn unfit(version: &str) -> Option<Refusal> {
     let mut numbers =
         version.split(|sign: char| !sign.is_ascii_digit()).map(|number| number.parse::<u32>().unwrap_or(0));
     let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -99,13 +93,11 @@ fn unfit(version: &str) -> Option<(String, &'static str)> {
         Flavour::Mysql => ("MySQL", (8, 0)),
     };
     let is_old = found < oldest;
-    is_old.then(|| {
-        (format!("is {name} {}.{}, which is too old", found.0, found.1), "use MariaDB 10.6 or MySQL 8.0, or later")
-    })
+    is_old.then(|| Refusal::TooOld { product: format!("{name} {}.{}", found.0, found.1) })
 }
 
-fn refused(location: &str, why: String, hint: &'static str) -> Failure {
-    StoreError::Refused { path: PathBuf::from(location), why, hint: hint.into() }.into()
+fn refused(location: &str, refusal: Refusal) -> Failure {
+    StoreError::Refused { location: Location::Server(location.to_owned()), refusal }.into()
 }
 
 /// The number of the last migration that ended; nothing if there are no tables of ours.
@@ -160,7 +152,7 @@ fn is_lock(error: &mysql_async::Error) -> bool {
 }
 
 fn busy(database: &Database, waited: Duration, holder: &str, source: Cause) -> Failure {
-    let (location, op) = (database.location.clone(), "bring the tables up to date");
+    let (location, op) = (Location::Server(database.location.clone()), "bring the tables up to date");
     StoreError::Busy { location, op, waited, holder: Some(holder.to_owned()), source }.into()
 }
 
@@ -220,8 +212,7 @@ async fn refuse_strangers(conn: &mut Object, database: &Database) -> Result<(), 
         // Tables of ours that a migration left which was cut off come with its row.
         Some(table) if !has_begun(conn).await? => Err(refused(
             &database.location,
-            format!("has a table {table} in the database {} that is not ours", database.name),
-            "name a database of its own in sessiondb.mysql.database",
+            Refusal::OtherTables { table, namespace: format!("database {}", database.name) },
         )),
         _ => Ok(()),
     }
@@ -245,9 +236,9 @@ mod tests {
         for fit in ["10.11.14-MariaDB-0+deb12u2", "10.6.1-MariaDB", "11.4.2-MariaDB", "8.0.36", "8.4.0", "9.1.0-log"] {
             assert_eq!(unfit(fit), None, "{fit}");
         }
-        let (why, hint) = unfit("5.7.44-log").expect("it is too old");
-        assert_eq!((why.as_str(), hint), ("is MySQL 5.7, which is too old", "use MariaDB 10.6 or MySQL 8.0, or later"));
-        assert!(unfit("10.5.9-MariaDB").is_some_and(|(why, _)| why == "is MariaDB 10.5, which is too old"));
+        let text = |version| unfit(version).map(|refusal| refusal.to_string());
+        assert_eq!(text("5.7.44-log").as_deref(), Some("is MySQL 5.7, which is too old"));
+        assert_eq!(text("10.5.9-MariaDB").as_deref(), Some("is MariaDB 10.5, which is too old"));
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use crate::address::Address;
 use crate::{PostgresOptions, tls};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
-use hermes_session::{Invalid, StoreError};
-use std::path::PathBuf;
+use hermes_session::{Invalid, Location, Refusal, ServerProblem, StoreError};
 use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
@@ -32,7 +31,7 @@ pub(crate) fn pool(address: &Address, options: &PostgresOptions) -> Result<Pool,
         .runtime(Runtime::Tokio1)
         .build()
         .map_err(|error| StoreError::Backend {
-            location: address.location.clone(),
+            location: Location::Server(address.location.clone()),
             op: "make a pool of connections",
             source: error.into(),
         })
@@ -44,36 +43,31 @@ fn config_timeout(config: &Config, options: &PostgresOptions) -> Duration {
 
 /// The error of a server that does not answer.
 pub(crate) fn silence(location: &str) -> StoreError {
-    StoreError::Refused {
-        path: PathBuf::from(location),
-        why: "can't be used: nothing came back within the time-out".into(),
-        hint: REACHABLE.into(),
-    }
+    refused(location, ServerProblem::NotReached, "nothing came back within the time-out".into())
 }
 
-const REACHABLE: &str =
-    "see that the server runs, that its address is right, and that it is asked for the right kind of TLS (sslmode)";
+fn refused(location: &str, problem: ServerProblem, cause: String) -> StoreError {
+    StoreError::Refused { location: Location::Server(location.to_owned()), refusal: Refusal::Server { problem, cause } }
+}
 
-/// The error of a server that can't be used, with what to do about it.
+/// The error of a server that can't be used.
 pub(crate) fn refusal(location: &str, error: tokio_postgres::Error) -> StoreError {
-    let hint = match error.code() {
+    let problem = match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
-            "check the user and the password in sessiondb.postgresql.dsn or HERMES_SESSIONDB_URL"
+            ServerProblem::Authentication
         }
-        Some(&SqlState::INVALID_CATALOG_NAME) => "make the database first (createdb), or name another one in the URL",
-        Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
-            "let the user make tables there (GRANT CREATE ON SCHEMA …), or name a schema of its own in sessiondb.postgresql.schema"
-        }
+        Some(&SqlState::INVALID_CATALOG_NAME) => ServerProblem::NoDatabase,
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE) => ServerProblem::NoPrivilege,
         Some(_) => {
-            return StoreError::Backend { location: location.to_owned(), op: "open the store", source: error.into() };
+            return StoreError::Backend {
+                location: Location::Server(location.to_owned()),
+                op: "open the store",
+                source: error.into(),
+            };
         }
-        None => REACHABLE,
+        None => ServerProblem::NotReached,
     };
-    StoreError::Refused {
-        path: PathBuf::from(location),
-        why: format!("can't be used: {}", told(&error)),
-        hint: hint.into(),
-    }
+    refused(location, problem, told(&error))
 }
 
 /// What the driver says, down to the cause that tells.

@@ -6,7 +6,7 @@ use crate::indexes::{Learned, Vocabulary, Written};
 use crate::marks;
 use crate::transaction::Transaction;
 use deadpool_postgres::{Object, Pool};
-use hermes_session::{ReadOnlyReason, StoreError};
+use hermes_session::{Location, ReadOnlyReason, StoreError};
 use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,7 +102,7 @@ impl Database {
         if purpose.is_write() && self.read_only {
             return Err(StoreError::ReadOnly {
                 op,
-                location: self.location.clone(),
+                location: Location::Server(self.location.clone()),
                 reason: ReadOnlyReason::Requested,
             }
             .into());

@@ -1,7 +1,7 @@
 //! What PostgreSQL says → what the domain says.
 
 use deadpool_postgres::{PoolError, TimeoutType};
-use hermes_session::{ReadOnlyReason, StoreError};
+use hermes_session::{Location, ReadOnlyReason, StoreError};
 use hermes_sql::server::Remedy;
 use std::time::Duration;
 use tokio_postgres::error::{Severity, SqlState};
@@ -30,7 +30,7 @@ fn is_refusal(error: &tokio_postgres::Error) -> bool {
 }
 
 /// The domain's error for one of the server's, which stays its source.
-fn server_error(error: tokio_postgres::Error, op: &'static str, waited: Duration, location: String) -> StoreError {
+fn server_error(error: tokio_postgres::Error, op: &'static str, waited: Duration, location: Location) -> StoreError {
     let Some(code) = error.code() else { return StoreError::Backend { location, op, source: error.into() } };
     match code {
         &SqlState::DISK_FULL => StoreError::NoRoom { location, op, source: error.into() },

@@ -4,9 +4,8 @@ use crate::connection::{OLDEST, quoted, refusal, silence};
 use crate::database::Database;
 use crate::error::Failure;
 use deadpool_postgres::{Object, PoolError, TimeoutType};
-use hermes_session::StoreError;
+use hermes_session::{Location, Refusal, StoreError};
 use hermes_sql::server::Failing as _;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio_postgres::IsolationLevel;
 use tokio_postgres::error::SqlState;
@@ -55,7 +54,7 @@ pub(crate) async fn open(database: &Database, create: bool) -> Result<Vec<String
 }
 
 async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Result<Vec<String>, Failure> {
-    let refuse = |why: String, hint: &'static str| refused(&database.location, why, hint);
+    let refuse = |refusal: Refusal| refused(&database.location, refusal);
     let facts = client
         .query_one(
             "SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding')",
@@ -63,44 +62,39 @@ async fn bring_up(client: &mut Object, database: &Database, create: bool) -> Res
         )
         .await?;
     let (number, version, encoding): (i32, String, String) = (facts.try_get(0)?, facts.try_get(1)?, facts.try_get(2)?);
-    if let Some((why, hint)) = unfit(number, &version, &encoding) {
-        return Err(refuse(why, hint));
+    if let Some(refusal) = unfit(number, &version, &encoding) {
+        return Err(refuse(refusal));
     }
     let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
     let mut applied = applied(client, &database.schema).await?;
     match applied {
         None if database.read_only || !create => {
-            let hint = "`hermes demo --url …` or `hermes sessiondb migrate` makes one";
-            return Err(refuse(format!("has no session store in the schema {}", database.schema), hint));
+            return Err(refuse(Refusal::NoStore { namespace: format!("schema {}", database.schema) }));
         }
         Some(applied) if applied < newest && database.read_only => {
-            let why = format!("has tables of version {applied}, and this program reads those of {newest}");
-            return Err(refuse(why, "run `hermes sessiondb adopt`, which brings them up to date"));
+            return Err(refuse(Refusal::OlderTables { found: applied, needed: newest }));
         }
         None => applied = Some(migrate_in_time(client, database).await?),
         Some(older) if older < newest => applied = Some(migrate_in_time(client, database).await?),
         Some(_) => {}
     }
     match applied {
-        Some(applied) if applied > newest => Err(refuse(
-            format!("has tables of version {applied}, newer than the {newest} that this program knows"),
-            "use a newer hermes",
-        )),
+        Some(applied) if applied > newest => Err(refuse(Refusal::NewerTables { found: applied, newest })),
         _ if database.read_only => lacks_trigrams(client, &database.schema).await,
         _ => trigrams(client, &database.schema).await,
     }
 }
 
 /// Why a server can't be used, and what to do; nothing if it can.
-fn unfit(number: i32, version: &str, encoding: &str) -> Option<(String, &'static str)> {
+fn unfit(number: i32, version: &str, encoding: &str) -> Option<Refusal> {
     if number < OLDEST {
-        return Some((format!("is PostgreSQL {version}, which is too old"), "use PostgreSQL 13 or later"));
+        return Some(Refusal::TooOld { product: format!("PostgreSQL {version}") });
     }
-    (encoding != "UTF8").then(|| (format!("keeps text as {encoding}"), "make the database with ENCODING 'UTF8'"))
+    (encoding != "UTF8").then(|| Refusal::Encoding { encoding: encoding.to_owned() })
 }
 
-fn refused(location: &str, why: String, hint: &'static str) -> Failure {
-    StoreError::Refused { path: PathBuf::from(location), why, hint: hint.into() }.into()
+fn refused(location: &str, refusal: Refusal) -> Failure {
+    StoreError::Refused { location: Location::Server(location.to_owned()), refusal }.into()
 }
 
 /// The number of the last migration; nothing if there are no tables of ours.
@@ -128,7 +122,7 @@ async fn migrate_in_time(client: &mut Object, database: &Database) -> Result<i32
         let waited = start.elapsed();
         if waited >= database.wait {
             let holder = holders(client, &database.schema).await.unwrap_or(None);
-            let (location, op) = (database.location.clone(), "bring the tables up to date");
+            let (location, op) = (Location::Server(database.location.clone()), "bring the tables up to date");
             return Err(StoreError::Busy { location, op, waited, holder, source: error.into() }.into());
         }
         tokio::time::sleep(PAUSE.min(database.wait - waited)).await;
@@ -208,8 +202,7 @@ async fn refuse_strangers(
         None => Ok(()),
         Some(row) => Err(refused(
             &database.location,
-            format!("has a table {} in the schema {schema} that is not ours", row.try_get::<_, String>(0)?),
-            "name a schema of its own in sessiondb.postgresql.schema, or another database",
+            Refusal::OtherTables { table: row.try_get(0)?, namespace: format!("schema {schema}") },
         )),
     }
 }
@@ -271,14 +264,14 @@ async fn trigrams(client: &Object, schema: &str) -> Result<Vec<String>, Failure>
 
 #[cfg(test)]
 mod tests {
-    use super::unfit;
+    use super::{Refusal, unfit};
 
     #[test]
     fn an_old_server_is_told() {
         assert_eq!(unfit(150_018, "15.18", "UTF8"), None);
         assert_eq!(unfit(130_000, "13.0", "UTF8"), None);
-        let (why, hint) = unfit(120_022, "12.22", "UTF8").expect("it is too old");
-        assert_eq!((why.as_str(), hint), ("is PostgreSQL 12.22, which is too old", "use PostgreSQL 13 or later"));
-        assert!(unfit(150_000, "15", "SQL_ASCII").is_some_and(|(why, _)| why == "keeps text as SQL_ASCII"));
+        let text = |refusal: Option<Refusal>| refusal.map(|refusal| refusal.to_string());
+        assert_eq!(text(unfit(120_022, "12.22", "UTF8")).as_deref(), Some("is PostgreSQL 12.22, which is too old"));
+        assert_eq!(text(unfit(150_000, "15", "SQL_ASCII")).as_deref(), Some("keeps text as SQL_ASCII"));
     }
 }

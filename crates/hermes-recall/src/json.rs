@@ -1,6 +1,7 @@
 //! Answers as JSON, as types of `hermes-wire`: the agent's own keys, and ours beside them.
 
 use crate::conversation::Conversation;
+use crate::hints;
 use crate::reader::{MAX_PAGE_CHARACTERS, Page, Statistics};
 use crate::recall::{Answered, Match, Recall, Recalled};
 use crate::render;
@@ -40,7 +41,7 @@ pub fn to_json(query: &str, recall: &Recall, zone: &TimeZone) -> Value {
 
 /// Returns the answer to a search that failed.
 pub fn failure(error: &StoreError) -> Value {
-    to_value(&wire::Failure { success: false, error: format!("Search failed: {error}"), hint: &error.hint() })
+    to_value(&wire::Failure { success: false, error: format!("Search failed: {error}"), hint: &hints::of(error) })
 }
 
 fn answered(served: &Answered) -> wire::ScopedServed {

@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod conversation;
+pub mod hints;
 mod json;
 mod reader;
 mod recall;

@@ -6,7 +6,7 @@ use crate::salvage::{Salvage, salvage};
 use hermes_session::transfer::{
     self, Finding, FindingKind, Progress, Proof, Proving, TransferError, TransferOptions, TransferReport,
 };
-use hermes_session::{Maintenance as _, StoreError};
+use hermes_session::{Maintenance as _, Purpose, StoreError, TargetProblem};
 use hermes_sqlite::file::{self, Failure, beside};
 use hermes_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use std::ops::ControlFlow;
@@ -98,10 +98,9 @@ pub async fn repair(
     past_the_store(target, || stand_alone(&made))?;
     // Another program may have created it meanwhile.
     check_free(path, target)?;
-    file::place_new(&made, target).map_err(|error| StoreError::Refused {
-        path: target.to_owned(),
-        why: format!("can't be put into place: {error}"),
-        hint: "choose another place".into(),
+    file::place_new(&made, target).map_err(|error| {
+        let problem = TargetProblem::NotPlaced { cause: error.to_string() };
+        StoreError::no_target(target, Purpose::Repaired, problem)
     })?;
     Ok(Repaired { salvage, report, proof })
 }
@@ -122,30 +121,20 @@ fn left_behind(salvage: &Salvage, report: &mut TransferReport) {
 
 /// Refuses a path that exists, or beside which SQLite would find a WAL or journal and play it back into the new file.
 fn check_free(path: &Path, target: &Path) -> Result<(), StoreError> {
-    let refused =
-        |why: String, hint: String| Err(StoreError::Refused { path: target.to_owned(), why, hint: hint.into() });
+    let refused = |problem: TargetProblem| Err(StoreError::no_target(target, Purpose::Repaired, problem));
     let is_there = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     if is_there(target) {
-        return refused("is there already".into(), "choose another name, or remove it first".into());
+        return refused(TargetProblem::Exists);
     }
     let found: Vec<&str> = BESIDE.into_iter().filter(|suffix| is_there(&beside(target, suffix))).collect();
     let Some(first) = found.first() else { return Ok(()) };
-    let why = format!("would be read with the {first} file of another database, which is beside it");
+    let suffix = (*first).to_owned();
     // A damaged file that was renamed has to be read with its own WAL.
     if found.iter().any(|suffix| is_there(&beside(path, suffix))) {
-        return refused(why, "choose another name, or move that file away first".into());
+        return refused(TargetProblem::BesideOther { suffix, moves: Vec::new() });
     }
-    let moves: Vec<String> = found
-        .iter()
-        .map(|suffix| format!("`mv {} {}`", beside(target, suffix).display(), beside(path, suffix).display()))
-        .collect();
-    refused(
-        why,
-        format!(
-            "if it was left behind when the damaged file was renamed, move it along, so that it is read too: {}; else choose another name",
-            moves.join(", ")
-        ),
-    )
+    let moves = found.iter().map(|suffix| (beside(target, suffix), beside(path, suffix))).collect();
+    refused(TargetProblem::BesideOther { suffix, moves })
 }
 
 /// Checkpoints the WAL of a file that is open nowhere. Closing does that too, but does not report a failure, which would leave the newest rows in
@@ -181,10 +170,9 @@ impl Work {
     fn make(target: &Path) -> Result<Self, StoreError> {
         use std::os::unix::fs::DirBuilderExt as _;
         let folder = beside(target, &format!(".part-{}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| StoreError::Refused {
-            path: target.to_owned(),
-            why: format!("can't be made: {error}"),
-            hint: "choose a place that you may write to (--out)".into(),
+        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(|error| {
+            let problem = TargetProblem::NotMade { cause: error.to_string() };
+            StoreError::no_target(target, Purpose::Repaired, problem)
         })?;
         Ok(Self { folder })
     }

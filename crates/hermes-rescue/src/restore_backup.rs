@@ -3,7 +3,7 @@
 //!
 //! The file keeps its inode: a program that opens it meanwhile waits and then sees the new content.
 
-use hermes_session::{Maintenance as _, StoreError};
+use hermes_session::{Location, Maintenance as _, Purpose, Refusal, StoreError, TargetProblem};
 use hermes_sqlite::file::{self, Copied, Failure, beside};
 use hermes_sqlite::{SqliteOptions, SqliteStore, clear_damage};
 use rusqlite::backup::{Backup, StepResult};
@@ -14,8 +14,6 @@ use std::time::Duration;
 const OP: &str = "restore a backup";
 /// How long to wait for other programs to close the file.
 const WAIT: Duration = Duration::from_millis(500);
-/// The hint for a backup that is not sound.
-const UNSOUND: &str = "take another backup; `hermes sessions repair FILE` saves what can be read of this one";
 /// Files that SQLite would play back into the file beside them.
 const PENDING: [&str; 2] = ["-wal", "-journal"];
 
@@ -47,17 +45,17 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
     if is_there {
         file::check(path, false)?;
         if same(path, backup) {
-            return Err(refused(backup, "is the store itself", "give the path of a backup"));
+            return Err(StoreError::refused(backup, Refusal::BackupIsStore));
         }
     } else if let Some(log) = PENDING.iter().map(|end| beside(path, end)).find(|log| has_content(log)) {
-        return Err(refused(&log, "is the log of a store that is not there", "move it away first"));
+        return Err(StoreError::refused(&log, Refusal::OrphanedWal));
     }
     if std::fs::symlink_metadata(kept).is_ok() {
-        return Err(refused(kept, "is there already", "choose another name, or remove it first"));
+        return Err(StoreError::no_target(kept, Purpose::Kept, TargetProblem::Exists));
     }
     let stage = Stage { path: beside(path, &format!(".restoring-{}", std::process::id())) };
     let copied = blocking(backup, || stage.fill(backup)).map_err(|error| match error {
-        StoreError::Corrupt { what, .. } => refused(backup, format!("is no sound store: {what}"), UNSOUND),
+        StoreError::Corrupt { what, .. } => StoreError::refused(backup, Refusal::UnsoundBackup { what: Some(what) }),
         other => other,
     })?;
     stage.verify(backup).await?;
@@ -70,10 +68,6 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
 
 fn blocking<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
     file::run(path, OP, WAIT, work)
-}
-
-fn refused(path: &Path, why: impl Into<String>, hint: &'static str) -> StoreError {
-    StoreError::Refused { path: path.to_owned(), why: why.into(), hint: hint.into() }
 }
 
 /// Returns whether a file holds anything. A reader may leave an empty WAL behind.
@@ -100,7 +94,7 @@ impl Stage {
         let source = file::open_read_only(backup)?;
         if !file::has_room(&source, &self.path)? {
             let source = "a backup is copied before it takes the store's place".into();
-            let location = self.path.display().to_string();
+            let location = Location::from(&self.path);
             return Err(StoreError::NoRoom { location, op: OP, source }.into());
         }
         file::copy_verified(&source, &self.path)
@@ -113,7 +107,7 @@ impl Stage {
         if report.is_sound() {
             return Ok(());
         }
-        Err(refused(backup, "is not sound", UNSOUND))
+        Err(StoreError::refused(backup, Refusal::UnsoundBackup { what: None }))
     }
 }
 
@@ -137,7 +131,7 @@ fn put(path: &Path, stage: &Stage) -> Result<Option<PathBuf>, Failure> {
     file::use_wal(&new, &stage.path)?;
     new.close().map_err(|(_, error)| error)?;
     file::place_new(&stage.path, path).map_err(|error| {
-        refused(path, format!("can't be put into place: {error}"), "see that its folder can be written")
+        StoreError::no_target(path, Purpose::Restored, TargetProblem::NotPlaced { cause: error.to_string() })
     })?;
     Ok(None)
 }
@@ -148,7 +142,7 @@ fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> 
     let new = file::open_beside(&stage.path)?;
     if !file::has_room(&old, kept)? || !file::has_room(&new, path)? {
         let source = "the old content is kept, and the new one is in the log before it is in the file".into();
-        return Err(StoreError::NoRoom { location: path.display().to_string(), op: OP, source }.into());
+        return Err(StoreError::NoRoom { location: Location::from(path), op: OP, source }.into());
     }
     // Not verified: the store may be damaged, which may be the reason for the restore.
     file::copy_plain(&old, kept)?;
@@ -171,7 +165,7 @@ fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> 
 }
 
 fn in_use(path: &Path) -> StoreError {
-    refused(path, "is in use", "stop every agent and every other program that has it open, and try again")
+    StoreError::refused(path, Refusal::InUse)
 }
 
 /// Opens the store under an exclusive lock.
@@ -179,9 +173,7 @@ fn alone(path: &Path) -> Result<Connection, Failure> {
     file::open_alone(path).map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => in_use(path).into(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            let hint =
-                "see that nobody uses it, move it and its -wal away, and try again: then the backup takes its place";
-            refused(path, "is damaged, so that it can't be told who has it open", hint).into()
+            StoreError::refused(path, Refusal::UseUnknown).into()
         }
         _ => error.into(),
     })

@@ -17,7 +17,7 @@ mod walk;
 use catalog::Catalog;
 use fill::Scratch;
 use finish::Reading;
-use hermes_session::StoreError;
+use hermes_session::{Refusal, StoreError};
 use hermes_sqlite::file::{self, Failure, Salvaged, StoredRelation, beside};
 use pins_and_tags::PinsAndTags;
 use record::Value;
@@ -131,11 +131,8 @@ impl<T: Into<Failure>> From<T> for Stopped {
 
 fn read(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Salvage, Stopped> {
     let before = state(path);
-    let source = Source::open(path).map_err(|error| StoreError::Refused {
-        path: path.to_owned(),
-        why: format!("can't be read: {error}"),
-        hint: "copy what the disk still gives to another one, and repair the copy".into(),
-    })?;
+    let source = Source::open(path)
+        .map_err(|error| StoreError::refused(path, Refusal::ReadFailed { cause: error.to_string() }))?;
     let mut walker = Walker::new(&source);
     let catalog = Catalog::read(&source, &mut walker);
     let connection = file::open_new(scratch)?;
@@ -152,12 +149,7 @@ fn read(path: &Path, scratch: &Path, watch: SalvageWatch<'_>) -> Result<Salvage,
     salvage.has_journal = beside(path, "-journal").metadata().is_ok_and(|journal| journal.len() > 0);
     salvage.has_changed = before != state(path);
     if salvage.tables.iter().all(|table| table.saved == 0 && table.lost == 0) && !source.has_head {
-        return Err(Failure::Store(StoreError::Refused {
-            path: path.to_owned(),
-            why: "holds nothing of a store".into(),
-            hint: "give the path of an agent's state.db, or of a copy of one".into(),
-        })
-        .into());
+        return Err(Failure::Store(StoreError::refused(path, Refusal::NothingToSave)).into());
     }
     Ok(salvage)
 }

@@ -88,7 +88,7 @@ impl Fail {
 impl From<StoreError> for Fail {
     fn from(error: StoreError) -> Self {
         let kind = error_type(&error);
-        Self::new(kind, format!("{error}; {}", error.hint()))
+        Self::new(kind, format!("{error}; {}", hermes_recall::hints::of(&error)))
     }
 }
 
@@ -101,12 +101,12 @@ impl From<Invalid> for Fail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermes_session::{ReadOnlyReason, SessionId};
+    use hermes_session::{Location, ReadOnlyReason, SessionId};
 
     #[test]
     fn a_store_that_is_locked_says_so_in_the_word_that_callers_look_for() {
         let busy = StoreError::Busy {
-            location: "state.db".into(),
+            location: Location::File("state.db".into()),
             op: "append",
             waited: std::time::Duration::from_secs(60),
             holder: None,
@@ -125,9 +125,16 @@ mod tests {
             (StoreError::Invalid(Invalid::new("title", "is empty", "x")), "ValueError"),
             (Conflict::Exists(id.clone()).into(), "IntegrityError"),
             (Conflict::TitleTaken { title: "t".into(), holder: id }.into(), "ValueError"),
-            (StoreError::Corrupt { location: "x".into(), what: "y".into(), source: None }, "DatabaseError"),
             (
-                StoreError::ReadOnly { op: "append", location: "x".into(), reason: ReadOnlyReason::NotWritable },
+                StoreError::Corrupt { location: Location::File("x".into()), what: "y".into(), source: None },
+                "DatabaseError",
+            ),
+            (
+                StoreError::ReadOnly {
+                    op: "append",
+                    location: Location::File("x".into()),
+                    reason: ReadOnlyReason::NotWritable,
+                },
                 "OperationalError",
             ),
         ];

@@ -1,8 +1,13 @@
 //! Everything a store can answer instead of what was asked. Few kinds: each leads a caller to do something else.
 
+mod location;
+mod refusal;
+
+pub use location::Location;
+pub use refusal::{Purpose, Refusal, ServerProblem, TargetProblem};
+
 use crate::{Invalid, RequestKey, SessionId};
-use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 /// The error underneath, as its driver made it.
@@ -28,7 +33,7 @@ pub enum StoreError {
     #[error("{location} was locked for {:.1} s while trying to {op}{}", waited.as_secs_f64(), held(holder.as_deref()))]
     Busy {
         /// Where the store is.
-        location: String,
+        location: Location,
         /// What was being done, as a verb.
         op: &'static str,
         /// How long it was waited for.
@@ -43,29 +48,27 @@ pub enum StoreError {
     #[error("{location} is damaged: {what}")]
     Corrupt {
         /// Where the store is.
-        location: String,
+        location: Location,
         /// The object: a table and id, or the file.
         what: String,
         /// The driver's error, if it was one.
         source: Option<Cause>,
     },
 
-    /// The file is there, but is no store that this program may use.
-    #[error("{} {why}", path.display())]
+    /// A file or a server is no store that this program may use, or a file can't be created.
+    #[error("{location} {refusal}")]
     Refused {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-        /// What the person can do.
-        hint: Cow<'static, str>,
+        /// The file, or the server.
+        location: Location,
+        /// Why it is refused.
+        refusal: Refusal,
     },
 
     /// There is no room left for what should be written.
     #[error("could not {op}: there is no room left for {location}")]
     NoRoom {
         /// Where the store is.
-        location: String,
+        location: Location,
         /// What was being done, as a verb.
         op: &'static str,
         /// The driver's error.
@@ -78,7 +81,7 @@ pub enum StoreError {
         /// What was being done, as a verb.
         op: &'static str,
         /// Where the store is.
-        location: String,
+        location: Location,
         /// Why it is not written.
         reason: ReadOnlyReason,
     },
@@ -87,7 +90,7 @@ pub enum StoreError {
     #[error("could not {op} for certain in {location}: {source}")]
     InDoubt {
         /// Where the store is.
-        location: String,
+        location: Location,
         /// What was being done, as a verb.
         op: &'static str,
         /// What failed.
@@ -98,7 +101,7 @@ pub enum StoreError {
     #[error("could not {op} in {location}: {source}")]
     Backend {
         /// Where the store is.
-        location: String,
+        location: Location,
         /// What was being done, as a verb.
         op: &'static str,
         /// The driver's error.
@@ -131,59 +134,15 @@ impl StoreError {
         Self::NotFound(id.as_str().to_owned())
     }
 
-    /// What a person can do about it.
-    pub fn hint(&self) -> Cow<'static, str> {
-        match self {
-            Self::NotFound(_) => "`hermes sessions list` shows what there is".into(),
-            Self::Conflict(conflict) => conflict.hint(),
-            Self::Invalid(invalid) => invalid.hint.clone(),
-            Self::Busy { location, .. } if is_server(location) => {
-                "other programs hold what it needs; try again when they are done".into()
-            }
-            Self::Busy { holder: Some(_), .. } => {
-                "let that program finish, or stop it, and try again; sessiondb.sqlite.wait_seconds says how long to wait".into()
-            }
-            Self::Busy { holder: None, .. } => {
-                "another process is writing for long; try again, or raise sessiondb.sqlite.wait_seconds".into()
-            }
-            Self::Corrupt { location, .. } if is_server(location) => {
-                "stop every agent, keep a dump of the database, then restore a backup".into()
-            }
-            Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup or run `hermes sessions repair FILE`".into(),
-            Self::Refused { hint, .. } => hint.clone(),
-            Self::NoRoom { .. } => "free some room; nothing was written and nothing is lost".into(),
-            Self::ReadOnly { location, reason: ReadOnlyReason::Requested, .. } if is_server(location) => {
-                "run the command without --read-only".into()
-            }
-            Self::ReadOnly { reason: ReadOnlyReason::Requested, .. } => {
-                "run the command without --read-only; the setting sessiondb.sqlite.read_only asks for the same".into()
-            }
-            Self::ReadOnly { location, .. } if is_server(location) => {
-                "use an account that may write, and a server that is no standby".into()
-            }
-            Self::ReadOnly { location, .. } => {
-                format!("make {location} and its folder writable, or work on a copy").into()
-            }
-            Self::InDoubt { location, .. } if is_server(location) => {
-                "see what is there before you do it again; what was sent with a request key can be sent again as it was"
-                    .into()
-            }
-            Self::InDoubt { .. } => {
-                "close every program that uses the store, look after the disk, then see what is there before you do it again"
-                    .into()
-            }
-            Self::Backend { location, .. } if is_server(location) => {
-                "see that the server runs, that its address and account are right, and what its log says; nothing was written"
-                    .into()
-            }
-            Self::Backend { .. } => "see the cause; nothing was written".into(),
-        }
+    /// Returns the error for a file that is refused.
+    pub fn refused(path: &Path, refusal: Refusal) -> Self {
+        Self::Refused { location: path.into(), refusal }
     }
-}
 
-/// Whether a store is on a server: its location is a URL then, and a path else.
-fn is_server(location: &str) -> bool {
-    location.contains("://")
+    /// Returns the error for a file that can't be created.
+    pub fn no_target(path: &Path, purpose: Purpose, problem: TargetProblem) -> Self {
+        Self::refused(path, Refusal::Target { purpose, problem })
+    }
 }
 
 fn held(holder: Option<&str>) -> String {
@@ -229,46 +188,4 @@ pub enum Conflict {
     /// The request key was used for something else.
     #[error("request key {0} was used for another change")]
     KeyReused(RequestKey),
-}
-
-impl Conflict {
-    fn hint(&self) -> Cow<'static, str> {
-        match self {
-            Self::Exists(_) => "choose another id".into(),
-            Self::TitleTaken { holder, .. } => format!("choose another title, or rename session {holder} first").into(),
-            Self::AlreadySplit { continuation, .. } => format!("carry on in session {continuation}").into(),
-            Self::TopicTaken { .. } => "a session has one topic; choose another session".into(),
-            Self::KeyReused(_) => "use a new key for each change".into(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hints_fit_where_the_store_is() {
-        let errors = |location: &str| {
-            let (location, op) = (location.to_owned(), "read");
-            [
-                StoreError::Busy {
-                    location: location.clone(),
-                    op,
-                    waited: Duration::ZERO,
-                    holder: None,
-                    source: "x".into(),
-                },
-                StoreError::Corrupt { location: location.clone(), what: "x".into(), source: None },
-                StoreError::ReadOnly { location: location.clone(), op, reason: ReadOnlyReason::NotWritable },
-                StoreError::InDoubt { location: location.clone(), op, source: "x".into() },
-                StoreError::Backend { location, op, source: "x".into() },
-            ]
-        };
-        for error in errors("postgresql://ada@db/hermes") {
-            let hint = error.hint();
-            assert!(!hint.contains("file") && !hint.contains("sqlite") && !hint.contains("disk"), "{hint}");
-        }
-        assert!(errors("/home/ada/state.db").iter().all(|error| !error.hint().contains("server")));
-    }
 }

@@ -62,7 +62,9 @@ pub mod versions;
 
 pub use content::Content;
 pub use deletion::{DeleteExtent, Deleted};
-pub use error::{Cause, Conflict, ReadOnlyReason, StoreError};
+pub use error::{
+    Cause, Conflict, Location, Purpose, ReadOnlyReason, Refusal, ServerProblem, StoreError, TargetProblem,
+};
 pub use extra::{Extra, Scalar};
 pub use id::{MAX_ID_BYTES, MessageId, RequestKey, SessionId, checked_meta_key, checked_prefix};
 pub use insights::{Insights, InsightsRequest};

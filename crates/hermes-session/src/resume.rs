@@ -2,7 +2,6 @@
 
 use crate::title::{Title, split_number};
 use crate::{ConversationStore, ListRequest, Order, PageRequest, SessionFilter, SessionId, StoreError, Titled, View};
-use std::borrow::Cow;
 
 /// How many sessions an ambiguous prefix names at most.
 const MAX_CANDIDATES: u32 = 10;
@@ -54,20 +53,6 @@ pub enum FindError {
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl FindError {
-    /// What a person can do about it.
-    pub fn hint(&self) -> Cow<'static, str> {
-        match self {
-            Self::NotFound { .. } => "`hermes sessions list` shows what there is".into(),
-            Self::Ambiguous { candidates, .. } => {
-                let ids: Vec<&str> = candidates.iter().map(SessionId::as_str).collect();
-                format!("give more of the id: {}", ids.join(", ")).into()
-            }
-            Self::Store(error) => error.hint(),
-        }
-    }
 }
 
 /// Finds the session that a selector means, and where its work goes on.
@@ -226,7 +211,6 @@ mod tests {
         assert_eq!(only("2025", vec![id("2025a")]).unwrap(), Some(id("2025a")));
         let error = only("2025", vec![id("2025a"), id("2025b")]).unwrap_err();
         assert_eq!(error.to_string(), "more than one session id starts with \"2025\"");
-        assert_eq!(error.hint(), "give more of the id: 2025a, 2025b");
     }
 
     proptest! {

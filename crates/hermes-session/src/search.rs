@@ -180,7 +180,7 @@ pub struct Served {
     pub is_partial: bool,
     /// How many messages no index knew yet; they were looked through.
     pub unindexed: u64,
-    /// Whether the file is not adopted, so that the indexes that make this quick are missing: `hermes sessiondb adopt` adds them.
+    /// Whether the file is not adopted, so that the indexes that make this quick are missing.
     pub needs_adoption: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Circumstances, Failure};
 use crate::{connection, place, schema};
-use hermes_session::StoreError;
+use hermes_session::{Location, StoreError};
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub fn adoption(path: &Path) -> Result<Adoption, StoreError> {
     let path = &place::resolve(path)?;
     place::check(path, false)?;
     look(path).map_err(|failure| {
-        let location = path.display().to_string();
+        let location = Location::from(path);
         failure.into_store_error(Circumstances { op: "look at the file", waited: Duration::ZERO, location: &location })
     })
 }

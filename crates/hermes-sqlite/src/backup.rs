@@ -4,7 +4,7 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::place::beside;
 use crate::{copy, maintenance};
-use hermes_session::{BackupReport, StoreError};
+use hermes_session::{BackupReport, Location, Purpose, StoreError, TargetProblem};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +21,7 @@ pub(crate) fn run(database: &Database, path: &Path, target: &Path) -> Result<Bac
     let source = maintenance::open_again(database, path)?;
     if !copy::has_room(&source, &target)? {
         let source = format!("{} needs as much room as the store, and some more", target.display()).into();
-        return Err(StoreError::NoRoom { location: target.display().to_string(), op: OP, source }.into());
+        return Err(StoreError::NoRoom { location: Location::from(target), op: OP, source }.into());
     }
     let copied = copy::verified(&source, &target)?;
     Ok(BackupReport { path: target, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
@@ -29,43 +29,39 @@ pub(crate) fn run(database: &Database, path: &Path, target: &Path) -> Result<Bac
 
 /// Where the copy goes, with every link of its folder followed; refused if it can't go there.
 fn place(store: &Path, target: &Path) -> Result<PathBuf, StoreError> {
-    let refused =
-        |why: String, hint: &'static str| Err(StoreError::Refused { path: target.to_owned(), why, hint: hint.into() });
+    let refused = |problem: TargetProblem| Err(StoreError::no_target(target, Purpose::Backup, problem));
     let Some(name) = target.file_name().filter(|_| !target.as_os_str().as_encoded_bytes().ends_with(b"/")) else {
-        return refused("is a folder".into(), "give the name of a file in it");
+        return refused(TargetProblem::Folder);
     };
     let folder = match folder_of(target).canonicalize() {
         Ok(folder) if folder.is_dir() => folder,
-        Ok(_) => return refused("is in no folder".into(), "choose another place"),
+        Ok(_) => return refused(TargetProblem::NotInFolder),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return refused("is in a folder that does not exist".into(), "make the folder first, or choose another");
+            return refused(TargetProblem::FolderAbsent);
         }
-        Err(error) => return refused(format!("can't be made: {error}"), "choose another place"),
+        Err(error) => return refused(TargetProblem::NotMade { cause: error.to_string() }),
     };
     let whole = folder.join(name);
     if is_of_the_store(store, &whole) {
-        return refused("belongs to the store itself".into(), "choose another name, or another folder");
+        return refused(TargetProblem::OfStore);
     }
     if let Ok(found) = std::fs::symlink_metadata(&whole) {
         return if found.is_dir() {
-            refused("is a folder".into(), "give the name of a file in it")
+            refused(TargetProblem::Folder)
         } else if found.is_symlink() {
-            refused("is a link".into(), "choose another name, or remove it first")
+            refused(TargetProblem::Link)
         } else {
-            refused("is there already".into(), "choose another name, or remove it first")
+            refused(TargetProblem::Exists)
         };
     }
     // SQLite would take a log of this name for the copy's own, and play it back into it.
     for suffix in ["-wal", "-journal"] {
         if std::fs::symlink_metadata(beside(&whole, suffix)).is_ok() {
-            return refused(
-                format!("would be read with the {suffix} file of another database, which is beside it"),
-                "choose another name, or remove that file first",
-            );
+            return refused(TargetProblem::BesideOther { suffix: suffix.to_owned(), moves: Vec::new() });
         }
     }
     if let Err(error) = rustix::fs::access(&folder, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK) {
-        return refused(format!("can't be made: {error}"), "choose a folder that you may write to");
+        return refused(TargetProblem::NotMade { cause: error.to_string() });
     }
     Ok(whole)
 }

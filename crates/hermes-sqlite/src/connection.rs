@@ -6,7 +6,7 @@ use crate::notice::Notice;
 use crate::options::{Adopt, SqliteOptions};
 use crate::queue::Queue;
 use crate::{checkpoint, damage, place, schema};
-use hermes_session::{ReadOnlyReason, StoreError};
+use hermes_session::{Location, Purpose, ReadOnlyReason, Refusal, StoreError, TargetProblem};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use std::cell::Cell;
@@ -73,7 +73,7 @@ pub(crate) fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Opened
     }
     set_deadline(options.wait);
     let start = Instant::now();
-    let location = path.display().to_string();
+    let location = Location::from(path);
     let failed = |failure: Failure| {
         failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
     };
@@ -170,18 +170,12 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Database, Failure> {
             Err(error)
         }
     });
-    let refused = |why: &str, hint: &'static str| {
-        Failure::Store(StoreError::Refused { path: path.to_owned(), why: why.to_owned(), hint: hint.into() })
-    };
+    let refused = |refusal: Refusal| Failure::Store(StoreError::refused(path, refusal));
     let connection = opened.map_err(|error| match error.sqlite_error() {
-        _ if is_hot_journal(&error) => refused(
-            "has a rollback journal (-journal) of a writer that was killed; to read the file, SQLite would have to change it",
-            "start the agent once, or run a command that may write; either rolls the journal back",
-        ),
-        Some(code) if matches!(code.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly) => refused(
-            "has a log (-wal) that can't be read here",
-            "copy the file and its -wal to a folder that you can write",
-        ),
+        _ if is_hot_journal(&error) => refused(Refusal::HotJournal),
+        Some(code) if matches!(code.code, ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+            refused(Refusal::WalNotReadable)
+        }
         _ => error.into(),
     })?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -265,9 +259,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
 fn make_folder(path: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::DirBuilderExt as _;
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| StoreError::Refused {
-        path: folder.to_owned(),
-        why: format!("can't be made: {error}"),
-        hint: "choose another place with HERMES_HOME or --url, or make the folder yourself".into(),
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
+        let problem = TargetProblem::NotMade { cause: error.to_string() };
+        StoreError::no_target(folder, Purpose::StoreFolder, problem)
     })
 }

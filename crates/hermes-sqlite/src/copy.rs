@@ -2,7 +2,7 @@
 
 use crate::connection;
 use crate::error::Failure;
-use hermes_session::StoreError;
+use hermes_session::{Purpose, StoreError, TargetProblem};
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -45,19 +45,19 @@ pub fn plain(source: &Connection, target: &Path) -> Result<(), Failure> {
         }
         copy.close().map_err(|(_, error)| error)?;
         let synced = std::fs::File::open(part).and_then(|file| file.sync_all());
-        synced.map_err(|error| refused(part, &format!("can't be written: {error}"), "free some room"))
+        synced.map_err(|error| refused(part, TargetProblem::NotWritten { cause: error.to_string() }))
     })
 }
 
 /// Has `make` make a file and puts it into place, which must not be taken.
 fn placed<T>(target: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
     if std::fs::symlink_metadata(target).is_ok() {
-        return Err(refused(target, "is there already", "choose another name, or remove it first"));
+        return Err(refused(target, TargetProblem::Exists));
     }
     let part = crate::place::beside(target, &format!(".part-{}", std::process::id()));
     let outcome = make(&part).and_then(|made| {
         put_into_place(&part, target)
-            .map_err(|error| refused(target, &format!("can't be put into place: {error}"), "choose another place"))?;
+            .map_err(|error| refused(target, TargetProblem::NotPlaced { cause: error.to_string() }))?;
         sync_folder(target);
         Ok(made)
     });
@@ -107,7 +107,7 @@ fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
     let file = std::fs::File::open(part).and_then(|file| file.sync_all().map(|()| file));
     let bytes = file
         .and_then(|file| file.metadata())
-        .map_err(|error| refused(part, &format!("can't be written: {error}"), "free some room"))?
+        .map_err(|error| refused(part, TargetProblem::NotWritten { cause: error.to_string() }))?
         .len();
     Ok(Copied { sessions: expect.0, messages: expect.1, bytes })
 }
@@ -180,6 +180,6 @@ pub(crate) fn sync_folder(path: &Path) {
     }
 }
 
-fn refused(path: &Path, why: &str, hint: &'static str) -> Failure {
-    StoreError::Refused { path: path.to_owned(), why: why.to_owned(), hint: hint.into() }.into()
+fn refused(path: &Path, problem: TargetProblem) -> Failure {
+    StoreError::no_target(path, Purpose::Kept, problem).into()
 }

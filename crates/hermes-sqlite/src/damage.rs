@@ -7,7 +7,7 @@ use crate::database::Database;
 use crate::error::Failure;
 use crate::place::{self, beside};
 use crate::verify;
-use hermes_session::{Report, Severity, StoreError, Timestamp};
+use hermes_session::{Location, Purpose, Report, Severity, StoreError, TargetProblem, Timestamp};
 use rusqlite::config::DbConfig;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -38,11 +38,8 @@ pub fn note_damage(path: &Path, report: &Report, now: Timestamp) -> Result<Optio
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
     options.open(&marker).and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        StoreError::Refused {
-            path: marker.clone(),
-            why: format!("can't be written: {error}"),
-            hint: "the file is damaged all the same: write nothing to it before `hermes sessions repair`".into(),
-        }
+        let problem = TargetProblem::NotWritten { cause: error.to_string() };
+        StoreError::no_target(&marker, Purpose::DamageNote, problem)
     })?;
     Ok(Some(marker))
 }
@@ -57,11 +54,10 @@ pub fn clear_damage(path: &Path) -> Result<bool, StoreError> {
     match std::fs::remove_file(&marker) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(StoreError::Refused {
-            path: marker,
-            why: format!("can't be removed: {error}"),
-            hint: "remove it yourself: the file it warns of was found sound".into(),
-        }),
+        Err(error) => {
+            let problem = TargetProblem::NotRemoved { cause: error.to_string() };
+            Err(StoreError::no_target(&marker, Purpose::DamageNote, problem))
+        }
     }
 }
 
@@ -83,7 +79,7 @@ pub(crate) fn refuse_marked(path: &Path) -> Result<(), StoreError> {
         "`hermes sessions verify` noted that in {}; nothing is written to it, and it can still be read",
         marker(path).display()
     );
-    Err(StoreError::Corrupt { location: path.display().to_string(), what, source: None })
+    Err(StoreError::Corrupt { location: Location::from(path), what, source: None })
 }
 
 /// Returns the findings of a report that are about the file or the agent's tables.
@@ -124,9 +120,9 @@ impl Damage {
     }
 
     /// Returns the error for a write to a file that was found damaged.
-    pub(crate) fn refusal(&self, location: &str) -> Option<StoreError> {
+    pub(crate) fn refusal(&self, location: &Location) -> Option<StoreError> {
         let what = format!("{}; this process writes nothing more to it", self.found()?);
-        Some(StoreError::Corrupt { location: location.to_owned(), what, source: None })
+        Some(StoreError::Corrupt { location: location.clone(), what, source: None })
     }
 
     /// Takes in that a job failed. If SQLite reported damage and the agent's tables have some, nothing is written from here on.

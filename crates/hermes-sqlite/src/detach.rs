@@ -17,7 +17,7 @@ use crate::error::{Circumstances, Failure};
 use crate::indexes::Progress;
 use crate::presence::{self, Presence};
 use crate::{SqliteOptions, SqliteStore, connection, damage, indexes, optimize, place, queue, schema};
-use hermes_session::StoreError;
+use hermes_session::{Location, Refusal, StoreError};
 use relations::Relations;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -200,36 +200,18 @@ fn refuse(database: &Database, path: &Path) -> Result<(), Failure> {
     if let Some(what) = damage::in_agents_tables(database) {
         return Err(Failure::Damaged(what));
     }
-    let refused = |why: String, hint: &'static str| {
-        Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() }.into())
-    };
+    let refused = |refusal: Refusal| Err(StoreError::refused(path, refusal).into());
     if schema::is_erasing(database)? {
-        return refused(
-            "has something in it that is being erased".into(),
-            "run `hermes sessions erase --finish` first",
-        );
+        return refused(Refusal::BeingErased);
     }
     match holdings::waiting(database)? {
-        Some(what) => {
-            refused(format!("can't be detached yet: {what}"), "start hermes and let it finish, then try again")
-        }
+        Some(what) => refused(Refusal::NotSettled { what }),
         None => Ok(()),
     }
 }
 
 fn in_use(path: &Path) -> StoreError {
-    let holders = presence::holders(path);
-    let named: Vec<String> = holders.iter().map(u32::to_string).collect();
-    let who = match named.len() {
-        0 => "another process of hermes has it open".to_owned(),
-        1 => format!("process {} of hermes has it open", named[0]),
-        _ => format!("processes {} of hermes have it open", named.join(", ")),
-    };
-    StoreError::Refused {
-        path: path.to_owned(),
-        why: format!("is in use: {who}"),
-        hint: "end it and try again; agents that use the file without hermes may go on".into(),
-    }
+    StoreError::refused(path, Refusal::InUseByUs { holders: presence::holders(path) })
 }
 
 /// Removes the files beside a store that hold nothing. Only for whoever has it alone.
@@ -280,7 +262,7 @@ fn free_name(wanted: &Path) -> PathBuf {
 }
 
 fn at<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, StoreError> {
-    let (start, location) = (Instant::now(), path.display().to_string());
+    let (start, location) = (Instant::now(), Location::from(path));
     work().map_err(|failure| {
         failure.into_store_error(Circumstances { op: OP, waited: start.elapsed(), location: &location })
     })

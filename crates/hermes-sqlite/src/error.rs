@@ -1,6 +1,6 @@
 //! What SQLite says → what the domain says.
 
-use hermes_session::{Conflict, Invalid, StoreError, Unreadable};
+use hermes_session::{Conflict, Invalid, Location, StoreError, Unreadable};
 use rusqlite::ErrorCode;
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ pub(crate) struct Circumstances<'a> {
     /// How long ago it was asked for.
     pub(crate) waited: Duration,
     /// Where the store is.
-    pub(crate) location: &'a str,
+    pub(crate) location: &'a Location,
 }
 
 /// Returns whether SQLite found the file damaged, or no database at all.
@@ -121,7 +121,7 @@ impl Failure {
     /// The domain's error.
     pub(crate) fn into_store_error(self, circumstances: Circumstances<'_>) -> StoreError {
         let Circumstances { op, waited, location } = circumstances;
-        let location = location.to_owned();
+        let location = location.clone();
         match self {
             Self::Store(error) => error,
             Self::Late { holder } => {
@@ -144,7 +144,7 @@ impl Failure {
 /// The domain's error for one of SQLite's, which stays its source.
 fn store_error(circumstances: Circumstances<'_>, error: rusqlite::Error) -> StoreError {
     let Circumstances { op, waited, location } = circumstances;
-    let location = location.to_owned();
+    let location = location.clone();
     // The memory beside the log is a file too.
     let no_shared_memory =
         error.sqlite_error().is_some_and(|code| code.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);

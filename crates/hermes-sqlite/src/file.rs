@@ -16,7 +16,7 @@ pub use salvaged::{Salvaged, StoredRelation, bring_into_use};
 
 use crate::error::Circumstances;
 use crate::{SqliteStore, connection, private, row, schema};
-use hermes_session::StoreError;
+use hermes_session::{Location, StoreError};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ pub fn run<T>(
     connection::set_deadline(wait);
     let start = Instant::now();
     work().map_err(|failure| {
-        let location = path.display().to_string();
+        let location = Location::from(path);
         failure.into_store_error(Circumstances { op, waited: start.elapsed(), location: &location })
     })
 }

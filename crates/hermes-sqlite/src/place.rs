@@ -1,7 +1,7 @@
 //! Looks at the place of a file by its path alone, before SQLite does: no descriptor is ever opened on it.
 
 use crate::notice::Notice;
-use hermes_session::StoreError;
+use hermes_session::{Purpose, Refusal, StoreError, TargetProblem};
 use rustix::fs::Access;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,11 @@ pub fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
     path.canonicalize().map_err(|error| {
         let target =
             std::fs::read_link(path).map_or_else(|_| "elsewhere".to_owned(), |target| target.display().to_string());
-        let (why, hint) = match error.kind() {
-            std::io::ErrorKind::NotFound => (
-                format!("is a link to {target}, which does not exist"),
-                "make the file that the link leads to, or remove the link",
-            ),
-            _ => (format!("is a link to {target}, which leads to no file: {error}"), "mend the link, or remove it"),
+        let refusal = match error.kind() {
+            std::io::ErrorKind::NotFound => Refusal::LinkToNothing { target },
+            _ => Refusal::BrokenLink { target, cause: error.to_string() },
         };
-        StoreError::Refused { path: path.to_owned(), why, hint: hint.into() }
+        StoreError::refused(path, refusal)
     })
 }
 
@@ -33,30 +30,26 @@ pub fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
 /// # Errors
 /// `Refused`, with the reason.
 pub fn check(path: &Path, create: bool) -> Result<(), StoreError> {
-    let refused =
-        |why: String, hint: &'static str| Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() });
+    let refused = |refusal: Refusal| Err(StoreError::refused(path, refusal));
     let found = match std::fs::symlink_metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && create => return check_folder(path),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return refused("does not exist".into(), "check the path, or let an agent or `hermes demo` make a store");
+            return refused(Refusal::Absent);
         }
-        Err(error) => return refused(format!("can't be looked at: {error}"), "check the permissions of its folder"),
+        Err(error) => return refused(Refusal::NotExamined { cause: error.to_string() }),
     };
     if found.is_dir() {
-        return refused("is a folder".into(), "give the path of the file in it, such as state.db");
+        return refused(Refusal::Folder);
     }
     if !found.is_file() {
-        return refused("is not a regular file".into(), "give the path of a state.db");
+        return refused(Refusal::NotRegular);
     }
     if found.len() == 0 && beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
-        return refused(
-            "is empty, but its log (-wal) is not".into(),
-            "the file was lost while its log was not; restore both from a backup, or move the -wal away to start anew",
-        );
+        return refused(Refusal::Lost);
     }
     if rustix::fs::access(path, Access::READ_OK).is_err() {
-        return refused("may not be read by you".into(), "ask its owner, or run as its owner");
+        return refused(Refusal::NotReadable);
     }
     Ok(())
 }
@@ -66,20 +59,13 @@ pub fn check(path: &Path, create: bool) -> Result<(), StoreError> {
 /// # Errors
 /// `Refused`, with the reason.
 pub fn check_readable(path: &Path) -> Result<(), StoreError> {
-    let refused =
-        |why: String, hint: &'static str| Err(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() });
+    let refused = |refusal: Refusal| Err(StoreError::refused(path, refusal));
     match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            refused("does not exist".into(), "check the path")
-        }
-        Err(error) => refused(format!("can't be looked at: {error}"), "check the permissions of its folder"),
-        Ok(found) if found.is_dir() => {
-            refused("is a folder".into(), "give the path of the file in it, such as state.db")
-        }
-        Ok(found) if !found.is_file() => refused("is not a regular file".into(), "give the path of a state.db"),
-        Ok(_) if rustix::fs::access(path, Access::READ_OK).is_err() => {
-            refused("may not be read by you".into(), "ask its owner, or run as its owner")
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => refused(Refusal::Absent),
+        Err(error) => refused(Refusal::NotExamined { cause: error.to_string() }),
+        Ok(found) if found.is_dir() => refused(Refusal::Folder),
+        Ok(found) if !found.is_file() => refused(Refusal::NotRegular),
+        Ok(_) if rustix::fs::access(path, Access::READ_OK).is_err() => refused(Refusal::NotReadable),
         Ok(_) => Ok(()),
     }
 }
@@ -89,11 +75,10 @@ fn check_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent().filter(|folder| folder.is_dir()) else { return Ok(()) };
     match rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK) {
         Ok(()) => Ok(()),
-        Err(error) => Err(StoreError::Refused {
-            path: path.to_owned(),
-            why: format!("can't be made: {error}"),
-            hint: "choose another place with HERMES_HOME or --url".into(),
-        }),
+        Err(error) => {
+            let problem = TargetProblem::NotMade { cause: error.to_string() };
+            Err(StoreError::no_target(path, Purpose::Store, problem))
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! them out asks for the lock alone. Where the file can't be had (another owner, a file system without locks), nobody is kept out.
 
 use crate::place::beside;
-use hermes_session::StoreError;
+use hermes_session::{Location, StoreError};
 use rustix::fs::OFlags;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -44,7 +44,7 @@ impl Presence {
                 }
                 Err(TryLockError::WouldBlock) => {
                     return Err(StoreError::Busy {
-                        location: store.display().to_string(),
+                        location: Location::from(store),
                         op: "open the store",
                         waited: start.elapsed(),
                         holder: Some("hermes sessiondb detach".into()),

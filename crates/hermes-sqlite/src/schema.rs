@@ -20,7 +20,7 @@ use crate::error::Failure;
 use crate::indexes;
 use crate::notice::{CopyBefore, Notice};
 use crate::queue::Queue;
-use hermes_session::StoreError;
+use hermes_session::{Refusal, StoreError};
 use look::{State, look};
 use std::path::Path;
 use std::time::Instant;
@@ -162,11 +162,7 @@ fn look_to_read(database: &Database, path: &Path) -> Result<bool, Failure> {
     match look(database, path)? {
         State::Current => Ok(true),
         State::Adopted { .. } | State::Guest { .. } => Ok(false),
-        State::Empty => Err(Failure::Store(StoreError::Refused {
-            path: path.to_owned(),
-            why: "is empty".into(),
-            hint: "give the path of an agent's state.db".into(),
-        })),
+        State::Empty => Err(Failure::Store(StoreError::refused(path, Refusal::Empty))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Circumstances, Failure};
 use crate::{connection, damage, place, schema};
-use hermes_session::StoreError;
+use hermes_session::{Location, StoreError};
 use rusqlite::ErrorCode;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub fn shrink(path: &Path) -> Result<Shrunk, StoreError> {
     damage::refuse_marked(path)?;
     connection::set_deadline(WAIT);
     let start = Instant::now();
-    let location = path.display().to_string();
+    let location = Location::from(path);
     match attempt(path) {
         Err(failure) if failure.is_passing() => Ok(Shrunk::InUse),
         Err(Failure::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(Shrunk::NoRoom),

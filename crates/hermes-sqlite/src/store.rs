@@ -15,7 +15,7 @@ use crate::presence::Presence;
 use crate::worker::{OpenLater, Workers, Writing};
 use crate::writer::Settings;
 use crate::{SqliteOptions, connection, damage, deletion, optimize, place};
-use hermes_session::{ReadOnlyReason, SessionId, StoreError};
+use hermes_session::{Location, ReadOnlyReason, SessionId, StoreError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -75,7 +75,7 @@ fn open_later(path: &Path, options: &SqliteOptions, notices: &Notices, presence:
         match opened.writer {
             Some(writer) => Ok((writer, opened.queue)),
             None => {
-                let location = path.display().to_string();
+                let location = Location::from(&path);
                 Err(StoreError::ReadOnly { op: "write", location, reason: ReadOnlyReason::NotWritable })
             }
         }
@@ -128,7 +128,7 @@ impl SqliteStore {
             }
         };
         let workers = Workers::start(writing, opened.reader, path, settings).map_err(|error| {
-            let location = path.display().to_string();
+            let location = Location::from(path);
             StoreError::Backend { location, op: "start the store's threads", source: error.into() }
         })?;
         let has_copy = AtomicBool::new(false);

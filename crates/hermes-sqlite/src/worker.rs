@@ -10,7 +10,7 @@ use crate::indexes;
 use crate::queue::Queue;
 use crate::readers::{Need, ReadJob, Readers, finish};
 use crate::writer::{Order, Settings, WriteJob, Writer};
-use hermes_session::{ReadOnlyReason, StoreError};
+use hermes_session::{Location, ReadOnlyReason, StoreError};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -22,7 +22,7 @@ type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 struct Write<T, F> {
     op: &'static str,
-    location: Arc<str>,
+    location: Arc<Location>,
     asked: Instant,
     work: F,
     damage: Damage,
@@ -93,7 +93,7 @@ pub(crate) struct Workers {
     orders: Option<mpsc::Sender<Order>>,
     writer: Option<JoinHandle<()>>,
     readers: Readers,
-    location: Arc<str>,
+    location: Arc<Location>,
     /// Whether the file is open for writing.
     is_written: Arc<AtomicBool>,
     damage: Damage,
@@ -112,7 +112,7 @@ impl Workers {
         let is_written = Arc::new(AtomicBool::new(matches!(writing, Writing::Now(_))));
         let damage = Damage::default();
         let readers = Readers::new(path.to_owned(), reader, Arc::clone(&is_written), damage.clone(), settings.wait);
-        let location = path.display().to_string().into();
+        let location = Arc::new(Location::from(path));
         let (orders, received) = mpsc::channel();
         let writer = match writing {
             Writing::Never(reason) => {
@@ -159,7 +159,7 @@ impl Workers {
         work: impl FnMut(&Database) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
         if let Some(reason) = self.read_only {
-            return Err(StoreError::ReadOnly { op, location: self.location.to_string(), reason });
+            return Err(StoreError::ReadOnly { op, location: Location::clone(&self.location), reason });
         }
         if let Some(refusal) = self.damage.refusal(&self.location) {
             return Err(refusal);
@@ -237,7 +237,11 @@ impl Workers {
     }
 
     fn stopped(&self, op: &'static str) -> StoreError {
-        StoreError::Backend { location: self.location.to_string(), op, source: "the store's thread has stopped".into() }
+        StoreError::Backend {
+            location: Location::clone(&self.location),
+            op,
+            source: "the store's thread has stopped".into(),
+        }
     }
 
     fn send(&self, order: Order) {

@@ -13,6 +13,7 @@ use crate::indexes;
 use crate::log::{Durability, Sync};
 use crate::options::{IndexAtClose, Synchronous};
 use crate::queue::{Moment, Queue};
+use hermes_session::Location;
 use rusqlite::OptionalExtension as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -167,7 +168,7 @@ impl Writer {
     /// Commits as many jobs as fit the time of a group and returns the others, which are to be tried again.
     fn turn(&mut self, mut jobs: Jobs, orders: Option<&Receiver<Order>>) -> Jobs {
         if self.damage.found().is_some() {
-            let location = self.path.display().to_string();
+            let location = Location::from(&self.path);
             let refusals = jobs.into_iter().filter_map(|job| Some((job, self.damage.refusal(&location)?)));
             refusals.for_each(|(job, refusal)| job.refuse(Failure::Store(refusal)));
             damage::stop_checkpoints(&self.database);

@@ -1,7 +1,5 @@
 //! The form of answers: order of keys, what is null, what is left out.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
-
 use hermes_session::{Listing, SessionId, SessionSummary, Source, Timestamp, Usage};
 use hermes_wire::config::{Setting, Settings};
 use hermes_wire::erase::{Erased, ErasureProof};

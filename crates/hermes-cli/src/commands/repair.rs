@@ -105,7 +105,7 @@ fn failed(error: TransferError, stop: &Stop) -> CliError {
             "nothing was made; the same command begins anew",
         ),
         TransferError::Store(error @ StoreError::Refused { .. }) => {
-            let hint = error.hint().into_owned();
+            let hint = crate::hints::of_store(&error).into_owned();
             CliError::new(Kind::User, error, hint)
         }
         TransferError::Store(error) => error.into(),

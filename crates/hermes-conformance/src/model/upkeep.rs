@@ -2,7 +2,9 @@
 
 use super::{ModelStore, State};
 use hermes_session::export::Exporter;
-use hermes_session::{BackupReport, Check, Extent, Report, Session, SessionFilter, SessionId, StoreError};
+use hermes_session::{
+    BackupReport, Check, Extent, Purpose, Report, Session, SessionFilter, SessionId, StoreError, TargetProblem,
+};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -63,10 +65,9 @@ impl ModelStore {
             text.push_str(&chunk);
         }
         let (sessions, messages, bytes) = (exporter.sessions(), exporter.messages(), text.len() as u64);
-        put(target, &text).map_err(|error| StoreError::Refused {
-            path: target.to_owned(),
-            why: format!("can't be made: {error}"),
-            hint: "choose another name".into(),
+        put(target, &text).map_err(|error| {
+            let problem = TargetProblem::NotMade { cause: error.to_string() };
+            StoreError::no_target(target, Purpose::ServerBackup, problem)
         })?;
         Ok(BackupReport { path: target.to_owned(), sessions, messages, bytes })
     }

@@ -2,7 +2,7 @@
 
 use hermes_conformance::servers::{Mariadb, is_skipped};
 use hermes_mysql::{MysqlOptions, MysqlStore};
-use hermes_session::{NewMessage, NewSession, Request, Role, SessionId, Source, StoreError, Timestamp};
+use hermes_session::{NewMessage, NewSession, Refusal, Request, Role, SessionId, Source, StoreError, Timestamp};
 use std::time::Duration;
 
 /// A server of the test's own; nothing if it is not to be tested here.
@@ -46,11 +46,11 @@ pub(crate) fn said(text: &str) -> NewMessage {
     NewMessage::new(Role::User, text)
 }
 
-/// What opening is refused with: the error and its hint.
-pub(crate) async fn refusal(url: &str, options: &MysqlOptions) -> (String, String) {
+/// What opening is refused with: the error as text, and the reason.
+pub(crate) async fn refusal(url: &str, options: &MysqlOptions) -> (String, Refusal) {
     match MysqlStore::open(url, options).await {
         Ok(_) => panic!("{url} should be refused"),
-        Err(error @ StoreError::Refused { .. }) => (error.to_string(), error.hint().into_owned()),
+        Err(StoreError::Refused { location, refusal }) => (format!("{location} {refusal}"), refusal),
         Err(error) => panic!("{url} should be refused, not {error:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use hermes_conformance::servers::{Postgres, is_skipped};
 use hermes_postgres::{PostgresOptions, PostgresStore};
-use hermes_session::{NewMessage, NewSession, Request, Role, SessionId, Source, StoreError, Timestamp};
+use hermes_session::{NewMessage, NewSession, Refusal, Request, Role, SessionId, Source, StoreError, Timestamp};
 use std::time::Duration;
 
 /// A server of the test's own; nothing if it is not to be tested here.
@@ -36,11 +36,11 @@ pub(crate) fn said(text: &str) -> NewMessage {
     NewMessage::new(Role::User, text)
 }
 
-/// What opening is refused with: the error and its hint.
-pub(crate) async fn refusal(url: &str, options: &PostgresOptions) -> (String, String) {
+/// What opening is refused with: the error as text, and the reason.
+pub(crate) async fn refusal(url: &str, options: &PostgresOptions) -> (String, Refusal) {
     match PostgresStore::open(url, options).await {
         Ok(_) => panic!("{url} should be refused"),
-        Err(error @ StoreError::Refused { .. }) => (error.to_string(), error.hint().into_owned()),
+        Err(StoreError::Refused { location, refusal }) => (format!("{location} {refusal}"), refusal),
         Err(error) => panic!("{url} should be refused, not {error:?}"),
     }
 }

@@ -1,8 +1,8 @@
 //! Scans files byte by byte, past SQLite. This process must not have the store open.
 
 use super::Left;
-use hermes_session::StoreError;
 use hermes_session::needles::Needles;
+use hermes_session::{Location, StoreError};
 use hermes_sqlite::file::beside;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -41,7 +41,7 @@ pub(super) fn files(store: &Path, needles: &Needles) -> Result<Scanned, StoreErr
 }
 
 fn unread(path: &Path, error: io::Error) -> StoreError {
-    let location = path.display().to_string();
+    let location = Location::from(path);
     StoreError::Backend { location, op: "look through the store's bytes", source: error.into() }
 }
 

@@ -4,8 +4,8 @@ use crate::beside::{OTHERS, Others};
 use crate::damage::{Dice, WAYS, Way, damage};
 use crate::fixture::{KEPT, Sound, idle};
 use hermes_rescue::{Repaired, repair};
-use hermes_session::Maintenance as _;
 use hermes_session::transfer::TransferError;
+use hermes_session::{Maintenance as _, Refusal, StoreError, TargetProblem};
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -240,8 +240,9 @@ async fn a_log_that_lies_where_the_new_store_goes_is_told_and_read_once_it_is_mo
     let error = repair(&path, &target, &mut |_, _, _| ControlFlow::Continue(())).await.unwrap_err();
     let TransferError::Store(error) = error else { panic!("{error}") };
     assert!(error.to_string().contains("would be read with the -wal file of another database"), "{error}");
-    let advice = format!("`mv {} {}`", left.display(), along.display());
-    assert!(error.hint().contains(&advice), "{}", error.hint());
+    let StoreError::Refused { refusal: Refusal::Target { problem, .. }, .. } = error else { panic!("{error:?}") };
+    let moves = vec![(left.clone(), along.clone())];
+    assert_eq!(problem, TargetProblem::BesideOther { suffix: "-wal".into(), moves });
     assert!(before == contents(folder.path()));
 
     std::fs::rename(&left, &along).unwrap();

@@ -1,7 +1,7 @@
 //! A copy of one state of a store: an export that anything can import again.
 
 use hermes_session::export::Exporter;
-use hermes_session::{BackupReport, ConversationStore, SessionFilter, StoreError};
+use hermes_session::{BackupReport, ConversationStore, Purpose, SessionFilter, StoreError, TargetProblem};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -39,17 +39,15 @@ impl<'t> Backup<'t> {
             bytes += chunk.len() as u64;
             sum.add(chunk.as_bytes());
             self.part.file.write_all(chunk.as_bytes()).map_err(|error| match error.kind() {
-                std::io::ErrorKind::StorageFull => StoreError::NoRoom {
-                    location: target.display().to_string(),
-                    op: "copy the store",
-                    source: error.into(),
-                },
+                std::io::ErrorKind::StorageFull => {
+                    StoreError::NoRoom { location: target.into(), op: "copy the store", source: error.into() }
+                }
                 _ => refused(error),
             })?;
         }
         if self.part.read_again().map_err(refused)? != sum {
             let what = format!("{} does not hold what was written to it", target.display());
-            return Err(StoreError::Corrupt { location: target.display().to_string(), what, source: None });
+            return Err(StoreError::Corrupt { location: target.into(), what, source: None });
         }
         self.part.finish(target).map_err(refused)?;
         Ok(BackupReport {
@@ -62,14 +60,11 @@ impl<'t> Backup<'t> {
 }
 
 fn refused(target: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::Refused {
-        path: target.to_owned(),
-        why: match error.kind() {
-            std::io::ErrorKind::AlreadyExists => "is there already".to_owned(),
-            _ => format!("can't be made: {error}"),
-        },
-        hint: "choose another name".into(),
-    }
+    let problem = match error.kind() {
+        std::io::ErrorKind::AlreadyExists => TargetProblem::Exists,
+        _ => TargetProblem::NotMade { cause: error.to_string() },
+    };
+    StoreError::no_target(target, Purpose::ServerBackup, problem)
 }
 
 /// A file that has not got its name yet. It goes if it never does.

@@ -126,7 +126,7 @@ macro_rules! server_failure {
                 }
 
                 fn into_store_error(self, op: &'static str, waited: Duration, location: &str) -> StoreError {
-                    let location = location.to_owned();
+                    let location = hermes_session::Location::Server(location.to_owned());
                     match self {
                         Self::Store(error) => error,
                         Self::Damaged(what) => StoreError::Corrupt { location, what, source: None },

@@ -10,7 +10,7 @@ use crate::trash::{self, Kept};
 use crate::{copy, messages, place, row};
 use hermes_session::export::{SESSION_LINE_END, marked_line_head, marks_line, message_object, with_trash};
 use hermes_session::import::InTrash;
-use hermes_session::{Marks, MessageId, MessageRequest, SessionId, StoreError};
+use hermes_session::{Marks, MessageId, MessageRequest, Purpose, SessionId, StoreError, TargetProblem};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -24,11 +24,8 @@ const PAGE: u32 = 100;
 pub(super) fn write(database: &Database, target: &Path, told: &mut dyn FnMut(u64)) -> Result<(), Failure> {
     let part = place::beside(target, &format!(".part-{}", std::process::id()));
     let failed = |error: std::io::Error| {
-        Failure::Store(StoreError::Refused {
-            path: target.to_owned(),
-            why: format!("can't be written: {error}"),
-            hint: "free some room, or pass --discard to do without the file; the store is unchanged".into(),
-        })
+        let problem = TargetProblem::NotWritten { cause: error.to_string() };
+        Failure::Store(StoreError::no_target(target, Purpose::Detached, problem))
     };
     place::remove(&part);
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part).map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use super::{NEWEST, REVISION, VERSION};
 use crate::error::Failure;
-use hermes_session::StoreError;
+use hermes_session::{Refusal, StoreError};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::path::Path;
@@ -32,18 +32,13 @@ const ESSENTIAL: [(&str, &str); 7] = [
 ];
 
 pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failure> {
-    let refused = |why: String, hint: &'static str| {
-        Failure::Store(StoreError::Refused { path: path.to_owned(), why, hint: hint.into() })
-    };
+    let refused = |refusal: Refusal| Failure::Store(StoreError::refused(path, refusal));
     let revision: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if revision == REVISION && is_complete(connection)? {
         return Ok(State::Current);
     }
     if revision > REVISION {
-        return Err(refused(
-            format!("was written by a newer hermes (revision {revision})"),
-            "install the newest hermes",
-        ));
+        return Err(refused(Refusal::NewerRevision { revision }));
     }
     let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if objects == 0 && revision == 0 {
@@ -51,14 +46,11 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
     }
     for (table, column) in ESSENTIAL {
         if !connection.prepare_cached("SELECT 1 FROM pragma_table_info(?) WHERE name = ?")?.exists([table, column])? {
-            return Err(refused("is a database of another program".into(), "give the path of an agent's state.db"));
+            return Err(refused(Refusal::OtherProgram));
         }
     }
     if revision != 0 && revision != REVISION {
-        return Err(refused(
-            format!("has the user_version {revision} of another program"),
-            "give the path of an agent's state.db",
-        ));
+        return Err(refused(Refusal::OtherUserVersion { version: revision }));
     }
     let known = match version(connection) {
         Ok(Some(version)) => version,
@@ -67,10 +59,7 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
     match known {
         1..=VERSION => Ok(State::Adopted { version: known }),
         12..=NEWEST => Ok(State::Guest { version: known }),
-        _ => Err(refused(
-            format!("has schema {known}; this hermes knows up to {NEWEST}"),
-            "install the newest hermes; this one leaves the file alone",
-        )),
+        _ => Err(refused(Refusal::NewerSchema { found: known, newest: NEWEST })),
     }
 }
 

@@ -87,7 +87,9 @@ async fn what_belongs_to_the_store_is_refused() {
             ["state.db", "state.db-wal", "state.db-shm", "state.db-journal", "state.db.queue", "state.db.backup-v6"]
         {
             match store.backup(&folder.join(name)).await {
-                Err(StoreError::Refused { why, .. }) => assert_eq!(why, "belongs to the store itself", "{name}"),
+                Err(StoreError::Refused { refusal, .. }) => {
+                    assert_eq!(refusal.to_string(), "belongs to the store itself", "{name}")
+                }
                 other => panic!("{name}: {other:?}"),
             }
         }
@@ -128,7 +130,7 @@ async fn of_many_backups_to_one_name_one_is_made() {
     for task in tasks {
         match task.await.unwrap() {
             Ok(_) => made += 1,
-            Err(StoreError::Refused { why, .. }) => assert_eq!(why, "is there already"),
+            Err(StoreError::Refused { refusal, .. }) => assert_eq!(refusal.to_string(), "is there already"),
             Err(other) => panic!("{other:?}"),
         }
     }

@@ -138,7 +138,6 @@ async fn a_damaged_file(release: &Release) {
     store.messages(&id("first"), &MessageRequest::first(10)).await.unwrap_err();
     let error = store.set_meta("x", Some("y")).await.unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
-    assert!(error.hint().contains("hermes sessions repair"), "{}", error.hint());
     drop(store);
     before.check("a write after damage was met");
 
