@@ -141,7 +141,11 @@ impl Writer {
             if !self.chore(self.settings.wait, Work::Pressing) {
                 return;
             }
-            left = backlog(self);
+            let before = std::mem::replace(&mut left, backlog(self));
+            // Other processes append as fast as this one indexes: they index too, and this process is to end.
+            if left >= before {
+                return;
+            }
         }
     }
 

@@ -72,10 +72,16 @@ fn a_signal_leaves_the_rest_of_the_indexing() {
     let mut served = Served::start(&home, &[]);
     served.line();
     served.call(r#"{"m": "append_message", "a": ["new", "user", "pebble"]}"#);
+    // The background indexes meanwhile; it stops as long as another program holds the write lock.
+    let foreign = home.foreign();
+    foreign.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let pending = || foreign.query_row("SELECT count(*) FROM hx_pending", [], |row| row.get::<_, i64>(0)).unwrap();
+    let before = pending();
+    assert!(before > 0);
     served.terminate();
     assert_eq!(served.end().1, Some(0));
-    let number = |sql: &str| home.foreign().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert!(number("SELECT count(*) FROM hx_pending") > 0);
+    assert_eq!(pending(), before);
+    foreign.execute_batch("ROLLBACK").unwrap();
     let seen = home.see(&["sessions", "pin", "new"]);
     assert!(seen.ends_with("--- exit 0"), "{seen}");
     check_indexed(&home, MESSAGES + 1);
