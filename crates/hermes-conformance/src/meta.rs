@@ -40,13 +40,16 @@ pub async fn of_two_that_expect_the_same_one_wins(setup: Setup) -> CaseResult {
     assert!(store.swap_meta("key", Some("1"), Some("")).await?);
     assert!(store.swap_meta("key", Some(""), None).await?);
     assert_eq!(store.meta("key").await?, None);
-    for round in 0..5 {
-        let expected = store.meta("key").await?;
+    let stores = [setup.store().await, setup.store().await, setup.store().await, setup.store().await];
+    // A key that has a value, and keys that have none: there nothing can be locked.
+    for round in 0..25 {
+        let key = if round < 5 { "key".to_owned() } else { format!("key {round}") };
+        let expected = store.meta(&key).await?;
         let mut all = Vec::new();
-        for number in 0..4 {
-            let (store, expected) = (setup.store().await, expected.clone());
+        for (number, store) in stores.iter().enumerate() {
+            let (store, key, expected) = (store.clone(), key.clone(), expected.clone());
             let value = format!("{round} {number}");
-            all.push(tokio::spawn(async move { store.swap_meta("key", expected.as_deref(), Some(&value)).await }));
+            all.push(tokio::spawn(async move { store.swap_meta(&key, expected.as_deref(), Some(&value)).await }));
         }
         let mut winners = 0;
         for one in all {

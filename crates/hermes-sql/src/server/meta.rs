@@ -54,8 +54,8 @@ pub async fn swap<T: Sql>(
         return Ok(false);
     }
     if let (None, Some(value)) = (expected, value) {
-        // One that holds nothing is none.
-        transaction.run("DELETE FROM state_meta WHERE \"key\" = $1", values![key]).await?;
+        // A row without a value counts as missing. A value that another caller committed since the read stays, and the insert fails on it.
+        transaction.run("DELETE FROM state_meta WHERE \"key\" = $1 AND value IS NULL", values![key]).await?;
         let sql = "INSERT INTO state_meta (\"key\", value) VALUES ($1, $2)";
         transaction.run(sql, values![key, stored::without_nul(value)]).await?;
     } else {
