@@ -15,7 +15,7 @@ pub enum Emptying {
     These(Vec<Trashed>),
     /// What could come back up to a time that is not after this one.
     Over(Timestamp),
-    /// What [`ConversationStore::trashed`] names by this session.
+    /// What [`ConversationStore::trashed`](crate::ConversationStore::trashed) names by this session.
     One(SessionId),
 }
 

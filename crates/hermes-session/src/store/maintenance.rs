@@ -101,7 +101,7 @@ pub trait Maintenance: ConversationStore {
     /// are free, rise along the session, and are no larger than [`MAX_KEPT_ID`](crate::import::MAX_KEPT_ID); in an empty store all are.
     ///
     /// A session is seen by nobody before its last piece is taken, and by all afterwards. Its first piece takes the place of what an import
-    /// left that did not end. Its title gives way if another session has it ([`Title::next`]); a parent that is not there is left out, and
+    /// left that did not end. Its title gives way if another session has it ([`Title::next`](crate::Title::next)); a parent that is not there is left out, and
     /// the session is a root then. The first pieces of the list are taken, at least a part of one and as many as a short step allows; the
     /// answer tells what became of each of these. [`import::import`](crate::import::import) goes through a whole export.
     //  Cases: pieces::a_large_session_comes_as_a_whole, pieces::half_an_import_is_in_nobodys_way, pieces::made_while_it_comes,
@@ -109,7 +109,7 @@ pub trait Maintenance: ConversationStore {
     //         pieces::two_continuations_may_come, import::*
     async fn import(&self, pieces: &[ImportPiece]) -> Result<Vec<Imported>, StoreError>;
 
-    /// Returns those of these columns that this store can't keep in [`Session::extra`] and [`Message::extra`]. An import leaves them out.
+    /// Returns those of these columns that this store can't keep in [`Session::extra`](crate::Session::extra) and [`Message::extra`](crate::Message::extra). An import leaves them out.
     //  Cases: states::further_columns_come_back
     async fn lacking(&self, columns: &[(Table, String)]) -> Result<Vec<(Table, String)>, StoreError>;
 
