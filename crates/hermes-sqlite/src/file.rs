@@ -5,17 +5,20 @@
 
 mod salvaged;
 
-pub use crate::connection::{open_alone, open_beside, open_new};
-pub use crate::copy::{Copied, has_room, place_new, plain as copy_plain, verified as copy_verified};
+pub use crate::calls::hidden::abandon_restore;
 pub use crate::error::Failure;
-pub use crate::foreign::tables as foreign_tables;
-pub use crate::hidden::abandon_restore;
-pub use crate::place::{beside, check, check_readable, resolve};
-pub use crate::schema::{AgentLayout, AgentTable, ERASING, agent_tables};
+pub use crate::open::connection::{open_alone, open_beside, open_new};
+pub use crate::open::copy::{Copied, has_room, place_new, plain as copy_plain, verified as copy_verified};
+pub use crate::open::foreign::tables as foreign_tables;
+pub use crate::open::place::{beside, check, check_readable, resolve};
+pub use crate::open::schema::{AgentLayout, AgentTable, ERASING, agent_tables};
 pub use salvaged::{Salvaged, StoredRelation, bring_into_use};
 
+use crate::SqliteStore;
+use crate::calls::row;
 use crate::error::Circumstances;
-use crate::{SqliteStore, connection, private, row, schema};
+use crate::index::vocabulary;
+use crate::open::{connection, schema};
 use hermes_session::{Location, StoreError};
 use rusqlite::{Connection, Row};
 use std::path::Path;
@@ -45,7 +48,7 @@ pub fn run<T>(
 /// # Errors
 /// `Refused` if the file is not an agent's or could only be read by changing it.
 pub fn open_read_only(path: &Path) -> Result<Connection, Failure> {
-    connection::open_read_only(path).map(crate::database::Database::into_connection)
+    connection::open_read_only(path).map(crate::write::database::Database::into_connection)
 }
 
 /// Runs a read on a connection of an open store, in one transaction.
@@ -94,5 +97,5 @@ pub fn is_newer(connection: &Connection) -> Result<bool, Failure> {
 /// If the row has fewer columns.
 pub fn message_text(row: &Row<'_>) -> Result<String, Failure> {
     let [content, tool_name, tool_calls] = [row::text(row, 0)?, row::text(row, 1)?, row::text(row, 2)?];
-    Ok(private::decoded(content.as_deref(), tool_name.as_deref(), tool_calls.as_deref()).into_owned())
+    Ok(vocabulary::decoded(content.as_deref(), tool_name.as_deref(), tool_calls.as_deref()).into_owned())
 }

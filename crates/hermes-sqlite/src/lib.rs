@@ -5,71 +5,22 @@
 
 #![warn(missing_docs)]
 
-mod adoption;
-mod backup;
-mod budget;
-mod checkpoint;
-mod chores;
-mod connection;
-mod copy;
-mod damage;
-mod database;
-mod deletion;
-mod detach;
+mod calls;
+mod care;
 mod error;
-mod extra;
-mod facts;
 pub mod file;
-mod filesystem;
-mod foreign;
-mod fresh;
-mod handoffs;
-mod hidden;
-mod import;
-mod indexes;
-mod insights;
-mod lineage;
-mod listing;
-mod log;
-mod maintenance;
-mod marks;
-mod mend;
-mod messages;
-mod meta;
-mod notice;
-mod optimize;
-mod options;
-mod place;
-mod presence;
-mod private;
-mod queue;
-mod readers;
-mod recount;
-mod requests;
-mod row;
-mod schema;
+mod index;
+mod open;
 mod search;
-mod sessions;
-mod shape;
-mod shrink;
-mod statistics;
-mod store;
-mod titles;
-mod topics;
-mod trash;
-mod usage;
-mod vacuum;
-mod verify;
-mod worker;
-mod writer;
+mod write;
 
-pub use adoption::{Adoption, adoption};
-pub use damage::{clear_damage, note_damage};
-pub use detach::{DetachPhase, Detached, Detaching, Holdings, detach, holdings};
-pub use facts::{FileFacts, facts};
-pub use options::{Adopt, IndexAtClose, SqliteOptions, Synchronous};
-pub use shrink::{Shrunk, shrink};
-pub use store::SqliteStore;
+pub use calls::store::SqliteStore;
+pub use care::detach::{DetachPhase, Detached, Detaching, Holdings, detach, holdings};
+pub use care::shrink::{Shrunk, shrink};
+pub use open::adoption::{Adoption, adoption};
+pub use open::damage::{clear_damage, note_damage};
+pub use open::facts::{FileFacts, facts};
+pub use open::options::{Adopt, IndexAtClose, SqliteOptions, Synchronous};
 
 /// The version of SQLite that is built in.
 pub fn sqlite_version() -> &'static str {

@@ -15,10 +15,10 @@ mod relaxed;
 mod rows;
 mod score;
 
-use crate::database::Database;
 use crate::error::Failure;
-use crate::indexes;
-use crate::private::Lengths;
+use crate::index::indexes;
+use crate::index::vocabulary::Lengths;
+use crate::write::database::Database;
 use coverage::Coverage;
 use hermes_session::MessageId;
 use hermes_session::script::is_paired;

@@ -1,8 +1,10 @@
 //! Makes a store of a file that holds salvaged rows of the agent's tables.
 
-use crate::database::Database;
+use crate::calls::{marks, recount};
+use crate::care::refresh;
 use crate::error::Failure;
-use crate::{marks, mend, recount, schema};
+use crate::open::schema;
+use crate::write::database::Database;
 use hermes_session::{Marks, SessionId};
 use rusqlite::{Connection, params};
 use std::path::Path;
@@ -52,7 +54,7 @@ pub fn bring_into_use(connection: Connection, path: &Path, salvaged: &Salvaged) 
             tracing::debug!(error = crate::error::code(&error), "index of the damaged file not created");
         }
     }
-    mend::places(&database)?;
+    refresh::places(&database)?;
     marks::import(&database, &salvaged.pins_and_tags)?;
     recount_all(&database)?;
     database.execute_batch("COMMIT")?;

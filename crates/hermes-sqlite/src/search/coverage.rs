@@ -1,8 +1,8 @@
 //! What the indexes know of the messages, and what has to be looked through.
 
-use crate::database::Database;
 use crate::error::Failure;
-use crate::{indexes, private};
+use crate::index::{indexes, vocabulary};
+use crate::write::database::Database;
 
 /// Which messages the indexes know.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Coverage {
         unknown.sort_unstable();
         unknown.dedup();
         let behind = unknown.len() as u64;
-        unknown.extend(private::unlisted(database, None, usize::MAX)?);
+        unknown.extend(vocabulary::unlisted(database, None, usize::MAX)?);
         unknown.sort_unstable();
         unknown.dedup();
         Ok(Self::But { unknown, behind })

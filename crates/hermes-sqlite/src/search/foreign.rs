@@ -4,8 +4,8 @@
 //! JSON, or with an accent that its tokenizer keeps. It gives a first answer; a scan finds the rest.
 
 use super::leaf;
-use crate::database::Database;
-use crate::indexes::{Index, Kind};
+use crate::index::indexes::{Index, Kind};
+use crate::write::database::Database;
 use hermes_session::script::is_paired;
 use hermes_session::search::fold::fold;
 use hermes_session::search::query::{Node, Query, Term};

@@ -1,10 +1,10 @@
 //! The page of an answer.
 
 use super::rows::{Rows, Said};
-use crate::database::Database;
+use crate::calls::row::text;
 use crate::error::Failure;
-use crate::private;
-use crate::row::text;
+use crate::index::vocabulary;
+use crate::write::database::Database;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::{Hit, Neighbour, SearchCursor, SearchRequest, snippet};
 use hermes_session::{MessageId, Role};
@@ -149,5 +149,5 @@ fn beginning(row: &rusqlite::Row<'_>) -> Result<String, rusqlite::Error> {
         }
     }
     let (content, calls) = (text(row, 1)?, text(row, 2)?);
-    Ok(snippet::head(&private::decoded(content.as_deref(), None, calls.as_deref()), snippet::NEIGHBOUR))
+    Ok(snippet::head(&vocabulary::decoded(content.as_deref(), None, calls.as_deref()), snippet::NEIGHBOUR))
 }

@@ -5,9 +5,9 @@
 //! that it may be too much, and never too little.
 
 use super::ids::Ids;
-use crate::database::Database;
 use crate::error::Failure;
-use crate::private::{self, Pairs};
+use crate::index::vocabulary::{self, Pairs};
+use crate::write::database::Database;
 use hermes_session::script::is_paired;
 use hermes_session::search::fold::fold;
 use hermes_session::search::matching::Tier;
@@ -72,10 +72,10 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Ar
         [word] => {
             let mut more = around.of(database, word)?;
             if !ends_inside {
-                let fts = alternatives(private::terms_of(database, word)?.iter().map(|term| quoted(term)));
+                let fts = alternatives(vocabulary::terms_of(database, word)?.iter().map(|term| quoted(term)));
                 return Ok(Leaf::Words { fts, more });
             }
-            let aside = private::terms_aside(database, word, MAX_ASIDE)?;
+            let aside = vocabulary::terms_aside(database, word, MAX_ASIDE)?;
             if aside.is_cut {
                 return Ok(Leaf::Unknown);
             }
@@ -167,7 +167,7 @@ impl Around {
 /// A piece of one word, or its end.
 fn piece(database: &Database, piece: &str, ends_inside: bool, around: &mut Around) -> Result<Leaf, Failure> {
     let admits = |word: &str| ends_inside || word.ends_with(piece);
-    let found = private::terms_containing(database, piece, MAX_TERMS, admits)?;
+    let found = vocabulary::terms_containing(database, piece, MAX_TERMS, admits)?;
     if found.is_cut {
         return Ok(Leaf::Unknown);
     }
@@ -209,21 +209,21 @@ fn phrase(
     let mut spellings: Vec<Vec<String>> = Vec::with_capacity(words.len());
     for (place, word) in words.iter().enumerate() {
         if begins_inside && place == 0 {
-            let found = private::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
+            let found = vocabulary::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
             first = usize::from(found.is_cut);
             // If no word ends with it, it is nowhere but within runs of paired characters, which are looked for apart.
             let is_nowhere = found.terms.is_empty();
             spellings.push(if is_nowhere { vec![(*word).to_owned()] } else { found.terms });
         } else {
-            spellings.push(private::terms_of(database, word)?);
+            spellings.push(vocabulary::terms_of(database, word)?);
         }
     }
     if ends_inside && let (Some(word), Some(tokens)) = (words.last(), spellings.last_mut()) {
         let is_vague = word.chars().count() <= VAGUE && first + 1 < end;
         let longer = if is_vague {
-            private::terms_with_prefix(database, word, MAX_SPELLINGS, |_| true)?
+            vocabulary::terms_with_prefix(database, word, MAX_SPELLINGS, |_| true)?
         } else {
-            private::terms_aside(database, word, MAX_SPELLINGS)?
+            vocabulary::terms_aside(database, word, MAX_SPELLINGS)?
         };
         if longer.is_cut {
             end -= 1;

@@ -2,8 +2,8 @@
 
 use super::ids::Ids;
 use super::leaf::{self, Around, Leaf};
-use crate::database::Database;
 use crate::error::Failure;
+use crate::write::database::Database;
 use hermes_session::search::matching::Tier;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::rank;

@@ -5,7 +5,7 @@ use super::hits::Page;
 use super::ids::Ids;
 use super::leaf::{candidates, matching, quoted};
 use crate::error::Failure;
-use crate::private::{self, Pairs};
+use crate::index::vocabulary::{self, Pairs};
 use hermes_session::MessageId;
 use hermes_session::search::matching::{Matcher, Tier};
 use hermes_session::search::rank::{self, Found};
@@ -136,7 +136,7 @@ fn having(search: &mut Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     }
     let (mut terms, mut ids) = (vec![word.word.clone()], Vec::new());
     for beginning in word.beginnings() {
-        terms.extend(private::terms_with_prefix(database, beginning, MAX_FORMS, |form| word.takes(form))?.terms);
+        terms.extend(vocabulary::terms_with_prefix(database, beginning, MAX_FORMS, |form| word.takes(form))?.terms);
         // Within a run of paired characters it is no token of its own.
         ids.extend(search.around.of(database, beginning)?);
     }

@@ -1,11 +1,13 @@
 //! Messages and sessions as a search reads them.
 
 use super::score;
-use crate::database::Database;
+use crate::calls::hidden::seen;
+use crate::calls::marks;
+use crate::calls::row::{text, time};
+use crate::care::refresh;
 use crate::error::Failure;
-use crate::hidden::seen;
-use crate::row::{text, time};
-use crate::{marks, mend, private};
+use crate::index::vocabulary;
+use crate::write::database::Database;
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::{Role, SessionId, Source, Timestamp};
 use hermes_sql::scope;
@@ -45,16 +47,16 @@ impl Said<'_> {
     pub(super) fn length(&self) -> Result<u32, Failure> {
         let columns = self.columns()?;
         let tokens = columns.iter().flatten().map(|text| score::tokens(text));
-        Ok(tokens.fold(0, u32::saturating_add).min(private::MAX_LENGTH))
+        Ok(tokens.fold(0, u32::saturating_add).min(vocabulary::MAX_LENGTH))
     }
 
     /// What was said, as a person wrote it.
     pub(super) fn text(&self) -> Result<Cow<'_, str>, Failure> {
         let [content, tool, calls] = self.columns()?;
         if let (Some(Cow::Borrowed(content)), None, None) = (&content, &tool, &calls) {
-            return Ok(private::decoded(Some(content), None, None));
+            return Ok(vocabulary::decoded(Some(content), None, None));
         }
-        Ok(Cow::Owned(private::decoded(content.as_deref(), tool.as_deref(), calls.as_deref()).into_owned()))
+        Ok(Cow::Owned(vocabulary::decoded(content.as_deref(), tool.as_deref(), calls.as_deref()).into_owned()))
     }
 
     /// The tool, in a tool's result.
@@ -278,7 +280,7 @@ impl<'d> Rows<'d> {
         let tip = match tip {
             None => session.clone(),
             Some((tip, dirty, _)) if dirty & 2 == 0 => SessionId::from_stored(tip),
-            Some((_, _, root)) => mend::tip(self.database, &SessionId::from_stored(root))?,
+            Some((_, _, root)) => refresh::tip(self.database, &SessionId::from_stored(root))?,
         };
         let mut title = self.card(tip.as_str())?.and_then(|card| card.title.clone());
         if title.is_none() {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::SqliteOptions;
-use crate::connection::open_writer;
+use crate::open::connection::open_writer;
 use hermes_session::search::Query;
 
 /// A file with two messages that are indexed and two that are not; the names of both.

@@ -1,0 +1,23 @@
+//! The calls of the contract, one file per concern, with the names that the servers use too.
+
+pub(crate) mod deletion;
+pub(crate) mod extra;
+pub(crate) mod handoffs;
+pub(crate) mod hidden;
+pub(crate) mod import;
+pub(crate) mod insights;
+pub(crate) mod lineage;
+pub(crate) mod listing;
+pub(crate) mod maintenance;
+pub(crate) mod marks;
+pub(crate) mod messages;
+pub(crate) mod meta;
+pub(crate) mod recount;
+pub(crate) mod row;
+pub(crate) mod sessions;
+pub(crate) mod statistics;
+pub(crate) mod store;
+pub(crate) mod titles;
+pub(crate) mod topics;
+pub(crate) mod trash;
+pub(crate) mod usage;

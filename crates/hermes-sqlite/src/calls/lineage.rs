@@ -1,0 +1,114 @@
+//! Lineages: reading them, carrying a session on, branching from it.
+
+use crate::calls::hidden::seen;
+use crate::calls::row::{existing, require, session, time};
+use crate::calls::{messages, sessions, titles};
+use crate::error::Failure;
+use crate::write::database::Database;
+use crate::write::requests::once;
+use hermes_session::lineage::child_of;
+use hermes_session::{
+    Conflict, EndReason, Lineage, Link, NewChild, NewMessage, Relation, Request, Session, SessionId, Timestamp, Title,
+    change,
+};
+use hermes_sql::statements;
+use rusqlite::params;
+
+pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Lineage, Failure> {
+    require(database, id)?;
+    // UNION, not UNION ALL: a cycle that a foreign writer left ends here.
+    let mut statement = database.prepare_cached(concat!(
+        "WITH RECURSIVE family(id) AS (
+             SELECT ?1
+             UNION SELECT s.parent_session_id FROM family f JOIN sessions s ON s.id = f.id WHERE s.parent_session_id IS NOT NULL
+             UNION SELECT s.id FROM family f JOIN sessions s ON s.parent_session_id = f.id
+         )
+         SELECT s.id, s.parent_session_id, h.relation, s.started_at
+         FROM family f JOIN sessions s ON s.id = f.id LEFT JOIN hx_session h ON h.session_id = s.id WHERE ",
+        seen!()
+    ))?;
+    let mut rows = statement.query(params![id.as_str()])?;
+    let mut links = Vec::new();
+    while let Some(row) = rows.next()? {
+        links.extend(link(row)?);
+    }
+    Ok(Lineage::new(links))
+}
+
+/// The place of a session: its id, its parent, its relation and its start.
+pub(crate) fn link(row: &rusqlite::Row<'_>) -> Result<Option<Link>, rusqlite::Error> {
+    let parent = row.get::<_, Option<String>>(1)?.map(SessionId::from_stored);
+    let stamped = row.get::<_, Option<String>>(2)?.and_then(|text| Relation::from_stored(&text));
+    let unstamped = if parent.is_some() { Relation::Delegate } else { Relation::Root };
+    // A session without a readable start comes first among its siblings.
+    let started_at = time(row, 3)?.or_else(|| Timestamp::from_seconds(f64::MIN).ok());
+    let id = SessionId::from_stored(row.get::<_, String>(0)?);
+    Ok(started_at.map(|started_at| Link { id, parent, relation: stamped.unwrap_or(unstamped), started_at }))
+}
+
+pub(crate) fn split(
+    database: &Database,
+    parent_id: &SessionId,
+    child: &NewChild,
+    transcript: &[NewMessage],
+    request: &Request,
+) -> Result<Option<Title>, Failure> {
+    once(database, request, &child.id, &change::split(parent_id, child, transcript), || {
+        let parent = existing(database, parent_id)?;
+        if session(database, &child.id)?.is_some() {
+            return Err(Conflict::Exists(child.id.clone()).into());
+        }
+        let ended_at = parent.ended_at.unwrap_or(request.at);
+        database.prepare_cached("UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ?")?.execute(params![
+            ended_at.seconds(),
+            EndReason::COMPRESSION,
+            parent_id.as_str()
+        ])?;
+        let started_at = request.at.max(ended_at);
+        sessions::insert(database, &child_of(&parent, child, Relation::Continuation, started_at), started_at)?;
+        if !transcript.is_empty() {
+            messages::add(database, &child.id, transcript, request.at)?;
+        }
+        entitle(database, &parent, child)
+    })
+}
+
+pub(crate) fn branch(
+    database: &Database,
+    parent_id: &SessionId,
+    child: &NewChild,
+    request: &Request,
+) -> Result<Option<Title>, Failure> {
+    once(database, request, &child.id, &change::branch(parent_id, child), || {
+        let parent = existing(database, parent_id)?;
+        if session(database, &child.id)?.is_some() {
+            return Err(Conflict::Exists(child.id.clone()).into());
+        }
+        database.prepare_cached(statements::END_SESSION)?.execute(params![
+            request.at.seconds(),
+            EndReason::BRANCHED,
+            parent_id.as_str()
+        ])?;
+        let ended_at = parent.ended_at.unwrap_or(request.at);
+        let started_at = request.at.max(ended_at);
+        sessions::insert(database, &child_of(&parent, child, Relation::Branch, started_at), started_at)?;
+        messages::copy(database, parent_id, &child.id)?;
+        entitle(database, &parent, child)
+    })
+}
+
+/// Gives the child the title it asks for, or the next in its parent's lineage.
+fn entitle(database: &Database, parent: &Session, child: &NewChild) -> Result<Option<Title>, Failure> {
+    let title = match (&child.title, &parent.title) {
+        (Some(title), _) => Some(title.clone()),
+        (None, Some(title)) => match Title::clean(title) {
+            Ok(Some(title)) => Some(titles::next(database, &child.id, &title)?),
+            Ok(None) | Err(_) => None,
+        },
+        (None, None) => None,
+    };
+    if title.is_some() {
+        titles::write(database, &child.id, title.as_ref())?;
+    }
+    Ok(title)
+}

@@ -1,0 +1,81 @@
+//! What is done now and then, and what the store says of itself.
+
+use crate::calls::{deletion, trash};
+use crate::care::{optimize, refresh, vacuum};
+use crate::error::Failure;
+use crate::index::indexes;
+use crate::open::{connection, schema};
+use crate::write::background::Background;
+use crate::write::database::Database;
+use hermes_session::{IndexHealth, StoreStatus};
+use std::path::Path;
+
+/// Opens the file once more in the way in which `database` has it open, for reading on a connection that has cached nothing.
+pub(crate) fn open_again(database: &Database, path: &Path) -> Result<Database, Failure> {
+    let is_read_only = database.is_readonly(rusqlite::MAIN_DB)?;
+    if is_read_only { connection::open_read_only(path) } else { connection::open_reader(path) }
+}
+
+/// What the writer does by itself.
+pub(crate) const BACKGROUND: Background = Background { step: upkeep, pressing };
+
+/// A short piece of what is outstanding; whether more is left.
+pub(crate) fn upkeep(database: &Database) -> Result<bool, Failure> {
+    if schema::lacks_card(database)? {
+        schema::add_card(database).map_err(indexes::elsewhere)?;
+    }
+    Ok(!deletion::step(database)?
+        || trash::sweep(database).map_err(indexes::elsewhere)?
+        || refresh::step(database).map_err(indexes::elsewhere)? > 0
+        || indexes::fill(database)?
+        || indexes::note_lost(database)?
+        || indexes::heal(database)?
+        || vacuum::step(database).map_err(indexes::elsewhere)?)
+}
+
+/// The same for what should not wait for a pause between writes: what others left, and indexing. The rest is in nobody's way.
+fn pressing(database: &Database) -> Result<bool, Failure> {
+    Ok(refresh::step(database).map_err(indexes::elsewhere)? > 0 || indexes::fill(database)?)
+}
+
+pub(crate) fn status(database: &Database, path: &Path) -> Result<StoreStatus, Failure> {
+    let schema_version = schema::version(database)?.unwrap_or(0);
+    let number =
+        |name: &str| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0).map(i64::unsigned_abs));
+    let page = number("page_size")?;
+    let indexes = match optimize::health(database) {
+        Err(failure) if failure.is_damage() => {
+            IndexHealth::Broken { why: "messages can't be read, because the file is damaged".to_owned() }
+        }
+        health => health?,
+    };
+    Ok(StoreStatus {
+        provider: "sqlite",
+        version: rusqlite::version().to_owned(),
+        location: path.display().to_string(),
+        schema_version,
+        schema: None,
+        bytes: number("page_count")? * page,
+        free_bytes: number("freelist_count")? * page,
+        indexes,
+        pool: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteOptions;
+
+    #[test]
+    fn what_fails_beside_the_indexes_is_not_put_down_to_them() {
+        for step in [BACKGROUND.step, BACKGROUND.pressing] {
+            let folder = tempfile::tempdir().unwrap();
+            let opened = connection::open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap();
+            let database = opened.writer.unwrap();
+            database.execute_batch("DROP TABLE hx_session; BEGIN").unwrap();
+            indexes::despite_indexes(&database, || step(&database)).unwrap_err();
+            assert!(!database.has_blame());
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Appending, replacing and reading messages.
+
+use crate::calls::row::{Row, require};
+use crate::care::refresh;
+use crate::error::Failure;
+use crate::index::indexes;
+use crate::open::foreign::quoted;
+use crate::write::database::Database;
+use crate::write::requests::once;
+use hermes_session::{
+    Content, Extent, Json, Message, MessageBody, MessageId, MessageRequest, NewMessage, Request, Role, SessionId,
+    StoreError, Timestamp, Window, change, preview,
+};
+use hermes_sql::{decode, statements, stored};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension as _, ToSql, params, params_from_iter};
+
+pub(crate) fn append(
+    database: &Database,
+    id: &SessionId,
+    messages: &[NewMessage],
+    request: &Request,
+) -> Result<Vec<MessageId>, Failure> {
+    once(database, request, id, &change::append(id, messages), || add(database, id, messages, request.at))
+}
+
+/// Adds messages to a session and moves its counters, its preview and its times.
+pub(crate) fn add(
+    database: &Database,
+    id: &SessionId,
+    messages: &[NewMessage],
+    now: Timestamp,
+) -> Result<Vec<MessageId>, Failure> {
+    let known: Option<(String, i64)> = database
+        .prepare_cached(
+            "SELECT h.preview, h.dirty FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
+        )?
+        .query_row(params![id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((known_preview, dirty)) = known else { return Err(StoreError::no_session(id).into()) };
+    let ids = insert(database, id, messages, now)?;
+    let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
+    database.prepare_cached(statements::ADD_COUNTS)?.execute(params![
+        messages.len() as i64,
+        tool_calls,
+        id.as_str()
+    ])?;
+    // The trigger for foreign writers marks a first word of the person as one to look at; here it is known already.
+    let said = messages.iter().any(|message| message.body.role == Role::User);
+    if said && known_preview.is_empty() && dirty & 1 == 0 {
+        let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
+        database
+            .prepare_cached("UPDATE hx_session SET preview = ?, dirty = dirty & ~1 WHERE session_id = ?")?
+            .execute(params![first, id.as_str()])?;
+    }
+    Ok(ids)
+}
+
+fn insert(
+    database: &Database,
+    id: &SessionId,
+    messages: &[NewMessage],
+    now: Timestamp,
+) -> Result<Vec<MessageId>, Failure> {
+    // Where the indexes wait, ids are drawn first, so that the triggers know to leave these messages alone.
+    let is_deferred = database.layout().is_deferred() && !messages.is_empty();
+    let mut reserved = match is_deferred {
+        true => Some(indexes::reserve(database, messages.len())?.first),
+        false => None,
+    };
+    let mut ids = Vec::with_capacity(messages.len());
+    for NewMessage { body, timestamp } in messages {
+        ids.push(put(database, id, reserved.map(MessageId), body, timestamp.unwrap_or(now))?);
+        reserved = reserved.map(|id| id + 1);
+    }
+    if is_deferred {
+        return Ok(ids);
+    }
+    if let Some(first) = ids.first().filter(|_| messages.iter().any(|message| has_nul(&message.body))) {
+        indexes::settle(database, id, *first)?;
+    }
+    Ok(ids)
+}
+
+/// Puts one message into the table, under the id that it should have or the next one. One that [`has_nul`] has to be settled in the indexes
+/// before anybody else sees it.
+pub(crate) fn put(
+    database: &Database,
+    session: &SessionId,
+    id: Option<MessageId>,
+    body: &MessageBody,
+    timestamp: Timestamp,
+) -> Result<MessageId, Failure> {
+    put_with(database, session, id, body, timestamp, Vec::new())
+}
+
+/// Puts one message into the table as [`put`] does, with its state and the columns of newer agents, as far as the table has them.
+pub(crate) fn put_whole(
+    database: &Database,
+    session: &SessionId,
+    id: Option<MessageId>,
+    message: &Message,
+) -> Result<MessageId, Failure> {
+    let further = database.extras().columns_of_message(message);
+    put_with(database, session, id, &message.body, message.timestamp, further)
+}
+
+fn put_with(
+    database: &Database,
+    session: &SessionId,
+    id: Option<MessageId>,
+    body: &MessageBody,
+    timestamp: Timestamp,
+    further: Vec<(String, Value)>,
+) -> Result<MessageId, Failure> {
+    let json = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
+    let content = body.content.as_ref().map(|content| match content {
+        Content::Bytes(bytes) => Value::Blob(bytes.clone()),
+        content => Value::Text(stored::encode(content).into_owned()),
+    });
+    let (sql, further) = statement_with(statements::INSERT_MESSAGE, further);
+    let (id, details, reasoning_items, message_items) = (
+        id.map(|id| id.0),
+        json(&body.reasoning_details),
+        json(&body.codex_reasoning_items),
+        json(&body.codex_message_items),
+    );
+    let (session, timestamp, role, calls) =
+        (session.as_str(), timestamp.seconds(), body.role.as_str(), json(&body.tool_calls));
+    let modelled = params![
+        id,
+        session,
+        timestamp,
+        role,
+        content,
+        body.tool_call_id,
+        calls,
+        body.tool_name,
+        body.token_count,
+        body.finish_reason,
+        body.reasoning,
+        body.reasoning_content,
+        details,
+        reasoning_items,
+        message_items,
+    ];
+    let values = further.iter().map(|value| value as &dyn ToSql).chain(modelled.iter().copied());
+    database.prepare_cached(&sql)?.execute(params_from_iter(values))?;
+    Ok(MessageId(database.last_insert_rowid()))
+}
+
+/// Returns an `INSERT … (…) VALUES (…)` with further columns in front, and their values.
+pub(crate) fn statement_with(insert: &str, further: Vec<(String, Value)>) -> (String, Vec<Value>) {
+    let (mut sql, mut values) = (insert.to_owned(), Vec::with_capacity(further.len()));
+    if !further.is_empty() {
+        let names: Vec<String> = further.iter().map(|(name, _)| quoted(name)).collect();
+        let places = vec!["?"; further.len()].join(", ");
+        sql = sql.replacen('(', &format!("({}, ", names.join(", ")), 1);
+        sql = sql.replacen("VALUES (", &format!("VALUES ({places}, "), 1);
+        values.extend(further.into_iter().map(|(_, value)| value));
+    }
+    (sql, values)
+}
+
+/// Whether the stored form of a message holds a NUL.
+pub(crate) fn has_nul(body: &MessageBody) -> bool {
+    body.content.as_ref().is_some_and(|content| match content {
+        Content::Bytes(bytes) => bytes.contains(&0),
+        content => stored::encode(content).contains('\0'),
+    })
+}
+
+pub(crate) fn replace(
+    database: &Database,
+    id: &SessionId,
+    messages: &[NewMessage],
+    request: &Request,
+) -> Result<Vec<MessageId>, Failure> {
+    once(database, request, id, &change::replace(id, messages), || {
+        require(database, id)?;
+        // What was taken back or compacted away is no part of the transcript, and stays.
+        let goes = database.shape().in_transcript();
+        indexes::before_removal(database, id, goes)?;
+        let delete = format!("{} AND {goes}", statements::DELETE_MESSAGES);
+        database.prepare_cached(&delete)?.execute(params![id.as_str()])?;
+        let ids = insert(database, id, messages, request.at)?;
+        let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
+        database.prepare_cached(statements::SET_COUNTS)?.execute(params![
+            messages.len() as i64,
+            tool_calls,
+            id.as_str()
+        ])?;
+        refresh::summary(database, id)?;
+        Ok(ids)
+    })
+}
+
+/// Copies the messages of one session to another and sets its counters; how many there were.
+pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Result<usize, Failure> {
+    let copy = format!("{} AND {} ORDER BY id", statements::COPY_MESSAGES, database.shape().in_transcript());
+    let copied = if database.layout().is_deferred() {
+        let count =
+            format!("SELECT count(*) FROM messages WHERE session_id = ? AND {}", database.shape().in_transcript());
+        let count: i64 = database.prepare_cached(&count)?.query_row(params![from.as_str()], |row| row.get(0))?;
+        if count > 0 {
+            indexes::reserve(database, count as usize)?;
+        }
+        // The ids that SQLite gives out from here on are the ones that were drawn: nobody else writes now.
+        database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?
+    } else {
+        let copied = database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?;
+        indexes::settle(database, to, MessageId(i64::MIN))?;
+        copied
+    };
+    let mut statement =
+        database.prepare_cached("SELECT tool_calls FROM messages WHERE session_id = ? AND tool_calls IS NOT NULL")?;
+    let mut rows = statement.query(params![to.as_str()])?;
+    let mut tool_calls = 0;
+    while let Some(row) = rows.next()? {
+        let calls = crate::calls::row::text(row, 0)?.and_then(|text| Json::parse(&text).ok());
+        let body = MessageBody { tool_calls: calls, ..MessageBody::empty(Role::Assistant) };
+        tool_calls += body.tool_call_count();
+    }
+    database.prepare_cached(statements::SET_COUNTS)?.execute(params![copied as i64, tool_calls, to.as_str()])?;
+    refresh::summary(database, to)?;
+    Ok(copied)
+}
+
+/// The last message of a session before a place, and up to two from there on.
+pub(crate) fn around(database: &Database, id: &SessionId, place: MessageId) -> Result<Vec<Message>, Failure> {
+    // They nearly always stand close by. If not, the agent's index has all ids of the session.
+    const CLOSE: &str = "24";
+    let mut messages = Vec::with_capacity(3);
+    let before = MessageRequest::new(Window::Before(Some(place)), 1);
+    let from = MessageRequest::new(Window::After(place.0.checked_sub(1).map(MessageId)), 2);
+    for request in [before, from] {
+        let mut found = nearest(database, id, &request, Some(CLOSE))?;
+        if found.len() < request.limit as usize {
+            found = nearest(database, id, &request, None)?;
+        }
+        messages.append(&mut found);
+    }
+    Ok(messages)
+}
+
+pub(crate) fn read(database: &Database, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, Failure> {
+    require(database, id)?;
+    nearest(database, id, request, None)
+}
+
+/// The messages of a session at the edge of a window, oldest first; looked for among all of it, or among so many messages of the store.
+fn nearest(
+    database: &Database,
+    id: &SessionId,
+    request: &MessageRequest,
+    among: Option<&str>,
+) -> Result<Vec<Message>, Failure> {
+    let (comparison, direction, edge) = match request.window {
+        Window::After(edge) => (">", "ASC", edge.map_or(i64::MIN, |edge| edge.0)),
+        Window::Before(edge) => ("<", "DESC", edge.map_or(i64::MAX, |edge| edge.0)),
+    };
+    let (shape, extras) = (database.shape(), database.extras());
+    let is_meant = match request.extent {
+        Extent::Transcript => shape.in_transcript(),
+        Extent::Said => shape.was_said(),
+        Extent::Every => "1",
+    };
+    let place = match among {
+        Some(close) => format!(
+            "(SELECT id, session_id FROM messages WHERE id {comparison} ?2 AND {is_meant} ORDER BY id {direction} LIMIT {close}) \
+             WHERE session_id = ?1"
+        ),
+        None => format!("messages WHERE session_id = ?1 AND id {comparison} ?2 AND {is_meant}"),
+    };
+    // Ids first: the agent's index orders a session by time, and sorting ids costs nothing beside sorting messages.
+    let mut statement = database.prepare_cached(&format!(
+        "SELECT {} FROM messages WHERE id IN (SELECT id FROM {place} ORDER BY id {direction} LIMIT ?3) ORDER BY id {direction}",
+        extras.message_list(),
+    ))?;
+    let mut rows = statement.query(params![id.as_str(), edge, request.limit])?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.next()? {
+        messages.push(extras.message(row, decode::message(&Row(row), id))?);
+    }
+    if matches!(request.window, Window::Before(_)) {
+        messages.reverse();
+    }
+    Ok(messages)
+}

@@ -1,0 +1,61 @@
+//! The trash as whoever takes it elsewhere reads it.
+
+use super::restore::noted_marks;
+use super::tables::{self, names};
+use super::{list, members};
+use crate::error::Failure;
+use crate::write::database::Database;
+use hermes_session::{Marks, SessionId, Timestamp};
+
+/// A conversation in the trash.
+pub(crate) struct Kept {
+    pub(crate) number: i64,
+    /// The session that it goes on in.
+    pub(crate) id: SessionId,
+    pub(crate) deleted_at: Timestamp,
+    pub(crate) until: Timestamp,
+    /// Its sessions, parents first.
+    pub(crate) members: Vec<SessionId>,
+    /// The pin and the tags that it had.
+    pub(crate) marks: Marks,
+}
+
+/// Returns what is in the trash, the oldest first.
+pub(crate) fn kept(database: &Database) -> Result<Vec<Kept>, Failure> {
+    let mut kept = Vec::new();
+    for entry in list(database, None, u32::MAX)?.into_iter().rev() {
+        let (members, marks) = (members(database, entry.number)?, noted_marks(database, entry.number)?);
+        kept.push(Kept {
+            number: entry.number,
+            id: entry.id,
+            deleted_at: entry.deleted_at,
+            until: entry.until,
+            members,
+            marks,
+        });
+    }
+    Ok(kept)
+}
+
+/// Has this connection read one entry of the trash in the place of the store's sessions and messages: views in memory come before the
+/// tables of the file. For a connection that is used for nothing else.
+pub(crate) fn show_kept(database: &Database, number: i64) -> Result<(), Failure> {
+    let (sessions, messages) = (tables::of_sessions(database)?, tables::of_messages(database)?);
+    let is_first = !database.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'hx_shown'")?.exists([])?;
+    if is_first {
+        database.execute_batch(&format!(
+            "CREATE TEMP TABLE hx_shown (number INTEGER NOT NULL); INSERT INTO hx_shown VALUES (0);
+             CREATE TEMP VIEW sessions AS SELECT rowid AS rowid, {} FROM main.hx_trash_session \
+                 WHERE hx_number = (SELECT number FROM temp.hx_shown);
+             CREATE TEMP VIEW messages AS SELECT rowid AS rowid, {} FROM main.hx_trash_message \
+                 WHERE hx_number = (SELECT number FROM temp.hx_shown);
+             CREATE TEMP VIEW hx_session AS SELECT id AS session_id, coalesce(hx_relation, 'root') AS relation, hx_origin AS origin \
+                 FROM main.hx_trash_session WHERE hx_number = (SELECT number FROM temp.hx_shown);
+             CREATE TEMP TABLE hx_hidden (session_id TEXT);",
+            names(&sessions, ""),
+            names(&messages, "")
+        ))?;
+    }
+    database.execute("UPDATE temp.hx_shown SET number = ?", [number])?;
+    Ok(())
+}

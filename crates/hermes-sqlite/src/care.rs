@@ -1,0 +1,10 @@
+//! Care of the file: verify, backup, recomputing stale rows, giving room back, optimize, detach.
+
+pub(crate) mod backup;
+pub(crate) mod detach;
+pub(crate) mod fresh;
+pub(crate) mod optimize;
+pub(crate) mod refresh;
+pub(crate) mod shrink;
+pub(crate) mod vacuum;
+pub(crate) mod verify;

@@ -1,0 +1,97 @@
+//! What a file holds that only we know of.
+
+use crate::calls::trash;
+use crate::error::Failure;
+use crate::open::foreign::quoted;
+use crate::write::database::Database;
+use hermes_session::{Marks, SessionId};
+use rusqlite::Connection;
+
+/// What would be lost with our tables. A table of ours whose rows are nowhere else is counted here and written to the file of `detach`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Holdings {
+    /// Conversations in the trash.
+    pub trashed: u64,
+    /// Pinned conversations.
+    pub pins: u64,
+    /// Tags of conversations.
+    pub tags: u64,
+    /// Rows of the agent's other tables that went to the trash with a session, by the agent's table. They are not in the file of `detach`.
+    pub not_kept: Vec<(String, u64)>,
+}
+
+impl Holdings {
+    /// Whether nothing would be lost.
+    pub const fn is_empty(&self) -> bool {
+        self.trashed == 0 && self.pins == 0 && self.tags == 0
+    }
+}
+
+/// Tables of which no row may be left: each is something that a process of ours still has to do.
+const WAITING: [(&str, &str); 3] = [
+    ("hx_inbox", "messages wait in the inbox"),
+    ("hx_outbox", "messages wait in the outbox"),
+    ("hx_turn", "turns are open"),
+];
+
+/// Counts what only we hold. A table that was never made holds nothing.
+pub(super) fn count(connection: &Connection) -> Result<Holdings, rusqlite::Error> {
+    Ok(Holdings {
+        trashed: rows(connection, "hx_trash", "WHERE gone = 0")?,
+        pins: rows(connection, "hx_pin", "")?,
+        tags: rows(connection, "hx_tag", "")?,
+        not_kept: not_kept(connection)?,
+    })
+}
+
+/// Counts the rows that went to the trash with a session, by the agent's table; tables without such rows are left out.
+fn not_kept(connection: &Connection) -> Result<Vec<(String, u64)>, rusqlite::Error> {
+    let mut counted = Vec::new();
+    for (table, kept) in trash::kept_with_sessions(connection)? {
+        let count = rows(connection, &kept, "WHERE hx_number IN (SELECT number FROM main.hx_trash WHERE gone = 0)")?;
+        if count > 0 {
+            counted.push((table, count));
+        }
+    }
+    Ok(counted)
+}
+
+/// Returns what keeps a store from being detached, if anything does.
+pub(super) fn waiting(connection: &Connection) -> Result<Option<String>, rusqlite::Error> {
+    for (table, what) in WAITING {
+        let count = rows(connection, table, "")?;
+        if count > 0 {
+            return Ok(Some(format!("{count} {what}")));
+        }
+    }
+    Ok(None)
+}
+
+fn rows(connection: &Connection, table: &str, condition: &str) -> Result<u64, rusqlite::Error> {
+    let is_there = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?";
+    if !connection.prepare(is_there)?.exists([table])? {
+        return Ok(0);
+    }
+    let sql = format!("SELECT count(*) FROM main.{} {condition}", quoted(table));
+    connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
+}
+
+/// Returns every session that has a pin or a tag, with both.
+pub(super) fn marked(database: &Database) -> Result<Vec<(SessionId, Marks)>, Failure> {
+    let mut ids = Vec::new();
+    if database.shape().marks {
+        let sql = "SELECT session_id FROM hx_pin UNION SELECT session_id FROM hx_tag ORDER BY 1";
+        let rows = database.prepare(sql)?.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>();
+        ids = rows?;
+    }
+    let marks = |id: String| {
+        let id = SessionId::from_stored(id);
+        crate::calls::marks::read(database, &id).map(|marks| (id, marks))
+    };
+    ids.into_iter().map(marks).collect()
+}
+
+/// Returns what is in the trash, the oldest first.
+pub(super) fn trashed(database: &Database) -> Result<Vec<trash::Kept>, Failure> {
+    trash::kept(database)
+}

@@ -1,0 +1,87 @@
+//! The file that keeps what only we hold, so that `hermes sessions import` can take it back.
+//!
+//! A line for the pin and the tags of each conversation that has any, then the conversations of the trash in the form of an export, each
+//! line with the entry that it belonged to. `docs/leaving.md` has the form.
+
+use super::holdings;
+use crate::calls::trash::{self, Kept};
+use crate::calls::{messages, row};
+use crate::error::Failure;
+use crate::open::{copy, place};
+use crate::write::database::Database;
+use hermes_session::export::{SESSION_LINE_END, marked_line_head, marks_line, message_object, with_trash};
+use hermes_session::import::InTrash;
+use hermes_session::{Marks, MessageId, MessageRequest, Purpose, SessionId, StoreError, TargetProblem};
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// How many messages are held at once.
+const PAGE: u32 = 100;
+
+/// Writes the file, for its owner alone: it is there when it is whole and on disk. `database` is read through and then not good for
+/// anything else.
+pub(super) fn write(database: &Database, target: &Path, told: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+    let part = place::beside(target, &format!(".part-{}", std::process::id()));
+    let failed = |error: std::io::Error| {
+        let problem = TargetProblem::NotWritten { cause: error.to_string() };
+        Failure::Store(StoreError::no_target(target, Purpose::Detached, problem))
+    };
+    place::remove(&part);
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part).map_err(failed)?;
+    let mut out = BufWriter::new(made);
+    let outcome = lines(database, &mut |piece| out.write_all(piece.as_bytes()).map_err(failed), told)
+        .and_then(|()| out.into_inner().map_err(|error| failed(error.into_error())))
+        .and_then(|made: File| made.sync_all().map_err(failed))
+        .and_then(|()| copy::place_new(&part, target).map_err(failed));
+    place::remove(&part);
+    outcome
+}
+
+/// Hands over every line, in pieces.
+fn lines(
+    database: &Database,
+    put: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    told: &mut dyn FnMut(u64),
+) -> Result<(), Failure> {
+    for (id, marks) in holdings::marked(database)? {
+        put(&marks_line(&id, &marks))?;
+    }
+    for (at, entry) in holdings::trashed(database)?.into_iter().enumerate() {
+        trash::show_kept(database, entry.number)?;
+        for (place, member) in entry.members.iter().enumerate() {
+            // The pin and the tags of a conversation are kept with its first session.
+            let marks = if place == 0 { entry.marks.clone() } else { Marks::default() };
+            session(database, &entry, member, &marks, put)?;
+        }
+        told(at as u64 + 1);
+    }
+    Ok(())
+}
+
+fn session(
+    database: &Database,
+    entry: &Kept,
+    id: &SessionId,
+    marks: &Marks,
+    put: &mut dyn FnMut(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let session = row::existing(database, id)?;
+    let trash = InTrash { conversation: entry.id.clone(), deleted_at: entry.deleted_at, kept_until: entry.until };
+    put(&with_trash(&marked_line_head(&session, marks), &trash))?;
+    let (mut after, mut is_first) = (None::<MessageId>, true);
+    loop {
+        let window = after.map_or_else(|| MessageRequest::first(PAGE), |last| MessageRequest::after(last, PAGE));
+        let page = messages::read(database, id, &window.every())?;
+        for message in &page {
+            put(if is_first { "" } else { ", " })?;
+            put(&message_object(message))?;
+            is_first = false;
+        }
+        match page.last() {
+            Some(last) if page.len() == PAGE as usize => after = Some(last.id),
+            _ => return put(SESSION_LINE_END),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Reads that decide by derived data: they see it as the messages say, also where a foreign writer left it stale.
+//!
+//! A reader changes nothing in the file and waits for no writer. So while stale times or places are there, it reads a copy of `hx_session` in
+//! memory, in which they are recomputed. The writer's next step recomputes the stored rows, and then no copy is needed.
+
+use crate::care::refresh;
+use crate::error::Failure;
+use crate::open::schema;
+use crate::write::database::Database;
+
+/// The last activity of a session `s`, computed from its messages. Numbers sort before text: the bound keeps out what is no time.
+macro_rules! computed_activity {
+    () => {
+        "max(s.started_at, coalesce((SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
+         ORDER BY m.timestamp DESC LIMIT 1), s.started_at))"
+    };
+}
+
+/// The derived data that a read decides by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decides {
+    /// Which conversation a session is part of.
+    ByPlace,
+    /// That, and when a session was last active.
+    ByPlaceAndTime,
+}
+
+/// Reads with derived data that matches the messages and the lineage. Previews may still be stale.
+pub(crate) fn read<T>(
+    database: &Database,
+    decides: Decides,
+    work: impl FnOnce(&Database) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    // The side tables of a file that is not adopted are filled for this very read.
+    if database.memory().is_some() || !is_misleading(database, decides)? {
+        return work(database);
+    }
+    database.pragma_update(None, "query_only", false)?;
+    let prepared = schema::copy_sessions_to_memory(database).and_then(|()| recompute(database));
+    let outcome = prepared.and_then(|()| work(database));
+    let dropped = database.execute_batch("DROP TABLE IF EXISTS temp.hx_session");
+    database.pragma_update(None, "query_only", true)?;
+    let outcome = outcome?;
+    dropped?;
+    Ok(outcome)
+}
+
+/// Whether a stale row leads to another answer: its place is stale, or its time is not the computed one. A row whose preview alone is stale
+/// does not.
+fn is_misleading(database: &Database, decides: Decides) -> Result<bool, Failure> {
+    let sql = match decides {
+        Decides::ByPlace => "SELECT 1 FROM hx_session WHERE dirty <> 0 AND dirty & 2 <> 0 LIMIT 1",
+        Decides::ByPlaceAndTime => concat!(
+            "SELECT 1 FROM hx_session h JOIN sessions s ON s.id = h.session_id \
+             WHERE h.dirty <> 0 AND (h.dirty & 2 <> 0 OR h.last_active IS NOT ",
+            computed_activity!(),
+            ") LIMIT 1"
+        ),
+    };
+    Ok(database.prepare_cached(sql)?.exists([])?)
+}
+
+/// Recomputes stale times and places.
+fn recompute(database: &Database) -> Result<(), Failure> {
+    database.execute_batch(concat!(
+        "UPDATE hx_session SET last_active = coalesce((SELECT ",
+        computed_activity!(),
+        " FROM sessions s WHERE s.id = hx_session.session_id), last_active) WHERE dirty & 1 <> 0;
+         UPDATE hx_session SET active = (SELECT max(x.last_active) FROM hx_session x WHERE x.root = hx_session.session_id)
+         WHERE root = session_id AND session_id IN (SELECT root FROM hx_session WHERE dirty & 1 <> 0);"
+    ))?;
+    refresh::places(database)
+}

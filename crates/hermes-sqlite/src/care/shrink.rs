@@ -1,0 +1,61 @@
+//! Giving room back to the disk all at once, which needs the file for oneself.
+
+use crate::error::{Circumstances, Failure};
+use crate::open::{connection, damage, place, schema};
+use hermes_session::{Location, StoreError};
+use rusqlite::ErrorCode;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shrunk {
+    /// The file has no free room worth the while.
+    NotNeeded,
+    /// The file is as small as it can be.
+    Done,
+    /// Somebody has it open. The free room is used again by what is written next.
+    InUse,
+    /// The disk has no room for the copy that it takes.
+    NoRoom,
+}
+
+/// How long to wait for others to let go of the file.
+const WAIT: Duration = Duration::from_millis(500);
+
+/// Makes a file as small as it can be, if a tenth of it or more is free and nobody else has it open; from then on it gives room back
+/// by itself.
+///
+/// # Errors
+/// If the file can't be opened or read. One that is not in use by us is left alone.
+pub fn shrink(path: &Path) -> Result<Shrunk, StoreError> {
+    let path = &place::resolve(path)?;
+    place::check(path, false)?;
+    damage::refuse_marked(path)?;
+    connection::set_deadline(WAIT);
+    let start = Instant::now();
+    let location = Location::from(path);
+    match attempt(path) {
+        Err(failure) if failure.is_passing() => Ok(Shrunk::InUse),
+        Err(Failure::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(Shrunk::NoRoom),
+        outcome => outcome.map_err(|failure| {
+            failure.into_store_error(Circumstances {
+                op: "shrink the store",
+                waited: start.elapsed(),
+                location: &location,
+            })
+        }),
+    }
+}
+
+fn attempt(path: &Path) -> Result<Shrunk, Failure> {
+    let database = connection::open_alone(path)?;
+    let number = |name: &str| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let is_ours = schema::is_in_use(&database, path)?;
+    if !is_ours || number("freelist_count")? * 10 < number("page_count")? {
+        return Ok(Shrunk::NotNeeded);
+    }
+    database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    database.execute_batch("VACUUM")?;
+    Ok(Shrunk::Done)
+}

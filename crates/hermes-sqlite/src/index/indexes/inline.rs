@@ -1,0 +1,34 @@
+//! The agent's layout: each index keeps a copy of its texts.
+
+use super::layout::{Hook, Look};
+use super::{EVENTS, Index, pending, text};
+use crate::error::Failure;
+use crate::write::database::Database;
+
+/// Makes the triggers that an index lacks, and lets the one for new rows leave out ours; whether all were there.
+pub(super) fn mend(database: &Database, index: Index, look: &Look) -> Result<bool, Failure> {
+    let mut whole = true;
+    for (event, hook) in EVENTS.into_iter().zip(look.hooks) {
+        let name = format!("{}_{event}", index.table());
+        match (event, hook) {
+            (_, Hook::Missing) => whole = false,
+            // The others are right as they are: taking out a row that is not in such an index does nothing.
+            ("insert", Hook::Agents) => database.execute_batch(&format!("DROP TRIGGER {name}"))?,
+            _ => continue,
+        }
+        database.execute_batch(&trigger(index, event))?;
+    }
+    Ok(whole)
+}
+
+fn trigger(index: Index, event: &str) -> String {
+    let table = index.table();
+    let insert = format!("INSERT INTO {table}(rowid, content) VALUES (new.id, {});", text("new"));
+    let delete = format!("DELETE FROM {table} WHERE rowid = old.id;");
+    let (when, body) = match event {
+        "insert" => (format!("AFTER INSERT ON messages WHEN NOT {}", pending::holds("new.id")), insert),
+        "delete" => ("AFTER DELETE ON messages".to_owned(), delete),
+        _ => ("AFTER UPDATE ON messages".to_owned(), format!("{delete} {insert}")),
+    };
+    format!("CREATE TRIGGER {table}_{event} {when} BEGIN {body} END")
+}

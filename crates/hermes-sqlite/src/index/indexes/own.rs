@@ -1,0 +1,362 @@
+//! The part of the indexing step that fills the indexes that only we use, for everybody's messages.
+//!
+//! Ids only grow, so a watermark tells which messages are in; those that are imported below it, or are changed, are noted one by one.
+
+use super::step::{self, STEP};
+use super::{Merging, health, text};
+use crate::error::Failure;
+use crate::index::vocabulary::{self, Document};
+use crate::write::database::Database;
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension as _, params};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+/// Under this key stands up to which message the indexes are filled.
+const KEY: &str = "own:filled";
+/// Under this key stands that they are to be emptied first, and how far that is: [`TO_SET_ASIDE`] or [`SET_ASIDE`].
+const EMPTYING: &str = "own:emptying";
+/// They are as they were.
+const TO_SET_ASIDE: &str = "1";
+/// New ones are in their place, and what was there is being taken away.
+const SET_ASIDE: &str = "2";
+
+/// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
+const BATCH: usize = 250;
+/// With so many the indexes are not merged by themselves.
+const MANY: usize = 32;
+/// A batch is begun in the first part of a step only, so that the step ends in time.
+const BEGIN: Duration = Duration::from_millis(10);
+
+/// The messages that are to be looked at again, and the trigger that notes what others change.
+pub(super) const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS hx_again (id INTEGER PRIMARY KEY);
+CREATE TRIGGER IF NOT EXISTS hx_message_edited AFTER UPDATE OF content, tool_name, tool_calls ON messages BEGIN
+    INSERT OR IGNORE INTO hx_again (id) VALUES (new.id);
+END;
+";
+
+/// Makes the tables.
+pub(super) fn lay_ground(database: &Database) -> Result<(), Failure> {
+    database.execute_batch(vocabulary::TABLES)?;
+    Ok(database.execute_batch(TABLES)?)
+}
+
+/// Notes a message that comes in below the watermark.
+pub(super) fn again(database: &Database, id: i64) -> Result<(), Failure> {
+    if watermark(database)?.is_some_and(|edge| id <= edge) {
+        database.prepare_cached("INSERT OR IGNORE INTO hx_again (id) VALUES (?)")?.execute([id])?;
+    }
+    Ok(())
+}
+
+fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
+    let value: Option<String> = database
+        .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
+        .query_row([KEY], |row| row.get(0))
+        .optional()?;
+    Ok(value.and_then(|text| text.parse().ok()))
+}
+
+/// Has them made anew from nothing.
+pub(super) fn restart(database: &Database) -> Result<(), Failure> {
+    database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([KEY])?;
+    database.execute_batch("DELETE FROM hx_again")?;
+    set_emptying(database, TO_SET_ASIDE)
+}
+
+fn emptying(database: &Database) -> Result<Option<String>, Failure> {
+    Ok(database
+        .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
+        .query_row([EMPTYING], |row| row.get(0))
+        .optional()?)
+}
+
+/// Whether they wait to be emptied, or are being emptied.
+pub(super) fn is_emptying(database: &Database) -> Result<bool, Failure> {
+    Ok(emptying(database)?.is_some())
+}
+
+fn set_emptying(database: &Database, state: &str) -> Result<(), Failure> {
+    database
+        .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
+        .execute([EMPTYING, state])?;
+    Ok(())
+}
+
+/// Empties them a bit more, for whoever is about to drop them. Returns whether there is more to do. Interrupted, they are filled from
+/// nothing by the next process that keeps the store in order.
+pub(crate) fn empty_step(database: &Database) -> Result<bool, Failure> {
+    if !is_emptying(database)? {
+        if watermark(database)?.is_none() {
+            return Ok(false);
+        }
+        restart(database)?;
+    }
+    empty(database, Instant::now())
+}
+
+/// Empties them a bit more; whether there is more to do.
+fn empty(database: &Database, start: Instant) -> Result<bool, Failure> {
+    while let Some(state) = emptying(database)? {
+        while vocabulary::clear_step(database).map_err(health::elsewhere)? {
+            if start.elapsed() > STEP {
+                return Ok(true);
+            }
+        }
+        if state == SET_ASIDE {
+            database.prepare_cached("DELETE FROM hx_state WHERE key = ?")?.execute([EMPTYING])?;
+        } else {
+            vocabulary::set_aside(database).map_err(health::elsewhere)?;
+            set_emptying(database, SET_ASIDE)?;
+        }
+    }
+    Ok(false)
+}
+
+/// Puts some more messages in; whether there are more.
+pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_>) -> Result<bool, Failure> {
+    if empty(database, start)? {
+        return Ok(true);
+    }
+    loop {
+        if start.elapsed() > BEGIN {
+            return Ok(true);
+        }
+        let again = read(database, &AGAIN, i64::MIN).map_err(health::elsewhere)?;
+        if again.is_empty() {
+            break;
+        }
+        add(database, &again)?;
+        let mut done = database.prepare_cached("DELETE FROM hx_again WHERE id = ?")?;
+        for message in &again {
+            done.execute([message.id])?;
+        }
+    }
+    // What is noted for messages that are gone.
+    database.prepare_cached("DELETE FROM hx_again")?.execute([])?;
+    let mut edge = watermark(database)?.unwrap_or(i64::MIN);
+    // What came while a trigger was missing nobody else has indexed, and the trigger may be back since.
+    let is_seen_to = database.layout().has_no_triggers() || health::is_ours(database)?;
+    loop {
+        if start.elapsed() > BEGIN {
+            return Ok(true);
+        }
+        let next = read(database, &NEXT, edge).map_err(health::elsewhere)?;
+        let Some(last) = next.last() else { return Ok(false) };
+        if next.len() >= MANY {
+            merging.hold()?;
+        }
+        edge = last.id;
+        if is_seen_to {
+            for message in &next {
+                step::add_everywhere(database, &step::Text::of(message.id, message.whole.clone()))?;
+            }
+        }
+        add(database, &next)?;
+        database
+            .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
+            .execute(params![KEY, edge.to_string()])?;
+    }
+}
+
+/// The messages that should be in and are not, by what is kept of each: its length.
+pub(crate) fn lacking(database: &Database) -> Result<Vec<i64>, Failure> {
+    let Some(edge) = watermark(database)? else { return Ok(Vec::new()) };
+    let lengths = vocabulary::Lengths::load(database)?;
+    let mut statement = database.prepare(
+        "SELECT id FROM messages NOT INDEXED WHERE id <= ? AND id NOT IN (SELECT id FROM hx_again) ORDER BY id",
+    )?;
+    let mut rows = statement.query([edge])?;
+    let mut lacking = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        if lengths.get(id).is_none() && !super::pending::is_noted(database, id)? {
+            lacking.push(id);
+        }
+    }
+    Ok(lacking)
+}
+
+/// The messages that some index does not know yet, in no order, some of them twice.
+pub(crate) fn unindexed(database: &Database) -> Result<Vec<i64>, Failure> {
+    let mut statement = database.prepare_cached(
+        "SELECT m.id FROM hx_pending p CROSS JOIN messages m ON m.id BETWEEN p.first AND p.last \
+         UNION ALL SELECT id FROM messages WHERE id > ?1 UNION ALL SELECT id FROM hx_again",
+    )?;
+    let edge = watermark(database)?.unwrap_or(i64::MIN);
+    let ids = statement.query_map([edge], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(ids)
+}
+
+/// How many messages are still to be put in.
+pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
+    let count: i64 = database
+        .prepare_cached("SELECT (SELECT count(*) FROM messages WHERE id > ?) + (SELECT count(*) FROM hx_again)")?
+        .query_row([watermark(database)?.unwrap_or(i64::MIN)], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// Takes messages out, before they are deleted.
+///
+/// One that was changed since it was put in stays: only with the text that it had then could it be taken out, and any other would
+/// break the index. While the indexes wait to be emptied nothing has to be taken out.
+pub(super) fn remove(database: &Database, messages: &[i64]) -> Result<(), Failure> {
+    if is_emptying(database)? {
+        return Ok(());
+    }
+    let mut statement = database.prepare_cached(&UNCHANGED)?;
+    let mut gone = Vec::with_capacity(messages.len());
+    for id in messages {
+        gone.extend(statement.query_row([id], Stored::new).optional()?);
+    }
+    with_documents(&gone, |documents| vocabulary::remove(database, documents))
+}
+
+fn add(database: &Database, messages: &[Stored]) -> Result<(), Failure> {
+    with_documents(messages, |documents| vocabulary::add(database, documents))
+}
+
+static COLUMNS: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT m.id, {}, m.content, m.tool_name, m.tool_calls FROM", text("m")));
+static NEXT: LazyLock<String> =
+    LazyLock::new(|| format!("{} messages m WHERE m.id > ? ORDER BY m.id LIMIT {BATCH}", *COLUMNS));
+// CROSS: the list is nearly always empty, which SQLite can't know; it would look through the messages.
+static AGAIN: LazyLock<String> = LazyLock::new(|| {
+    format!("{} hx_again a CROSS JOIN messages m ON m.id = a.id WHERE a.id > ? ORDER BY a.id LIMIT {BATCH}", *COLUMNS)
+});
+static UNCHANGED: LazyLock<String> = LazyLock::new(|| {
+    format!("{} messages m WHERE m.id = ?1 AND NOT EXISTS (SELECT 1 FROM hx_again WHERE id = ?1)", *COLUMNS)
+});
+
+/// A message as it is stored.
+struct Stored {
+    id: i64,
+    whole: Vec<u8>,
+    content: Option<String>,
+    tool_name: Option<String>,
+    tool_calls: Option<String>,
+}
+
+impl Stored {
+    fn new(row: &rusqlite::Row<'_>) -> Result<Self, rusqlite::Error> {
+        let whole = match row.get_ref(1)? {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+            _ => Vec::new(),
+        };
+        let text = |index| crate::calls::row::text(row, index);
+        Ok(Self { id: row.get(0)?, whole, content: text(2)?, tool_name: text(3)?, tool_calls: text(4)? })
+    }
+}
+
+fn read(database: &Database, sql: &str, edge: i64) -> Result<Vec<Stored>, Failure> {
+    let mut statement = database.prepare_cached(sql)?;
+    let mut rows = statement.query_map([edge], Stored::new)?;
+    Ok(step::some(&mut rows, BATCH, |message| message.whole.len())?)
+}
+
+fn with_documents(
+    messages: &[Stored],
+    work: impl FnOnce(&[Document<'_>]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let decoded: Vec<_> = messages
+        .iter()
+        .map(|message| {
+            vocabulary::decoded(message.content.as_deref(), message.tool_name.as_deref(), message.tool_calls.as_deref())
+        })
+        .collect();
+    let documents: Vec<Document<'_>> = messages
+        .iter()
+        .zip(&decoded)
+        .map(|(message, decoded)| Document { id: message.id, stored: &message.whole, decoded })
+        .collect();
+    work(&documents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteOptions;
+    use crate::open::connection::open_writer;
+    use std::ops::ControlFlow;
+
+    /// A file with one session.
+    fn file() -> (tempfile::TempDir, Database) {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap();
+        let database = opened.writer.unwrap();
+        database.execute_batch("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)").unwrap();
+        (folder, database)
+    }
+
+    /// A message that a foreign writer adds.
+    fn say(database: &Database, text: &str) -> i64 {
+        let sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', ?, 2.0)";
+        database.execute(sql, [text]).unwrap();
+        database.last_insert_rowid()
+    }
+
+    fn words(database: &Database, piece: &str) -> Vec<String> {
+        vocabulary::terms_containing(database, piece, 10, |_| true).unwrap().terms
+    }
+
+    fn with(database: &Database, text: &str) -> Vec<i64> {
+        let mut found = Vec::new();
+        vocabulary::Pairs::of(text)
+            .unwrap()
+            .candidates(database, None, |id| {
+                found.push(id);
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+        found
+    }
+
+    fn settle(database: &Database) {
+        while fill(database, Instant::now(), &mut Merging::by_itself(database)).unwrap() {}
+    }
+
+    #[test]
+    fn what_others_add_change_and_take_away_is_followed() {
+        let (_folder, database) = file();
+        let (first, second) = (say(&database, "the quick 大别山"), say(&database, "lazy 项目"));
+        settle(&database);
+        assert_eq!(words(&database, "uic"), ["quick"]);
+        assert_eq!((with(&database, "别山"), with(&database, "项")), (vec![first], vec![second]));
+        assert!(lacking(&database).unwrap().is_empty() && backlog(&database).unwrap() == 0);
+        database.execute("UPDATE messages SET content = 'sleepy 汉字' WHERE id = ?", [second]).unwrap();
+        assert_eq!(backlog(&database).unwrap(), 1);
+        settle(&database);
+        assert_eq!((words(&database, "leep"), with(&database, "汉字")), (vec!["sleepy".to_owned()], vec![second]));
+        remove(&database, &[first]).unwrap();
+        assert_eq!(with(&database, "别山"), Vec::<i64>::new());
+        assert_eq!(lacking(&database).unwrap(), [first]);
+    }
+
+    #[test]
+    fn a_message_below_the_watermark_is_looked_at_again() {
+        let (_folder, database) = file();
+        say(&database, "one");
+        database.execute("UPDATE messages SET id = 100", []).unwrap();
+        settle(&database);
+        database
+            .execute_batch("INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (7, 'a', 'user', 'late 汉字', 2.0)")
+            .unwrap();
+        again(&database, 7).unwrap();
+        settle(&database);
+        assert_eq!((words(&database, "late"), with(&database, "汉字")), (vec!["late".to_owned()], vec![7]));
+    }
+
+    #[test]
+    fn they_are_made_anew_from_nothing() {
+        let (_folder, database) = file();
+        let only = say(&database, "汉字 word");
+        settle(&database);
+        database.execute_batch("DELETE FROM hx_term; DELETE FROM hx_doclen;").unwrap();
+        assert_eq!(lacking(&database).unwrap(), [only]);
+        restart(&database).unwrap();
+        settle(&database);
+        assert_eq!((words(&database, "wor"), with(&database, "汉字")), (vec!["word".to_owned()], vec![only]));
+        assert!(lacking(&database).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,108 @@
+//! Messages that are acknowledged and not indexed yet, as ranges of ids.
+//!
+//! Ids are not given out twice, so a range may go on naming a message that is gone; an import that brings one back notes it. Ranges do not
+//! overlap.
+
+use crate::error::Failure;
+use crate::write::database::Database;
+use rusqlite::{OptionalExtension as _, params};
+
+pub(super) const NAME: &str = "hx_pending";
+
+pub(super) const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS hx_pending (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)";
+
+/// A stretch of ids, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+}
+
+/// The condition on an id for being in a range.
+pub(crate) fn holds(id: &str) -> String {
+    format!("coalesce((SELECT last FROM {NAME} WHERE first <= {id} ORDER BY first DESC LIMIT 1) >= {id}, 0)")
+}
+
+/// Draws ids for `count` new messages and notes them. To be called under the write lock, by which nobody else draws any.
+pub(crate) fn reserve(database: &Database, count: usize) -> Result<Range, Failure> {
+    let used: i64 = database
+        .prepare_cached(
+            "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0), coalesce((SELECT max(id) FROM messages), 0))",
+        )?
+        .query_row([], |row| row.get(0))?;
+    let range = Range { first: used + 1, last: used + i64::try_from(count).unwrap_or(i64::MAX - used) };
+    let newest = newest(database)?;
+    match newest.filter(|newest| newest.last == used) {
+        Some(newest) => database
+            .prepare_cached("UPDATE hx_pending SET last = ? WHERE first = ?")?
+            .execute(params![range.last, newest.first])?,
+        None => database
+            .prepare_cached("INSERT INTO hx_pending (first, last) VALUES (?, ?)")?
+            .execute(params![range.first, range.last])?,
+    };
+    Ok(range)
+}
+
+/// Notes a message that gets an id of somebody's choice.
+pub(crate) fn note(database: &Database, id: i64) -> Result<(), Failure> {
+    let before = database
+        .prepare_cached("SELECT first, last FROM hx_pending WHERE first <= ? ORDER BY first DESC LIMIT 1")?
+        .query_row([id], |row| Ok(Range { first: row.get(0)?, last: row.get(1)? }))
+        .optional()?;
+    match before {
+        Some(range) if range.last >= id => 0,
+        Some(range) if range.last == id - 1 => {
+            database.prepare_cached("UPDATE hx_pending SET last = ? WHERE first = ?")?.execute([id, range.first])?
+        }
+        _ => database.prepare_cached("INSERT INTO hx_pending (first, last) VALUES (?1, ?1)")?.execute([id])?,
+    };
+    Ok(())
+}
+
+/// The range of the newest messages.
+pub(super) fn newest(database: &Database) -> Result<Option<Range>, Failure> {
+    Ok(database
+        .prepare_cached("SELECT first, last FROM hx_pending ORDER BY first DESC LIMIT 1")?
+        .query_row([], |row| Ok(Range { first: row.get(0)?, last: row.get(1)? }))
+        .optional()?)
+}
+
+/// Notes that a range is done up to a message.
+pub(super) fn done(database: &Database, range: Range, up_to: i64) -> Result<(), Failure> {
+    if up_to >= range.last {
+        database.prepare_cached("DELETE FROM hx_pending WHERE first = ?")?.execute([range.first])?;
+    } else {
+        database
+            .prepare_cached("UPDATE hx_pending SET first = ? WHERE first = ?")?
+            .execute([up_to + 1, range.first])?;
+    }
+    Ok(())
+}
+
+/// Notes every message that there is.
+pub(super) fn everything(database: &Database) -> Result<(), Failure> {
+    Ok(database.execute_batch(
+        "DELETE FROM hx_pending;
+         INSERT INTO hx_pending (first, last) SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)
+             WHERE EXISTS (SELECT 1 FROM messages);",
+    )?)
+}
+
+/// Whether any message is to be indexed.
+pub(crate) fn is_behind(database: &Database) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM hx_pending LIMIT 1")?.exists([])?)
+}
+
+/// How many messages are to be indexed.
+pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
+    let count: i64 = database
+        .prepare_cached("SELECT count(*) FROM hx_pending p JOIN messages m ON m.id BETWEEN p.first AND p.last")?
+        .query_row([], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// Whether a message is to be indexed.
+pub(super) fn is_noted(database: &Database, id: i64) -> Result<bool, Failure> {
+    Ok(database.prepare_cached("SELECT 1 FROM hx_pending WHERE first <= ?1 AND last >= ?1")?.exists([id])?)
+}

@@ -1,0 +1,12 @@
+//! Writing: the thread that writes, readers beside it, the queue of all processes, the WAL and background work.
+
+pub(crate) mod background;
+pub(crate) mod budget;
+pub(crate) mod checkpoint;
+pub(crate) mod database;
+pub(crate) mod queue;
+pub(crate) mod readers;
+pub(crate) mod requests;
+pub(crate) mod wal;
+pub(crate) mod worker;
+pub(crate) mod writer;

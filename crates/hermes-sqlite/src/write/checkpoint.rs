@@ -1,0 +1,170 @@
+//! Folds the write-ahead log back into the file, on a thread of its own, so that no append waits for it.
+//!
+//! A passive fold copies what no reader needs and disturbs nobody, but while others write it never comes to the end of the log, and only a log that was
+//! folded to its end starts anew. So a log that has grown long is squeezed: everybody's turn is held for a moment, and what is left is folded.
+
+use crate::error::Failure;
+use crate::open::connection;
+use crate::open::place::beside;
+use crate::write::database::Database;
+use crate::write::queue::Queue;
+use crate::write::worker::spawn;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tracing::{debug, error, trace, warn};
+
+/// So many frames of the log that are not in the file yet are worth a fold: SQLite's own number.
+const FRAMES: i64 = 1_000;
+/// From this length on the log is squeezed.
+pub(crate) const LONG: u64 = 16 << 20;
+/// No two looks within this: SQLite compiles the statement anew for each.
+const LOOK: Duration = Duration::from_millis(5);
+/// No two folds within this, whoever does them.
+const SPAN: Duration = Duration::from_millis(100);
+/// So long a squeeze waits for its turn, and in its turn for readers.
+const TURN: Duration = Duration::from_millis(300);
+const READERS: Duration = Duration::from_millis(60);
+/// A log that readers kept long is looked at again after this, then after twice as long and so on.
+const AGAIN: std::ops::RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
+
+/// How far the log reaches, and how much of it is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Frames {
+    log: i64,
+    folded: i64,
+}
+
+impl Frames {
+    /// Runs one of SQLite's checkpoints; nothing if somebody else is at it.
+    fn after(database: &Database, checkpoint: &str) -> Result<Option<Self>, rusqlite::Error> {
+        database.prepare_cached(checkpoint)?.query_row([], |row| {
+            let frames = Self { log: row.get(1)?, folded: row.get(2)? };
+            Ok((frames.log >= 0 && (frames.folded > 0 || row.get::<_, i64>(0)? == 0)).then_some(frames))
+        })
+    }
+
+    fn is_long(self, page: i64) -> bool {
+        u64::try_from(self.log.saturating_mul(page)).unwrap_or(0) >= LONG
+    }
+}
+
+/// The size of a page, which a file with a log keeps.
+fn page_size(database: &Database) -> Result<i64, rusqlite::Error> {
+    database.pragma_query_value(None, "page_size", |row| row.get(0))
+}
+
+/// The thread that folds, once there is something to fold.
+pub(crate) struct Folder {
+    store: PathBuf,
+    page: Option<i64>,
+    looked: Option<Instant>,
+    thread: Option<(SyncSender<()>, JoinHandle<()>)>,
+}
+
+impl Folder {
+    pub(crate) fn new(store: &Path) -> Self {
+        Self { store: store.to_owned(), page: None, looked: None, thread: None }
+    }
+
+    /// Has the log folded if that is due and falls to us. The turn has to be ours.
+    pub(crate) fn look(&mut self, database: &Database, queue: &mut Queue) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        // A checkpoint that does nothing tells how long the log is.
+        let Ok(Some(frames)) = Frames::after(database, "PRAGMA wal_checkpoint(NOOP)") else { return };
+        self.page = self.page.or_else(|| page_size(database).ok());
+        let due = frames.log - frames.folded >= FRAMES || self.page.is_some_and(|page| frames.is_long(page));
+        if due
+            && queue.claim_fold(SPAN)
+            && let Err(error) = self.wake()
+        {
+            // Without a thread SQLite has to do it in the middle of somebody's commit.
+            let is_left_to_sqlite = database.pragma_update(None, "wal_autocheckpoint", FRAMES).is_ok();
+            warn!(%error, is_left_to_sqlite, "no thread for checkpoints");
+        }
+    }
+
+    fn wake(&mut self) -> Result<(), std::io::Error> {
+        let (orders, _) = match &self.thread {
+            Some(thread) => thread,
+            None => {
+                let (orders, received) = sync_channel(1);
+                let store = self.store.clone();
+                let thread = spawn("hermes-folder", move || fold_all(&store, &received))?;
+                self.thread.insert((orders, thread))
+            }
+        };
+        // If it is full, the thread is about to look anyway.
+        _ = orders.try_send(());
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some((orders, thread)) = self.thread.take() {
+            drop(orders);
+            if thread.join().is_err() {
+                error!("the checkpoint thread panicked");
+            }
+        }
+    }
+}
+
+fn fold_all(store: &Path, orders: &Receiver<()>) {
+    let (mut queue, mut database, mut again) = (Queue::of(store), None, None);
+    loop {
+        let order = match again {
+            Some(pause) => orders.recv_timeout(pause),
+            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        if order == Err(RecvTimeoutError::Disconnected) {
+            return;
+        }
+        let outcome = open(store, &mut database).and_then(|database| fold(database, store, &mut queue));
+        queue.leave();
+        match &outcome {
+            Ok(true) => trace!("checkpoint done"),
+            Ok(false) => debug!("WAL still long: readers are in the way"),
+            Err(failure) => warn!(error = failure.code(), "checkpoint failed"),
+        }
+        again = match outcome {
+            Ok(true) => None,
+            // A failure is not for long, or the next commit meets it too, and tells.
+            Ok(false) | Err(_) => Some(again.map_or(*AGAIN.start(), |pause: Duration| (pause * 2).min(*AGAIN.end()))),
+        };
+    }
+}
+
+fn open<'a>(store: &Path, database: &'a mut Option<Database>) -> Result<&'a Database, Failure> {
+    connection::set_deadline(READERS);
+    match database {
+        Some(open) => Ok(open),
+        None => Ok(database.insert(connection::open_reader(store)?)),
+    }
+}
+
+/// Folds what can be folded; whether the log is short, or somebody else sees to it.
+fn fold(database: &Database, store: &Path, queue: &mut Queue) -> Result<bool, Failure> {
+    const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+    let Some(frames) = Frames::after(database, PASSIVE)? else { return Ok(true) };
+    if !frames.is_long(page_size(database)?) {
+        return Ok(true);
+    }
+    // What came while the most of it was folded, so that little is left for when everybody waits.
+    let Some(frames) = Frames::after(database, PASSIVE)? else { return Ok(true) };
+    // A reader of long ago would be in the way; nobody has to wait for that.
+    if frames.log - frames.folded >= FRAMES || queue.enter("fold the log", Instant::now() + TURN).is_err() {
+        return Ok(false);
+    }
+    connection::set_deadline(READERS);
+    let file = beside(store, "-wal").metadata().map_or(0, |log| log.len());
+    // A log that starts anew in place is quicker to write than one that has to grow again.
+    let squeeze = if file > 2 * LONG { "PRAGMA wal_checkpoint(TRUNCATE)" } else { "PRAGMA wal_checkpoint(RESTART)" };
+    let is_busy: bool = database.prepare_cached(squeeze)?.query_row([], |row| row.get(0))?;
+    Ok(!is_busy)
+}

@@ -1,0 +1,51 @@
+//! Requests that may be sent again: each key is applied once and answers the same.
+
+use crate::error::Failure;
+use crate::write::database::Database;
+use hermes_session::{Conflict, Request, SessionId};
+use hermes_sql::{Answer, statements};
+use rusqlite::{OptionalExtension as _, params};
+
+/// Whether the request's key was used before.
+pub(crate) fn is_known(database: &Database, request: &Request) -> Result<bool, Failure> {
+    let Some(key) = &request.key else { return Ok(false) };
+    let lives = database.prepare_cached(statements::REQUEST)?.query_row(params![key.as_str()], |row| row.get(2));
+    Ok(lives.optional()?.unwrap_or(false))
+}
+
+/// Does `work` unless the request's key says that it was done, and remembers what it answers.
+pub(crate) fn once<T: Answer>(
+    database: &Database,
+    request: &Request,
+    session: &SessionId,
+    fingerprint: &str,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Some(key) = &request.key else { return work() };
+    let kept: Option<(String, String, bool)> = database
+        .prepare_cached(statements::REQUEST)?
+        .query_row(params![key.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    match kept {
+        None => {}
+        // Its messages are gone, and the key with them.
+        Some((_, _, false)) => {
+            _ = database.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?
+        }
+        Some((known, answer, true)) => {
+            return match T::recall(&answer).filter(|_| known == fingerprint) {
+                Some(answer) => Ok(answer),
+                None => Err(Conflict::KeyReused(key.clone()).into()),
+            };
+        }
+    }
+    let answer = work()?;
+    database.prepare_cached(statements::REMEMBER_REQUEST)?.execute(params![
+        key.as_str(),
+        session.as_str(),
+        answer.first_message().map(|id| id.0),
+        fingerprint,
+        answer.keep()
+    ])?;
+    Ok(answer)
+}
