@@ -52,7 +52,7 @@ fn adopt_and_detach_follow_a_link() {
 #[test]
 fn detach_removes_only_our_files() {
     let home = foreign_home();
-    let foreign = ["state.db.open", "state.db.notes", "state.db.queue.txt"];
+    let foreign = ["state.db.open", "state.db.queue", "state.db.notes", "state.db.queue.txt"];
     for name in foreign {
         std::fs::write(home.path().join(name), "a text of somebody else's").unwrap();
     }
@@ -78,14 +78,32 @@ fn detach_removes_the_part_that_a_killed_run_left() {
     assert!(!part.exists() && other.exists());
 }
 
+/// The marker can't be written, so there is one warning more. The report, the error and the exit code are as where it can be.
 #[test]
 fn verify_reports_where_no_marker_can_be_written() {
-    let home = several();
-    home.damage("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 4 WHERE name = 'messages'");
-    std::fs::create_dir(home.path().join("state.db.damaged")).unwrap();
-    let seen = home.see(&["sessions", "verify"]);
-    assert!(seen.contains("✗ file") && seen.contains("state.db.damaged can't be written"), "{seen}");
-    assert!(seen.ends_with("--- exit 3"), "{seen}");
+    let verify = |damage: &str, is_blocked: bool, more: &[&str]| {
+        let home = several();
+        home.damage(damage);
+        if is_blocked {
+            std::fs::create_dir(home.path().join("state.db.damaged")).unwrap();
+        }
+        home.see(&[&["sessions", "verify"], more].concat())
+    };
+    let is_other = |line: &&str| !line.contains("state.db.damaged") && !line.contains("the report above holds");
+    let without = |seen: &str| seen.lines().filter(is_other).map(str::to_owned).collect::<Vec<_>>();
+    let lost = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 4 WHERE name = 'messages'";
+    for more in [&[][..], &["--json"]] {
+        let (free, blocked) = (verify(lost, false, more), verify(lost, true, more));
+        assert!(blocked.contains("state.db.damaged can't be written"), "{blocked}");
+        assert!(!free.contains("can't be written"), "{free}");
+        assert_eq!(without(&blocked), without(&free));
+        assert!(blocked.contains("error: the store has ") && blocked.contains("hint: stop every agent"), "{blocked}");
+        assert!(blocked.ends_with("--- exit 3"), "{blocked}");
+    }
+    let (free, blocked) = (verify("", false, &[]), verify("", true, &[]));
+    let report = |seen: &str| seen.split("---").next().unwrap().to_owned();
+    assert!(blocked.contains("The store is sound.") && blocked.ends_with("--- exit 0"), "{blocked}");
+    assert_eq!(report(&blocked), report(&free));
 }
 
 const MANY: usize = 6_000;

@@ -242,7 +242,7 @@ impl Queue {
         }
     }
 
-    /// The file, which all of us have to mean: one that was removed is opened anew. Nothing is written into what can't be ours.
+    /// Opens the queue file, again if it was removed since. Returns `None` for a file that is not ours, which is never written to.
     fn open(&mut self) -> Option<Arc<File>> {
         let place = std::fs::metadata(&self.path).ok().map(|found| (found.dev(), found.ino()));
         let ours = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|found| (found.dev(), found.ino()));
@@ -253,9 +253,7 @@ impl Queue {
             let mut options = OpenOptions::new();
             options.create(true).truncate(false).read(true).write(true).mode(0o600);
             options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-            let is_ours = |found: &Metadata| found.is_file() && found.nlink() == 1 && found.len() <= state::FILE_LENGTH;
-            let opened = options.open(&self.path).ok();
-            self.file = opened.filter(|file| file.metadata().is_ok_and(|found| is_ours(&found))).map(Arc::new);
+            self.file = options.open(&self.path).ok().filter(is_ours).map(Arc::new);
         }
         self.file.clone()
     }
@@ -267,15 +265,21 @@ impl Drop for Queue {
     }
 }
 
-/// Removes the file of a store's queue. A file that can't be ours is left alone.
+/// Removes the queue file of a store. A file that is not ours stays.
 pub(crate) fn remove(store: &Path) {
     let place = Queue::of(store).path.clone();
-    let is_ours = |found: &Metadata| {
-        found.is_file() && found.nlink() == 1 && (found.len() == 0 || state::LENGTHS.contains(&found.len()))
-    };
-    if std::fs::symlink_metadata(&place).is_ok_and(|found| is_ours(&found)) {
+    let is_plain = std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_file());
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    if is_plain && options.open(&place).is_ok_and(|file| is_ours(&file)) {
         crate::open::place::remove(&place);
     }
+}
+
+/// Returns whether a file can be a queue file: a plain one, under one name, with our content and no more than that.
+fn is_ours(file: &File) -> bool {
+    let is_plain = |found: &Metadata| found.is_file() && found.nlink() == 1 && found.len() <= state::FILE_LENGTH;
+    file.metadata().is_ok_and(|found| is_plain(&found) && state::is_ours(file, found.len()))
 }
 
 /// Logs how a slot was granted.

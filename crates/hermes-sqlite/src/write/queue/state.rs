@@ -5,19 +5,18 @@
 
 use super::pace;
 use std::fs::File;
-use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
 const MAGIC: &[u8; 8] = b"hxqueue\x01";
+/// The bytes that every version of the record begins with.
+const SIGNATURE: &[u8] = b"hxqueue";
 /// The whole record; the last eight bytes are a sum over the others.
 const LENGTH: usize = 128;
 /// Behind the record stands when somebody last came to wait, written by whoever does.
 const CAME: u64 = LENGTH as u64;
 /// The longest that the file gets.
 pub(super) const FILE_LENGTH: u64 = CAME + 8;
-/// The lengths that a file in use may have.
-pub(super) const LENGTHS: RangeInclusive<u64> = CAME..=FILE_LENGTH;
 const OP: std::ops::Range<usize> = 64..120;
 
 /// A time of the clock that all processes share.
@@ -173,6 +172,14 @@ pub(super) fn is_somebody_next(file: &File, ours: Moment, now: Moment) -> bool {
     let mut came = [0; 8];
     let came = file.read_exact_at(&mut came, CAME).map_or(Moment::default(), |()| Moment(u64::from_le_bytes(came)));
     (ours..=now).contains(&came) && State::read(file, now).entered == ours
+}
+
+/// Returns whether the content of a file of this length can be ours: it is empty, begins with our signature, or has zeros where no record was
+/// written yet.
+pub(super) fn is_ours(file: &File, length: u64) -> bool {
+    let mut bytes = [0; LENGTH];
+    let there = usize::try_from(length).map_or(LENGTH, |length| length.min(LENGTH));
+    file.read_exact_at(&mut bytes[..there], 0).is_ok() && (bytes.starts_with(SIGNATURE) || bytes == [0; LENGTH])
 }
 
 /// FNV-1a: tells a torn or foreign record from a whole one.

@@ -156,10 +156,13 @@ fn what_is_not_ours_is_left_alone() {
     let mut queue = Queue::of(&store);
     let other = folder.path().join("other");
     type Make = fn(&Path, &Path) -> std::io::Result<()>;
-    let table: [(usize, Make); 3] = [
+    let copy: Make = |other, name| std::fs::copy(other, name).map(drop);
+    let table: [(usize, Make); 5] = [
         (1, |other, name| std::os::unix::fs::symlink(other, name)),
         (1, |other, name| std::fs::hard_link(other, name)),
-        (20, |other, name| std::fs::copy(other, name).map(drop)),
+        (1, copy),
+        (12, copy),
+        (20, copy),
     ];
     for (length, make) in table {
         let text = "somebody's ".repeat(length);
@@ -168,6 +171,26 @@ fn what_is_not_ours_is_left_alone() {
         queue.enter("write", soon()).unwrap();
         queue.leave();
         assert_eq!(std::fs::read_to_string(&queue.path).unwrap(), text);
+        remove(&store);
+        assert_eq!(std::fs::read_to_string(&queue.path).unwrap(), text);
         std::fs::remove_file(&queue.path).unwrap();
     }
+}
+
+#[test]
+fn the_file_is_removed_whatever_was_written_so_far() {
+    let (_folder, store) = folder();
+    let mut queue = Queue::of(&store);
+    // Nothing, only the time of a process that came to wait, then a whole record.
+    File::create(&queue.path).unwrap();
+    remove(&store);
+    assert!(!queue.path.exists());
+    state::come(&queue.open().unwrap(), Moment::now());
+    remove(&store);
+    assert!(!queue.path.exists());
+    queue.enter("write", soon()).unwrap();
+    queue.leave();
+    assert!(queue.file.is_some());
+    remove(&store);
+    assert!(!queue.path.exists());
 }
