@@ -48,7 +48,7 @@ fn an_adoption_is_announced() {
     Session cron_job1 has the title new
     --- stderr
     note: the file was adopted: 27 tables, indexes and triggers of ours (hx_…) were added to it; no copy was kept, because the agent's own tables stay as they are; `hermes sessiondb detach` takes them out again
-    note: old messages are being put into the search index while the store is in use
+    note: old messages are not in the search index yet; hermes adds them before it exits
     --- exit 0
     "#);
 }

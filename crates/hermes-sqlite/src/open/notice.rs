@@ -14,7 +14,7 @@ pub(crate) enum Notice {
     TitleChanged { session: String, before: String, after: Option<String> },
     /// The agent's version table had more than one row; only the highest was kept.
     VersionRowsRemoved { kept: i64, removed: Vec<String> },
-    /// Old messages are being put into the search index bit by bit.
+    /// Old messages are not in the search index yet. They are indexed in the background, and the rest when the store is closed.
     IndexBehind,
     /// The file was readable by others.
     ModeMended(PathBuf),
@@ -66,7 +66,7 @@ impl fmt::Display for Notice {
                 write!(f, "schema_version had several rows; kept {kept}, removed {}", removed.join(", "))
             }
             Self::IndexBehind => {
-                write!(f, "old messages are being put into the search index while the store is in use")
+                write!(f, "old messages are not in the search index yet; hermes adds them before it exits")
             }
             Self::ModeMended(path) => write!(f, "{} was open to others; now it is its owner's alone", path.display()),
             Self::NoWriteAheadLog { kind } => {
