@@ -1,5 +1,7 @@
 //! `hermes sessiondb detach`
 
+mod kept;
+
 use super::*;
 use hermes_conformance::agent::{self, Absent, Agent};
 use hermes_session::{NewChild, Relation};
@@ -148,10 +150,16 @@ fn nothing_of_ours_is_left_and_the_agent_finds_what_it_found() {
         let expect = untouched(&release);
         for is_optimized in [false, true] {
             let home = used(&release, 8, is_optimized);
-            let (before, ours) = (told(&release, &home), held(&home));
+            let (before, ours, with_ours) = (told(&release, &home), held(&home), objects(&home).len());
             let seen = home.see(&["sessiondb", "detach", "--yes"]);
             assert!(seen.contains("1 conversation in the trash, 1 pin, 1 tag in [HOME]/state.db.detached-"), "{seen}");
             check(&home, &expect, &before, &release);
+            let layout = if is_optimized { "optimized" } else { "used" };
+            report(&format!(
+                "{version}, {layout}: {} objects without us, {with_ours} with us, {} after detach",
+                expect.len(),
+                objects(&home).len()
+            ));
             // The file is a foreign one again, and the next change brings us back.
             assert!(home.see(&["sessiondb", "detach", "--yes"]).contains("nothing of ours is in it"), "{version}");
             let file = kept(&home).remove(0);

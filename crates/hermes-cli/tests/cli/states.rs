@@ -26,7 +26,7 @@ fn close(mut agent: Agent) {
 }
 
 /// 19 messages in `s`: 12 compacted, 5 active, 2 undone. `away` is archived, with structured content.
-fn compacted(release: &Path) -> Home {
+pub(super) fn compacted(release: &Path) -> Home {
     let home = Home::empty();
     let mut agent = Agent::open(release, home.path());
     let say = |agent: &mut Agent, session: &str, role: &str, content: Value| {
@@ -57,7 +57,7 @@ fn compacted(release: &Path) -> Home {
 }
 
 /// What the agent would replay, find and list.
-fn view(release: &Path, home: &Home) -> Value {
+pub(super) fn view(release: &Path, home: &Home) -> Value {
     let mut agent = Agent::open(release, home.path());
     let mut view = serde_json::Map::new();
     for session in ["s", "away"] {
@@ -93,7 +93,7 @@ fn same(release: &Path, home: &Home, expected: &Value) {
     }
 }
 
-fn states(home: &Home) -> Vec<(i64, i64, i64)> {
+pub(super) fn states(home: &Home) -> Vec<(i64, i64, i64)> {
     let sql = "SELECT active, compacted, count(*) FROM messages GROUP BY 1, 2 ORDER BY 1, 2";
     let connection = home.foreign();
     let mut statement = connection.prepare(sql).unwrap();
@@ -101,7 +101,13 @@ fn states(home: &Home) -> Vec<(i64, i64, i64)> {
     rows.map(Result::unwrap).collect()
 }
 
-const STATES: [(i64, i64, i64); 3] = [(0, 0, 2), (0, 1, 12), (1, 0, 6)];
+pub(super) const STATES: [(i64, i64, i64); 3] = [(0, 0, 2), (0, 1, 12), (1, 0, 6)];
+
+/// Prints a line that is seen also when the test passes.
+fn report(line: &str) {
+    use std::io::Write as _;
+    _ = writeln!(std::io::stderr().lock(), "states: {line}");
+}
 
 /// An empty file: one of the agent's, or none, so that we make it.
 fn target(release: &Path, is_theirs: bool) -> Home {
@@ -154,6 +160,14 @@ fn a_compacted_file_is_the_same_after_three_engines() {
     mariadb.sql("CREATE DATABASE states");
     let file = home.database().display().to_string();
     let (one, other) = (format!("{}?schema=states", postgres.url()), mariadb.url_of("states"));
+    let row = |engine: &str, counts: &[(i64, i64, i64)]| {
+        let of =
+            |active, compacted| counts.iter().find(|row| (row.0, row.1) == (active, compacted)).map_or(0, |row| row.2);
+        let all: i64 = counts.iter().map(|row| row.2).sum();
+        report(&format!("{engine:<30} {all:>4} {:>7} {:>10} {:>7}", of(1, 0), of(0, 1), of(0, 0)));
+    };
+    report(&format!("{:<30} {:>4} {:>7} {:>10} {:>7}", "engine", "rows", "active", "compacted", "undone"));
+    row("SQLite, file of 0.19.0", &states(&home));
     let migrate = |from: &str, to: &str| {
         let run = home.hermes(&["sessiondb", "migrate", "--from", "env:FROM", "--to", "env:TO"]);
         let seen = run.env("FROM", from).env("TO", to).see();
@@ -165,13 +179,24 @@ fn a_compacted_file_is_the_same_after_three_engines() {
         assert!(seen.ends_with("exit 0"), "{seen}");
     };
     migrate(&file, &one);
-    let count = "SELECT string_agg(n, ' ') FROM (SELECT active || '/' || compacted || ':' || count(*) AS n FROM states.messages GROUP BY active, compacted ORDER BY 1) x";
-    assert_eq!(postgres.sql(count).trim(), "0/0:2 0/1:12 1/0:6");
+    let counts = |lines: &str| -> Vec<(i64, i64, i64)> {
+        let numbers =
+            |line: &str| -> Vec<i64> { line.split('/').map(|number| number.trim().parse().unwrap()).collect() };
+        lines.trim().lines().map(numbers).map(|row| (row[0], row[1], row[2])).collect()
+    };
+    let sql = "SELECT concat(active, '/', compacted, '/', count(*)) FROM states.messages GROUP BY active, compacted ORDER BY active, compacted";
+    let there = counts(&postgres.sql(sql));
+    assert_eq!(there, STATES);
+    row("PostgreSQL", &there);
     migrate(&one, &other);
+    let there = counts(&mariadb.sql(sql));
+    assert_eq!(there, STATES);
+    row("MariaDB", &there);
     for is_theirs in [true, false] {
         let to = target(&release, is_theirs);
         migrate(&other, &to.database().display().to_string());
         assert_eq!(states(&to), STATES);
+        row(if is_theirs { "SQLite, into a file of 0.19.0" } else { "SQLite, into a new file" }, &states(&to));
         same(&release, &to, &before);
     }
 }
