@@ -68,7 +68,10 @@ impl LastList {
     /// Keeps the list for the configured store. Nothing is kept if the folder does not exist or can't be written to.
     pub fn keep(&self, workspace: &Workspace, now: Timestamp) {
         if let Some((folder, store)) = place(workspace) {
-            _ = self.write(&folder, &store, now);
+            // Row numbers are a convenience: the command has printed its list.
+            if let Err(error) = self.write(&folder, &store, now) {
+                tracing::debug!(?folder, rows = self.rows.len(), %error, "printed list not kept");
+            }
         }
     }
 
@@ -110,11 +113,14 @@ pub fn forget(workspace: &Workspace) {
     if let Some((folder, store)) = place(workspace)
         && stored(&folder.join(FILE), &store).is_some()
     {
-        _ = std::fs::remove_file(folder.join(FILE));
+        if let Err(error) = std::fs::remove_file(folder.join(FILE)) {
+            tracing::warn!(?folder, %error, "printed list not removed");
+        }
     }
 }
 
-/// Returns the folder of the file, and the name of the store that a list is kept for.
+/// Returns the folder of the file, and the name of the store that a list is kept for. Returns `None` if settings, URL or file can't be used: the
+/// command that opens the store reports why.
 fn place(workspace: &Workspace) -> Option<(PathBuf, String)> {
     let (settings, url) = (workspace.settings().ok()?, workspace.url().ok()?);
     // The same file may be named from different folders.
@@ -125,6 +131,7 @@ fn place(workspace: &Workspace) -> Option<(PathBuf, String)> {
     Some((settings.home.value.clone(), store))
 }
 
+/// Reads a list. A file that is missing, of another store or unreadable counts as no list: the next list replaces it.
 fn stored(path: &Path, store: &str) -> Option<(LastList, Timestamp)> {
     let facts = std::fs::metadata(path).ok()?;
     if !facts.is_file() || facts.len() > MAX_BYTES {

@@ -119,6 +119,8 @@ async fn carry(
     let mut report =
         copy(&*source, &**target, &options, &mut |progress| on_event(MigrateEvent::Transfer(progress))).await?;
     drop(source);
+    let (sessions, messages) = (report.sessions, report.messages);
+    tracing::info!(sessions, messages, is_rehearsal = options.is_rehearsal, "sessions copied");
     if options.is_rehearsal {
         return Ok((report, None));
     }
@@ -144,10 +146,13 @@ async fn prove_all(
         let proof =
             prove(&*source, target, proving, &mut |progress| on_event(MigrateEvent::Transfer(progress))).await?;
         let is_behind = proof.found.iter().any(|mismatch| mismatch.is_behind);
+        tracing::info!(round, mismatches = proof.found.len(), is_behind, "copy compared with its source");
         if !is_behind || round == MAX_ROUNDS {
             return Ok(proof);
         }
         round += 1;
+        tracing::info!(round, "the source changed meanwhile; copying what is new");
+        // A request to stop is not lost: the copy asks at its first step.
         _ = on_event(MigrateEvent::CatchingUp);
         let more = TransferOptions { is_resumed: false, is_merge: true, ..options };
         let since = copy(&*source, target, &more, &mut |progress| on_event(MigrateEvent::Transfer(progress))).await?;
@@ -166,11 +171,14 @@ async fn open_source(workspace: &Workspace, from: &StoreUrl) -> Result<OpenStore
 
 /// Puts what was copied into the search indexes.
 async fn index(store: &dyn Store, on_event: OnEvent<'_>) -> Result<(), MigrateError> {
+    let (start, mut steps) = (Instant::now(), 0_u64);
     while store.upkeep().await? {
+        steps += 1;
         if on_event(MigrateEvent::Indexing).is_break() {
             return Err(MigrateError::StoppedIndexing);
         }
     }
+    tracing::info!(steps, took = ?start.elapsed(), "copied messages indexed");
     Ok(())
 }
 
@@ -185,6 +193,7 @@ async fn indexed(store: &dyn Store) -> Result<u64, StoreError> {
 
 fn report_notices(store: &mut OpenStore, on_event: OnEvent<'_>) {
     for notice in store.take_notices() {
+        // Notices are shown also when the person asked to stop; the next step asks again.
         _ = on_event(MigrateEvent::Notice(notice));
     }
 }

@@ -3,10 +3,11 @@
 use crate::transcripts::{Removed, Transcripts};
 use crate::trash;
 use hermes_config::Sessions;
-use hermes_session::retention::{self, AutoPrune, Candidate, Pruned, RetentionPolicy, prune_planned};
+use hermes_session::retention::{self, AutoPrune, AutoPruneOutcome, Candidate, Pruned, RetentionPolicy, prune_planned};
 use hermes_session::{Maintenance, SessionId, StoreError, Timestamp};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+use tracing::{debug, info, warn};
 
 /// How long auto-prune may delete after a command has printed its output.
 pub const AFTER_OUTPUT: Duration = Duration::from_millis(500);
@@ -73,9 +74,28 @@ pub async fn auto_prune(
     transcripts: Option<&Transcripts>,
     now: Timestamp,
 ) -> Result<Option<AutoPruneReport>, StoreError> {
+    let start = Instant::now();
     let mut limit = Limit { time: options.time_limit, end: None };
     let mut progress = |_: &Pruned| if limit.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let Some(run) = retention::auto_prune(store, &options.rule, now, &mut progress).await? else { return Ok(None) };
+    let run = match retention::auto_prune(store, &options.rule, now, &mut progress).await? {
+        AutoPruneOutcome::Ran(run) => run,
+        AutoPruneOutcome::NotDue => {
+            debug!("auto-prune skipped: not due");
+            return Ok(None);
+        }
+        AutoPruneOutcome::ClaimedElsewhere => {
+            debug!("auto-prune skipped: another process claimed it");
+            return Ok(None);
+        }
+    };
+    let Pruned { conversations, sessions, messages, looked_at, .. } = run.pruned;
+    let (took, is_first) = (start.elapsed(), run.is_first);
+    match run.is_finished {
+        true => info!(conversations, sessions, messages, looked_at, is_first, ?took, "auto-prune finished"),
+        false => {
+            info!(conversations, sessions, messages, looked_at, is_first, ?took, "auto-prune stopped; it stays due")
+        }
+    }
     let transcripts = remove_transcripts(store, &run.candidates, transcripts).await;
     while options.is_vacuumed && run.pruned.conversations > 0 && !limit.is_over() {
         if !store.upkeep().await? {
@@ -108,20 +128,32 @@ pub async fn after_writing(
     transcripts: Option<&Transcripts>,
     now: Timestamp,
 ) -> Option<AutoPruneReport> {
-    _ = trash::empty_expired(store, transcripts, now).await;
+    if let Err(error) = trash::empty_expired(store, transcripts, now).await {
+        warn!(error = error.kind(), "expired entries of the trash not deleted");
+    }
     if !sessions.auto_prune.value {
         return None;
     }
+    let days = sessions.retention_days.value;
+    let policy = match RetentionPolicy::new(days as f64, None) {
+        Ok(policy) => policy,
+        Err(_) => {
+            warn!(days, "auto-prune skipped: retention_days can't be used");
+            return None;
+        }
+    };
     let options = AutoPruneOptions {
-        rule: AutoPrune {
-            policy: RetentionPolicy::new(sessions.retention_days.value as f64, None).ok()?,
-            interval_hours: sessions.min_interval_hours.value as f64,
-            clears_leftovers: true,
-        },
+        rule: AutoPrune { policy, interval_hours: sessions.min_interval_hours.value as f64, clears_leftovers: true },
         time_limit: Some(AFTER_OUTPUT),
         is_vacuumed: sessions.vacuum_after_prune.value,
     };
-    auto_prune(store, &options, transcripts, now).await.ok().flatten()
+    match auto_prune(store, &options, transcripts, now).await {
+        Ok(report) => report,
+        Err(error) => {
+            warn!(error = error.kind(), "auto-prune failed");
+            None
+        }
+    }
 }
 
 /// Removes the transcripts of those sessions that are gone. A conversation that was kept keeps its transcripts.
@@ -133,8 +165,12 @@ async fn remove_transcripts(
     let Some(transcripts) = transcripts else { return Removed::default() };
     let mut gone = Vec::new();
     for member in candidates.iter().flat_map(|candidate| &candidate.members) {
-        if matches!(store.session(member).await, Ok(None)) {
-            gone.push(member.clone());
+        match store.session(member).await {
+            Ok(None) => gone.push(member.clone()),
+            Ok(Some(_)) => {}
+            Err(error) => {
+                warn!(session = ?member.as_str(), error = error.kind(), "transcripts kept: not known whether the session is gone");
+            }
         }
     }
     transcripts.remove(&gone)

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use tracing::{debug, warn};
 
 /// The folder of transcripts, in the home folder.
 const FOLDER: &str = "sessions";
@@ -56,13 +57,11 @@ impl Transcripts {
     /// Returns the files of these sessions, by name.
     pub fn files(&self, ids: &[SessionId]) -> Vec<PathBuf> {
         let ids: BTreeSet<&str> = ids.iter().filter(|id| id.is_file_safe()).map(SessionId::as_str).collect();
-        // No folder, no files.
-        let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         let is_meant = |entry: &std::fs::DirEntry| {
             let is_file = entry.file_type().is_ok_and(|kind| !kind.is_dir());
             is_file && entry.file_name().to_str().and_then(session_of).is_some_and(|id| ids.contains(id))
         };
-        let mut files: Vec<PathBuf> = entries.flatten().filter(is_meant).map(|entry| entry.path()).collect();
+        let mut files: Vec<PathBuf> = entries(&self.folder).filter(is_meant).map(|entry| entry.path()).collect();
         files.sort();
         files
     }
@@ -77,6 +76,7 @@ impl Transcripts {
                 Err(error) => removed.left.push((file, error)),
             }
         }
+        removed.log("transcripts removed");
         removed
     }
 }
@@ -98,9 +98,11 @@ impl Transcripts {
         }
         if let Err(error) = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder) {
             moved.left.extend(files.into_iter().map(|file| (file, io::Error::from(error.kind()))));
+            moved.log("transcripts moved to the trash");
             return moved;
         }
         files.into_iter().for_each(|file| moved.take(file, &folder));
+        moved.log("transcripts moved to the trash");
         moved
     }
 
@@ -109,9 +111,10 @@ impl Transcripts {
         let mut moved = Removed::default();
         let trash = Self { folder: self.trash_of(entry) };
         trash.files(ids).into_iter().for_each(|file| moved.take(file, &self.folder));
-        // Fails as long as the folder holds a file that belongs to no session or could not be moved.
-        _ = std::fs::remove_dir(&trash.folder);
-        _ = std::fs::remove_dir(self.folder.join(TRASH));
+        moved.log("transcripts moved back from the trash");
+        // A folder stays as long as it holds a file that belongs to no session or could not be moved.
+        remove_if_empty(&trash.folder);
+        remove_if_empty(&self.folder.join(TRASH));
         moved
     }
 
@@ -119,15 +122,15 @@ impl Transcripts {
     pub fn forget(&self, entry: &Trashed) -> Removed {
         let mut removed = Removed::default();
         let folder = self.trash_of(entry);
-        let Ok(entries) = std::fs::read_dir(&folder) else { return removed };
-        for file in entries.flatten().map(|entry| entry.path()) {
+        for file in entries(&folder).map(|entry| entry.path()) {
             match std::fs::remove_file(&file) {
                 Ok(()) => removed.files += 1,
                 Err(error) => removed.left.push((file, error)),
             }
         }
-        _ = std::fs::remove_dir(&folder);
-        _ = std::fs::remove_dir(self.folder.join(TRASH));
+        removed.log("transcripts in the trash removed");
+        remove_if_empty(&folder);
+        remove_if_empty(&self.folder.join(TRASH));
         removed
     }
 
@@ -139,8 +142,7 @@ impl Transcripts {
     /// Returns every file there is, those in the trash too.
     pub fn all(&self) -> Vec<PathBuf> {
         let files = |folder: &Self| {
-            let entries = std::fs::read_dir(&folder.folder).into_iter().flatten().flatten();
-            entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect::<Vec<_>>()
+            entries(&folder.folder).map(|entry| entry.path()).filter(|path| path.is_file()).collect::<Vec<_>>()
         };
         self.folders().iter().flat_map(files).collect()
     }
@@ -151,8 +153,7 @@ impl Transcripts {
         for folder in self.folders() {
             removed.add(folder.remove(ids));
             if folder.folder != self.folder {
-                // Fails as long as other sessions have files in it.
-                _ = std::fs::remove_dir(&folder.folder);
+                remove_if_empty(&folder.folder);
             }
         }
         removed
@@ -160,8 +161,9 @@ impl Transcripts {
 
     /// Returns the folder, and those of the trash in it.
     fn folders(&self) -> Vec<Self> {
-        let entries = std::fs::read_dir(self.folder.join(TRASH)).into_iter().flatten().flatten();
-        let trash = entries.map(|entry| Self { folder: entry.path() }).filter(|folder| folder.folder.is_dir());
+        let trash = entries(&self.folder.join(TRASH))
+            .map(|entry| Self { folder: entry.path() })
+            .filter(|folder| folder.folder.is_dir());
         [self.clone()].into_iter().chain(trash).collect()
     }
 
@@ -178,6 +180,16 @@ impl Removed {
         self.left.extend(others.left);
     }
 
+    /// Logs what was done: counts, and each file that was left behind.
+    fn log(&self, done: &'static str) {
+        if self.files > 0 || !self.left.is_empty() {
+            debug!(files = self.files, left = self.left.len(), "{done}");
+        }
+        for (path, error) in &self.left {
+            warn!(?path, %error, "transcript left behind");
+        }
+    }
+
     /// Moves a file into a folder, unless a file of its name is there.
     fn take(&mut self, file: PathBuf, folder: &Path) {
         let Some(name) = file.file_name() else { return };
@@ -190,6 +202,26 @@ impl Removed {
             }
             Err(error) => self.left.push((file, error)),
         }
+    }
+}
+
+/// Returns the entries of a folder; none if it does not exist or can't be read.
+fn entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<> {
+    let entries = std::fs::read_dir(folder).map_err(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            warn!(?folder, %error, "folder of transcripts not read");
+        }
+    });
+    // An entry that can't be read was removed meanwhile, or the next deletion tries again.
+    entries.into_iter().flatten().flatten()
+}
+
+/// Removes a folder unless it holds files.
+fn remove_if_empty(folder: &Path) {
+    match std::fs::remove_dir(folder) {
+        Ok(()) => {}
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {}
+        Err(error) => debug!(?folder, %error, "empty folder of transcripts not removed"),
     }
 }
 

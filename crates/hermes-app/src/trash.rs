@@ -7,6 +7,7 @@ use hermes_session::{
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use tracing::{debug, info, warn};
 
 /// How many entries of the trash are read at once.
 const PAGE: u32 = 500;
@@ -70,7 +71,14 @@ pub async fn preview(
     let branches = lineage.links().filter(is_branch).count() as u64;
     let (mut messages, mut title, mut source, mut started_at) = (0, None, None, None);
     for member in &members {
-        let Ok(Some(session)) = store.session(member).await else { continue };
+        let session = match store.session(member).await {
+            Ok(Some(session)) => session,
+            Ok(None) => continue,
+            Err(error) => {
+                debug!(session = ?member.as_str(), error = error.kind(), "session left out of the preview");
+                continue;
+            }
+        };
         messages += u64::try_from(session.message_count).unwrap_or(0);
         if *member == tip {
             title = session.title;
@@ -232,7 +240,7 @@ pub async fn restore(
 }
 
 /// Moves transcripts that were brought back to where their conversation is: another process may have restored it, or emptied the trash.
-/// If the store can't say, they stay visible. Failures are not reported: the caller has an error already.
+/// If the store can't say, they stay visible. Failures are only logged: the caller has an error already.
 async fn undo_restore(
     store: &dyn Maintenance,
     transcripts: &Transcripts,
@@ -241,9 +249,18 @@ async fn undo_restore(
     entry: &Trashed,
 ) {
     match store.trashed(&entry.id).await {
+        // Files that are left behind were logged there.
         Ok(Some((there, _))) if there.number == entry.number => _ = transcripts.put_these_away(moved, entry),
         Ok(_) => _ = transcripts.remove(&missing(store, members.to_vec()).await),
-        Err(_) => {}
+        Err(error) => {
+            let (number, files) = (entry.number, moved.len());
+            warn!(
+                number,
+                files,
+                error = error.kind(),
+                "transcripts stay outside the trash: not known where their conversation is"
+            );
+        }
     }
 }
 
@@ -280,6 +297,7 @@ pub async fn empty(
         entries.iter().for_each(|entry| removed.add(transcripts.forget(entry)));
         removed.add(transcripts.remove(&missing(store, members).await));
     }
+    info!(entries = entries.len(), files = removed.files, left = removed.left.len(), "trash emptied");
     Ok(EmptyReport { entries, transcripts: removed })
 }
 
@@ -302,10 +320,17 @@ pub async fn empty_expired(
 pub async fn missing(store: &dyn Maintenance, sessions: Vec<SessionId>) -> Vec<SessionId> {
     let mut missing: Vec<SessionId> = Vec::new();
     for session in sessions {
-        let is_gone = matches!(store.session(&session).await, Ok(None));
-        if is_gone && matches!(store.trashed(&session).await, Ok(None)) {
-            missing.push(session);
+        match is_missing(store, &session).await {
+            Ok(true) => missing.push(session),
+            Ok(false) => {}
+            Err(error) => {
+                warn!(session = ?session.as_str(), error = error.kind(), "not known whether the session is gone")
+            }
         }
     }
     missing
+}
+
+async fn is_missing(store: &dyn Maintenance, session: &SessionId) -> Result<bool, StoreError> {
+    Ok(store.session(session).await?.is_none() && store.trashed(session).await?.is_none())
 }

@@ -3,7 +3,7 @@
 use crate::fixture::{at, id, made, new_session, request, user};
 use crate::{CaseResult, Setup};
 use hermes_session::gateway::{Claim, HandoffEnd, HandoffState, unlinked_sessions};
-use hermes_session::retention::{self, AutoPrune, Pruned, RetentionPolicy};
+use hermes_session::retention::{self, AutoPrune, AutoPruneOutcome, Pruned, RetentionPolicy};
 use hermes_session::{
     Conflict, DeleteExtent, EndReason, NewChild, NewSession, Request, RequestKey, Source, StoreError, Title,
     TopicChange, Topics, UsageUpdate,
@@ -315,18 +315,18 @@ pub async fn what_is_old_goes_by_itself(setup: Setup) -> CaseResult {
         retention::auto_prune(&*store, &rule, at(2.0 * day), &mut one),
         retention::auto_prune(&*other, &rule, at(2.0 * day), &mut two)
     );
-    let runs: Vec<_> = [one?, two?].into_iter().flatten().collect();
+    let runs: Vec<_> = [one?, two?].into_iter().filter_map(AutoPruneOutcome::run).collect();
     assert_eq!(runs.iter().map(|run| run.pruned.sessions).collect::<Vec<_>>(), [2]);
     assert!(runs[0].is_first && runs[0].is_finished);
     made(&*store, "c", 0).await;
     store.end(&id("c"), &EndReason::from_stored("cli_close"), &request(1)).await?;
     let early = retention::auto_prune(&*store, &rule, at(2.9 * day), &mut { go_on }).await?;
-    assert_eq!(early, None);
+    assert_eq!(early, AutoPruneOutcome::NotDue);
     // A clock that went wrong holds nobody up.
     for last in ["inf", "nan", "soon", "9e18"] {
         store.set_meta(retention::LAST_AUTO_PRUNE, Some(last)).await?;
         let outcome = retention::auto_prune(&*store, &rule, at(3.1 * day), &mut { go_on }).await?;
-        assert!(outcome.is_some(), "{last}");
+        assert!(outcome.run().is_some(), "{last}");
     }
     assert_eq!(store.session(&id("c")).await?, None);
     Ok(())

@@ -3,7 +3,7 @@
 mod chores;
 mod prune;
 
-pub use chores::{AutoPrune, AutoPruneRun, LAST_AUTO_PRUNE, auto_prune, end_orphans, prune_ghosts};
+pub use chores::{AutoPrune, AutoPruneOutcome, AutoPruneRun, LAST_AUTO_PRUNE, auto_prune, end_orphans, prune_ghosts};
 pub use prune::{Pruned, prune, prune_planned};
 
 use crate::{

@@ -93,8 +93,29 @@ pub struct AutoPruneRun {
     pub is_finished: bool,
 }
 
-/// Deletes old conversations ([`prune_planned`]) if that is due. Returns `None` if it is not, or another process does it: the run is claimed by
-/// a compare-and-set of [`LAST_AUTO_PRUNE`].
+/// What [`auto_prune`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AutoPruneOutcome {
+    /// It ran, to its end or until it was stopped.
+    Ran(AutoPruneRun),
+    /// It is not due.
+    NotDue,
+    /// Another process claimed the run.
+    ClaimedElsewhere,
+}
+
+impl AutoPruneOutcome {
+    /// Returns the run, or `None` if it was skipped.
+    pub fn run(self) -> Option<AutoPruneRun> {
+        match self {
+            Self::Ran(run) => Some(run),
+            Self::NotDue | Self::ClaimedElsewhere => None,
+        }
+    }
+}
+
+/// Deletes old conversations ([`prune_planned`]) if that is due. The run is claimed by a compare-and-set of [`LAST_AUTO_PRUNE`], so that of
+/// several processes one does it.
 ///
 /// A time in the future, or one that can't be read, counts as due. `progress` may break after any step; the run stays due then, as it does if
 /// it fails.
@@ -106,26 +127,26 @@ pub async fn auto_prune(
     rule: &AutoPrune,
     now: Timestamp,
     progress: &mut (dyn FnMut(&Pruned) -> ControlFlow<()> + Send),
-) -> Result<Option<AutoPruneRun>, StoreError> {
+) -> Result<AutoPruneOutcome, StoreError> {
     let previous = store.meta(LAST_AUTO_PRUNE).await?;
     let last = previous.as_deref().and_then(|text| text.trim().parse::<f64>().ok());
     if !is_due(last, now, rule.interval_hours) {
-        return Ok(None);
+        return Ok(AutoPruneOutcome::NotDue);
     }
     let mine = now.seconds().to_string();
     if !store.swap_meta(LAST_AUTO_PRUNE, previous.as_deref(), Some(&mine)).await? {
-        return Ok(None);
+        return Ok(AutoPruneOutcome::ClaimedElsewhere);
     }
     match run(store, rule, now, last.is_none(), progress).await {
-        Ok(run) if run.is_finished => Ok(Some(run)),
+        Ok(run) if run.is_finished => Ok(AutoPruneOutcome::Ran(run)),
         Ok(run) => {
             // A first run was reported as such: the next one is not the first.
             let due = if run.is_first { Some("0.0") } else { previous.as_deref() };
             store.swap_meta(LAST_AUTO_PRUNE, Some(&mine), due).await?;
-            Ok(Some(run))
+            Ok(AutoPruneOutcome::Ran(run))
         }
         Err(error) => {
-            // If this fails as well, the next run waits for its time.
+            // The caller gets the first error. If the claim is not released either, the next run is due after the interval.
             _ = store.swap_meta(LAST_AUTO_PRUNE, Some(&mine), previous.as_deref()).await;
             Err(error)
         }
