@@ -55,9 +55,19 @@ pub(crate) async fn auto_prune(call: &Call<'_>) -> Answer {
     let answer = match auto_pruned(call).await {
         Ok(None) => rpc::AutoPruned { skipped: true, ..rpc::AutoPruned::default() },
         Ok(Some(pruned)) => {
-            let vacuumed = pruned > 0 && call.args.flag("vacuum") && vacuum(call).await.is_ok();
+            let vacuumed = match pruned > 0 && call.args.flag("vacuum") {
+                true => {
+                    let vacuumed = vacuum(call).await;
+                    if let Err(fail) = &vacuumed {
+                        tracing::warn!(error = fail.error.name(), "free space not returned after auto-prune");
+                    }
+                    vacuumed.is_ok()
+                }
+                false => false,
+            };
             rpc::AutoPruned { pruned, vacuumed, ..rpc::AutoPruned::default() }
         }
+        // The error is part of the answer.
         Err(fail) => rpc::AutoPruned { error: Some(fail.text), ..rpc::AutoPruned::default() },
     };
     Ok(to_string(&answer))

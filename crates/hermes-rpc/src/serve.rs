@@ -7,8 +7,10 @@ use crate::service::Service;
 use hermes_session::json::ObjectWriter;
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tracing::{debug, error};
 
 /// How much may be under way at once, in units of [`UNIT`] bytes: no more is read until something of it is answered. A line that is larger
 /// than all of it waits until it is alone.
@@ -105,17 +107,26 @@ impl Service {
         let Received { id, line } = received;
         let line = match line {
             Ok(line) => line,
-            Err(fail) => return send(&answers, id, Err(fail), room),
+            Err(fail) => {
+                // The text of the refusal may quote arguments.
+                debug!(error = fail.error.name(), "request refused");
+                return send(&answers, id, Err(fail), room);
+            }
         };
         let (before, running) = order.enter(line.method.lane, line.sessions());
         let service = self.clone();
+        let (method, received) = (line.method.signature.name, Instant::now());
         tokio::spawn(async move {
             before.wait().await;
+            let waited = received.elapsed();
             // In a task of its own, so that a caller is answered whatever happens there.
             let work = tokio::spawn(async move { service.answer(&line).await });
             let answer = work.await.unwrap_or_else(|error| {
+                error!(method, is_panic = error.is_panic(), "call ended unexpectedly");
                 Err(Fail::new(ErrorType::Operational, format!("the call came to an unexpected end: {error}")))
             });
+            let (took, error) = (received.elapsed(), answer.as_ref().err().map(|fail| fail.error.name()));
+            debug!(method, ?waited, ?took, error, "call answered");
             drop(running);
             send(&answers, id, answer, room);
         });
@@ -124,6 +135,7 @@ impl Service {
 
 /// What was accepted is done, whether or not somebody hears of it.
 async fn all_done(room: &Semaphore) {
+    // Fails only if the semaphore is closed, and nobody closes it.
     _ = room.acquire_many(UNITS).await;
 }
 
@@ -141,9 +153,10 @@ fn send(
         Ok(result) => out.raw("r", &result),
         Err(fail) => out.text("e", Some(fail.error.name())).text("t", Some(&fail.text)),
     };
-    // Without a reader of answers there is nobody to tell.
     // The end of the line goes with it: written by itself it would wake the reader once more.
-    _ = answers.send(Answered { text: out.finish() + "\n", _room: room });
+    if answers.send(Answered { text: out.finish() + "\n", _room: room }).is_err() {
+        debug!("answer dropped: nobody reads answers any more");
+    }
 }
 
 /// Writes answers as they come, and all that are there before it lets them go.
