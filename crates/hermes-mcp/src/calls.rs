@@ -17,6 +17,7 @@ pub(crate) async fn run(
     given: Option<Map<String, Value>>,
 ) -> Result<Value, Value> {
     let told = |error: StoreError| {
+        tracing::debug!(tool = call.name(), error = error.kind(), "tool failed");
         let refused = |hint: &str| to_value(&Failure { success: false, error: error.to_string(), hint });
         match (call, &error) {
             (Call::Search, _) => failure(&error),

@@ -49,7 +49,8 @@ pub async fn serve_http(
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
                 // Too many files are open, or the client went again: the next one may come.
-                Err(_) => {
+                Err(error) => {
+                    tracing::warn!(%error, "connection not accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
@@ -61,17 +62,27 @@ pub async fn serve_http(
                     async move {
                         let refusal = refused(&request, &token);
                         Ok::<_, Infallible>(match refusal {
-                            Some(refusal) => refusal,
+                            Some(refusal) => {
+                                tracing::debug!(status = refusal.status().as_u16(), "request refused");
+                                refusal
+                            }
                             None => service.handle(request).await,
                         })
                     }
                 });
-                // A connection that breaks is its client's matter.
-                _ = hyper::server::conn::http1::Builder::new()
+                let served = hyper::server::conn::http1::Builder::new()
                     .timer(TokioTimer::new())
                     .header_read_timeout(HEADERS)
                     .serve_connection(TokioIo::new(stream), answer)
                     .await;
+                // The client left or sent no HTTP; the others are not affected.
+                if let Err(error) = served {
+                    tracing::debug!(
+                        is_timeout = error.is_timeout(),
+                        is_parse = error.is_parse(),
+                        "connection broken off"
+                    );
+                }
             });
         }
     };

@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many conversations are on a page of resources.
 const PAGE: u32 = 50;
@@ -82,6 +82,7 @@ impl Server {
 
 /// An error of the store as the protocol tells it.
 fn failed(error: StoreError) -> ErrorData {
+    tracing::debug!(error = error.kind(), "request failed");
     let text = format!("{error} ({})", hermes_recall::hints::of(&error));
     match error {
         StoreError::NotFound(_) => ErrorData::resource_not_found(text, None),
@@ -121,9 +122,12 @@ impl ServerHandler for Server {
         let Some(call) = Call::named(&request.name, self.options.writes) else {
             return Err(ErrorData::invalid_params(format!("there is no tool {:?}", request.name), None));
         };
+        let start = Instant::now();
         let reader = self.reader().await.map_err(failed)?;
         let text = |value: serde_json::Value| vec![ContentBlock::text(value.to_string())];
-        Ok(match calls::run(&self.options, &reader, call, request.arguments).await {
+        let outcome = calls::run(&self.options, &reader, call, request.arguments).await;
+        tracing::debug!(tool = call.name(), took = ?start.elapsed(), is_ok = outcome.is_ok(), "tool called");
+        Ok(match outcome {
             Ok(answer) => CallToolResult::success(text(answer)).into(),
             Err(told) => CallToolResult::error(text(told)).into(),
         })
@@ -139,6 +143,7 @@ impl ServerHandler for Server {
         let page = PageRequest::new(i64::from(PAGE), i64::from(offset)).map_err(|error| failed(error.into()))?;
         let reader = self.reader().await.map_err(failed)?;
         let listing = reader.list(&ListRequest { page, ..ListRequest::default() }).await.map_err(failed)?;
+        tracing::debug!(offset, rows = listing.rows.len(), "resources listed");
         let resource = |row: &hermes_session::SessionSummary| {
             let name = row.title.clone().unwrap_or_else(|| row.preview.clone());
             let name = if name.is_empty() { row.id.to_string() } else { name };
@@ -169,7 +174,9 @@ impl ServerHandler for Server {
         let unknown = || ErrorData::resource_not_found(format!("there is no resource {:?}", request.uri), None);
         let session = resources::session(&request.uri).ok_or_else(unknown)?;
         let reader = self.reader().await.map_err(failed)?;
+        let start = Instant::now();
         let text = reader.transcript(&session, TRANSCRIPT).await.map_err(failed)?;
+        tracing::debug!(session = ?session.as_str(), took = ?start.elapsed(), "transcript read");
         let contents = ResourceContents::text(text, request.uri.clone()).with_mime_type("text/plain");
         Ok(ReadResourceResult::new(vec![contents]).into())
     }

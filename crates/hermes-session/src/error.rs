@@ -134,11 +134,6 @@ impl StoreError {
         Self::NotFound(id.as_str().to_owned())
     }
 
-<<<<<<< HEAD
-    /// Returns the error for a file that is refused.
-    pub fn refused(path: &Path, refusal: Refusal) -> Self {
-        Self::Refused { location: path.into(), refusal }
-=======
     /// Returns the name of the variant, for logs: the error's text may quote titles and other stored text.
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -155,54 +150,9 @@ impl StoreError {
         }
     }
 
-    /// What a person can do about it.
-    pub fn hint(&self) -> Cow<'static, str> {
-        match self {
-            Self::NotFound(_) => "`hermes sessions list` shows what there is".into(),
-            Self::Conflict(conflict) => conflict.hint(),
-            Self::Invalid(invalid) => invalid.hint.clone(),
-            Self::Busy { location, .. } if is_server(location) => {
-                "other programs hold what it needs; try again when they are done".into()
-            }
-            Self::Busy { holder: Some(_), .. } => {
-                "let that program finish, or stop it, and try again; sessiondb.sqlite.wait_seconds says how long to wait".into()
-            }
-            Self::Busy { holder: None, .. } => {
-                "another process is writing for long; try again, or raise sessiondb.sqlite.wait_seconds".into()
-            }
-            Self::Corrupt { location, .. } if is_server(location) => {
-                "stop every agent, keep a dump of the database, then restore a backup".into()
-            }
-            Self::Corrupt { .. } => "stop every agent, keep a copy of the file, then restore a backup or run `hermes sessions repair FILE`".into(),
-            Self::Refused { hint, .. } => hint.clone(),
-            Self::NoRoom { .. } => "free some room; nothing was written and nothing is lost".into(),
-            Self::ReadOnly { location, reason: ReadOnlyReason::Requested, .. } if is_server(location) => {
-                "run the command without --read-only".into()
-            }
-            Self::ReadOnly { reason: ReadOnlyReason::Requested, .. } => {
-                "run the command without --read-only; the setting sessiondb.sqlite.read_only asks for the same".into()
-            }
-            Self::ReadOnly { location, .. } if is_server(location) => {
-                "use an account that may write, and a server that is no standby".into()
-            }
-            Self::ReadOnly { location, .. } => {
-                format!("make {location} and its folder writable, or work on a copy").into()
-            }
-            Self::InDoubt { location, .. } if is_server(location) => {
-                "see what is there before you do it again; what was sent with a request key can be sent again as it was"
-                    .into()
-            }
-            Self::InDoubt { .. } => {
-                "close every program that uses the store, look after the disk, then see what is there before you do it again"
-                    .into()
-            }
-            Self::Backend { location, .. } if is_server(location) => {
-                "see that the server runs, that its address and account are right, and what its log says; nothing was written"
-                    .into()
-            }
-            Self::Backend { .. } => "see the cause; nothing was written".into(),
-        }
->>>>>>> cbb2fd0 (app: log chores, trash, transcripts and the phases of a migration)
+    /// Returns the error for a file that is refused.
+    pub fn refused(path: &Path, refusal: Refusal) -> Self {
+        Self::Refused { location: path.into(), refusal }
     }
 
     /// Returns the error for a file that can't be created.
