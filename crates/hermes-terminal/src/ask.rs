@@ -42,7 +42,8 @@ impl Ui {
         let line = Line::plain_text(question).plain();
         write!(out, "{line}").and_then(|()| out.flush()).map_err(TerminalError::output)?;
         let mut answer = String::new();
-        let count = io::stdin().read_line(&mut answer).unwrap_or(0);
+        let read = io::stdin().read_line(&mut answer);
+        let count = read.inspect_err(|error| tracing::debug!(%error, "no answer: stdin can't be read")).unwrap_or(0);
         // Only a terminal echoes the line break that was typed.
         if count == 0 || !io::stdin().is_terminal() {
             writeln!(out).map_err(TerminalError::output)?;
@@ -52,6 +53,7 @@ impl Ui {
 
     fn ask(&self, question: &str) {
         let line = Line::plain_text(question).text(" [y/N] ");
+        // A question that can't be shown gets no answer, which counts as no.
         _ = write!(io::stderr(), "{}", line.plain()).and_then(|()| io::stderr().flush());
     }
 }

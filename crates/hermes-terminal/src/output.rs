@@ -4,7 +4,7 @@ use crate::{Line, TerminalError, Ui};
 use anstream::{AutoStream, ColorChoice};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The pager if `PAGER` is not set: exits on short texts, passes colours through, leaves the text on the screen.
 const LESS: [&str; 2] = ["less", "-FRX"];
@@ -127,7 +127,13 @@ impl Pager {
         if std::env::var_os("LESS").is_none() {
             command.env("LESS", "FRX");
         }
-        let child = command.stdin(Stdio::piped()).spawn().ok()?;
+        let child = match command.stdin(Stdio::piped()).spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                tracing::debug!(%error, "pager not started; writing to stdout");
+                return None;
+            }
+        };
         ignore_interrupts();
         let name = pager.unwrap_or_else(|| LESS[0].into()).to_string_lossy().into_owned();
         Some(Self { child, name })
@@ -148,11 +154,16 @@ impl Pager {
     /// Closes the pager's input and waits until it exits.
     fn end(&mut self) -> Result<(), TerminalError> {
         drop(self.child.stdin.take());
-        let code = self.child.wait().ok().and_then(|status| status.code());
+        let code = self.wait().and_then(|status| status.code());
         if code.is_some_and(|code| NOT_RUN.contains(&code)) {
             return Err(TerminalError::Pager(self.name.clone()));
         }
         Ok(())
+    }
+
+    /// Waits until the pager exits. Returns `None` if that can't be waited for.
+    fn wait(&mut self) -> Option<ExitStatus> {
+        self.child.wait().inspect_err(|error| tracing::warn!(%error, "pager not waited for")).ok()
     }
 }
 
@@ -160,7 +171,8 @@ impl Drop for Pager {
     /// Waits for the pager: it owns the terminal, so nothing else, not even an error, may be printed before it exits.
     fn drop(&mut self) {
         drop(self.child.stdin.take());
-        _ = self.child.wait();
+        // How it exited was reported by `end`, or an error is reported instead.
+        _ = self.wait();
     }
 }
 
@@ -182,7 +194,9 @@ fn ignore_interrupts() {
     #[cfg(unix)]
     {
         let noticed = std::sync::Arc::default();
-        _ = signal_hook::flag::register(signal_hook::consts::SIGINT, noticed);
+        if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGINT, noticed) {
+            tracing::warn!(%error, "Ctrl-C not ignored while the pager runs");
+        }
     }
 }
 

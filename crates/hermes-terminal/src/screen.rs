@@ -104,7 +104,7 @@ fn size_in_environment(environment: &Environment) -> Size {
 
 /// Waits for the next key, click or paste. Returns `None` once the terminal is gone.
 pub fn next_event() -> Option<event::Event> {
-    event::read().ok()
+    event::read().inspect_err(|error| tracing::debug!(%error, "no more input from the terminal")).ok()
 }
 
 fn take() -> io::Result<()> {
@@ -113,7 +113,8 @@ fn take() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
 }
 
-/// Restores the terminal if it is taken. Errors are ignored: there is no place to report them.
+/// Restores the terminal if it is taken. Errors are ignored, and not logged either: it runs within the panic hook, and a terminal that can't be
+/// restored is usually gone.
 fn restore() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
         _ = execute!(io::stdout(), DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen, Show);
