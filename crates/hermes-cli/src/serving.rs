@@ -24,12 +24,16 @@ pub(crate) fn stdin() -> DuplexStream {
             match input.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(size) => {
+                    // The other end is dropped when serving ends.
                     if runtime.block_on(theirs.write_all(&buffer[..size])).is_err() {
                         break;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "stdin can't be read; serving ends as at its end");
+                    break;
+                }
             }
         }
     });
@@ -58,9 +62,15 @@ impl Stop {
     pub(crate) async fn asked(mut self) {
         loop {
             match tokio::time::timeout(PARENT_CHECK, self.terminate.recv()).await {
-                Ok(_) => break,
+                Ok(_) => {
+                    tracing::info!("asked to end by a signal");
+                    break;
+                }
                 // Stdin may be held open by other children of that program.
-                Err(_) if parent_id() != self.parent => break,
+                Err(_) if parent_id() != self.parent => {
+                    tracing::info!(parent = self.parent, "the program that started this one is gone");
+                    break;
+                }
                 Err(_) => {}
             }
         }

@@ -30,10 +30,13 @@ impl Stop {
         let stop = Self { signal: Arc::clone(&ASKED) };
         let is_asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            // Where this can't be set up, a signal ends the process as ever; every step is whole or nothing anyway.
-            _ = flag::register_conditional_default(signal, Arc::clone(&is_asked))
+            let registered = flag::register_conditional_default(signal, Arc::clone(&is_asked))
                 .and_then(|_| flag::register(signal, Arc::clone(&is_asked)))
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&stop.signal), signal.unsigned_abs() as usize));
+            // Without a handler the signal ends the process; every step is whole or nothing anyway.
+            if let Err(error) = registered {
+                tracing::warn!(signal, %error, "signal not handled; it ends the process at once");
+            }
         }
         stop
     }

@@ -53,13 +53,19 @@ pub(crate) async fn run(context: &Context, args: &CompleteArgs) -> Result<(), Cl
     let (current, before) = words.split_last().map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
     let mut candidates = match wanted(&command, before, current) {
         Wanted::Words(words) => words,
-        // A store that does not answer is no matter for who presses a key.
-        Wanted::Session => sessions(context, before, current).await.unwrap_or_default(),
-        Wanted::Tag => tags(context, before).await.unwrap_or_default(),
+        // A shell that completes a word has no place for an error.
+        Wanted::Session => sessions(context, before, current).await.unwrap_or_else(none),
+        Wanted::Tag => tags(context, before).await.unwrap_or_else(none),
         Wanted::Anything => Vec::new(),
     };
     candidates.retain(|(word, _)| word.starts_with(current));
     context.ui.candidates(&candidates)
+}
+
+/// Returns no candidates, because the store failed.
+fn none(error: CliError) -> Vec<(String, String)> {
+    tracing::debug!(error = error.of_store().map(StoreError::kind), "no candidates: the store can't be read");
+    Vec::new()
 }
 
 /// What may come behind these words, in the place where `current` was begun.

@@ -173,6 +173,7 @@ fn farewell(place: &Place, stored: &Stored) -> Vec<Line> {
 
 /// What makes the name `hermes` mean this program, unless the shell would find it by itself.
 fn alias() -> Option<String> {
+    // If this program does not know its own path, the commands are shown without an alias.
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).find_map(|folder| folder.join("hermes").canonicalize().ok());

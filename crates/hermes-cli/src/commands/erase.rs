@@ -107,6 +107,7 @@ async fn meant(
         Ok(found) => found.asked,
         Err(error) => match find_trashed(context, store, text).await {
             Ok((entry, _)) => entry.id,
+            // Both searches failed: the error about the store's own sessions has the candidates and hints.
             Err(_) => return Err(error),
         },
     };

@@ -114,10 +114,16 @@ async fn rows(store: &dyn Maintenance, candidates: &[Candidate]) -> Result<Vec<P
             1 => candidate.conversation.clone(),
             _ => match store.lineage(&candidate.conversation).await {
                 Ok(lineage) => lineage.tip(&candidate.conversation),
-                Err(_) => candidate.conversation.clone(),
+                Err(error) => {
+                    tracing::debug!(error = error.kind(), "lineage of a candidate not read");
+                    candidate.conversation.clone()
+                }
             },
         };
-        let session = store.session(&tip).await.ok().flatten();
+        let session = store.session(&tip).await.unwrap_or_else(|error| {
+            tracing::debug!(session = ?tip.as_str(), error = error.kind(), "candidate not read");
+            None
+        });
         rows.push(PruneRow {
             source: session.as_ref().map(|session| session.source.to_string()).unwrap_or_default(),
             title: session.and_then(|session| session.title),

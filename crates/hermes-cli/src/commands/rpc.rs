@@ -69,23 +69,28 @@ async fn write_line(line: &str) -> io::Result<()> {
 
 /// What comes in. A pipe is read where its requests are answered: to be woken by another thread takes as long as a short answer.
 fn input() -> Box<dyn AsyncRead + Send + Unpin> {
-    match own_pipe(INPUT).and_then(|pipe| pipe::OpenOptions::new().open_receiver(pipe).ok()) {
-        Some(pipe) => Box::new(pipe),
-        None => Box::new(stdin()),
+    match own_pipe(INPUT).map(|pipe| pipe::OpenOptions::new().open_receiver(pipe)) {
+        Some(Ok(pipe)) => return Box::new(pipe),
+        Some(Err(error)) => tracing::debug!(%error, "pipe of stdin not reopened; a thread reads it"),
+        None => {}
     }
+    Box::new(stdin())
 }
 
 /// Where answers go.
 fn output() -> Box<dyn AsyncWrite + Send + Unpin> {
-    match own_pipe(OUTPUT).and_then(|pipe| pipe::OpenOptions::new().open_sender(pipe).ok()) {
-        Some(pipe) => Box::new(pipe),
-        None => Box::new(tokio::io::stdout()),
+    match own_pipe(OUTPUT).map(|pipe| pipe::OpenOptions::new().open_sender(pipe)) {
+        Some(Ok(pipe)) => return Box::new(pipe),
+        Some(Err(error)) => tracing::debug!(%error, "pipe of stdout not reopened; a thread writes it"),
+        None => {}
     }
+    Box::new(tokio::io::stdout())
 }
 
 /// The place where a pipe that was given to us can be opened once more. What is read without waiting must not be shared: whoever else has
 /// the same descriptor would no longer wait either. A pipe with a name may be without a writer, whose end could not be told.
 fn own_pipe(descriptor: &'static str) -> Option<&'static Path> {
+    // Without /proc, threads read and write.
     let target = std::fs::read_link(descriptor).ok()?;
     target.to_str()?.starts_with("pipe:").then(|| Path::new(descriptor))
 }

@@ -54,7 +54,7 @@ async fn announce(context: &Context, store: &dyn Maintenance) {
     if !context.ui.is_watched() {
         return;
     }
-    // Where not even this can be read, the report says so.
+    // If this can't be read, the report says so.
     if let Ok(counts) = store.counts(&SessionFilter::default()).await
         && counts.messages >= MANY
     {

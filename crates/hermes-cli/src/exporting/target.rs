@@ -77,6 +77,7 @@ fn is_of_the_store(store: &Path, target: &Path) -> bool {
 #[cfg(unix)]
 fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
+    // A file that does not exist is no other file.
     let identity = |path: &Path| std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }
@@ -116,9 +117,10 @@ impl<'a> Draft<'a> {
         // Where nothing was when it was asked, nothing is replaced: whatever came there since is somebody else's.
         let named = if target.is_there { file.persist(&target.path) } else { file.persist_noclobber(&target.path) };
         named.map_err(|error| failed(target, &error.error))?;
-        // The name is on disk once the folder is. Where a folder can't be opened, that is the system's matter.
-        if let Ok(folder) = std::fs::File::open(&target.folder) {
-            folder.sync_all().map_err(|error| failed(target, &error))?;
+        // The name is on disk once the folder is. A folder that can't be opened is synced when the system does it.
+        match std::fs::File::open(&target.folder) {
+            Ok(folder) => folder.sync_all().map_err(|error| failed(target, &error))?,
+            Err(error) => tracing::debug!(folder = ?target.folder, %error, "folder of the export not synced"),
         }
         Ok(bytes)
     }

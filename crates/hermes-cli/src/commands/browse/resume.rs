@@ -106,6 +106,7 @@ pub(super) fn run(context: &Context, id: &SessionId) -> Result<(), CliError> {
 /// The agent's program.
 fn agent(context: &Context, id: &SessionId) -> Result<PathBuf, CliError> {
     let folders = context.environment().raw("PATH").unwrap_or_default();
+    // If this program does not know its own path, the first `hermes` in PATH is taken.
     let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
     first_other(folders, own.as_deref()).ok_or_else(|| {
         let text = format!("no agent is here to resume {id}: no `{AGENT}` but this one is in PATH");

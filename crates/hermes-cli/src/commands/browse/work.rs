@@ -62,6 +62,7 @@ impl Work {
         self.list = Some(spawn_local(async move {
             let ended = list(&desk, &events, &listed, most).await.map_err(CliError::from);
             if let Err(error) = &ended {
+                log_failure("list", error);
                 send(&events, Event::ListFailed(error.text())).await;
             }
             ended
@@ -71,7 +72,7 @@ impl Work {
     /// Why the list could not be read to its end, if it is known by now.
     pub(super) async fn list_error(&mut self) -> Option<CliError> {
         let ended = self.list.take_if(|list| list.is_finished())?;
-        // What panicked has said so.
+        // A task that panicked has printed that.
         ended.await.ok()?.err()
     }
 
@@ -86,7 +87,11 @@ impl Work {
                     sleep(PAUSE).await;
                     match search(desk, &listed, &text).await {
                         Ok((hits, is_partial)) => Event::Found { question, hits, is_partial },
-                        Err(error) => Event::SearchFailed { question, why: CliError::from(error).text() },
+                        Err(error) => {
+                            let error = CliError::from(error);
+                            log_failure("search", &error);
+                            Event::SearchFailed { question, why: error.text() }
+                        }
                     }
                 });
                 self.search = Some(work.abort_handle());
@@ -99,7 +104,11 @@ impl Work {
                     sleep(LOOK).await;
                     let preview = match preview(&**desk.store(), &wanted, &text).await {
                         Ok(messages) => Preview::Messages(messages),
-                        Err(error) => Preview::Failed(CliError::from(error).text()),
+                        Err(error) => {
+                            let error = CliError::from(error);
+                            log_failure("preview", &error);
+                            Preview::Failed(error.text())
+                        }
                     };
                     Event::Previewed { wanted, preview }
                 });
@@ -141,15 +150,23 @@ impl Work {
         self.list.iter().for_each(JoinHandle::abort);
         self.search.iter().chain(&self.preview).for_each(AbortHandle::abort);
         for change in self.changes {
-            // What panicked has said so.
-            _ = change.await;
+            if let Err(error) = change.await {
+                tracing::error!(is_panic = error.is_panic(), "a change begun in the picker did not end");
+            }
         }
     }
 }
 
-/// Nobody takes events any more once all that was begun is done, or somebody would not wait for it.
+/// Sends an event to the picker. After the picker has ended it is dropped: a person who left does not wait for it.
 pub(super) async fn send(events: &Sender<Event>, event: Event) {
-    _ = events.send(event).await;
+    if events.send(event).await.is_err() {
+        tracing::debug!("event dropped: the picker has ended");
+    }
+}
+
+/// Logs that background work failed. The text of the error may quote titles, so only its kind is logged.
+fn log_failure(work: &'static str, error: &CliError) {
+    tracing::warn!(work, error = error.of_store().map(StoreError::kind), "background work failed");
 }
 
 async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
@@ -161,7 +178,10 @@ async fn renamed(desk: &Desk, id: SessionId, title: Title) -> Event {
     };
     match renamed.await {
         Ok(()) => Event::Renamed { id, title },
-        Err(error) => Event::Told(refused(&error)),
+        Err(error) => {
+            log_failure("rename", &error);
+            Event::Told(refused(&error))
+        }
     }
 }
 
@@ -182,6 +202,7 @@ async fn deleted(desk: &Desk, ids: Vec<SessionId>, events: &Sender<Event>) -> Ev
                 gone.push(id);
             }
             Err(error) => {
+                log_failure("delete", &error);
                 return Event::Deleted { ids: gone, told: with_left(refused(&error), &left) };
             }
         }
@@ -232,7 +253,10 @@ async fn exported(desk: &Desk, ids: Vec<SessionId>, file: PathBuf, is_overwritin
             written.path.display(),
             changes::sessions(unreadable.len() as u64)
         ))),
-        Err(error) => Event::Told(refused(&error)),
+        Err(error) => {
+            log_failure("export", &error);
+            Event::Told(refused(&error))
+        }
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) fn secrets(home: &Path, settings: &Settings) -> Option<Item> {
         return None;
     }
     let path = home.join(hermes_config::FILE_NAME);
+    // A file that can't be looked at is reported where the settings are read.
     let mode = std::fs::metadata(&path).ok()?.permissions().mode() & 0o7777;
     (mode & 0o077 != 0).then(|| {
         Item::new(
@@ -99,6 +100,7 @@ fn beside(path: &Path) -> Vec<Item> {
     let open = |end: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
+        // Most of them do not exist most of the time.
         let mode = std::fs::symlink_metadata(&name).ok()?.permissions().mode() & 0o7777;
         let what = format!("{} is open to others (mode {mode:o})", Path::new(&name).display());
         (mode & 0o077 != 0)

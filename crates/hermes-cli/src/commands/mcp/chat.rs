@@ -22,8 +22,19 @@ impl Routes {
 
     /// The sessions that a chat leads to now. An index that is not there, or can't be read, leads nowhere.
     pub(super) fn sessions(&self, platform: &str, chat_id: &str) -> Vec<SessionId> {
-        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
-        sessions(&serde_json::from_str(&text).unwrap_or(Value::Null), platform, chat_id)
+        let index = match std::fs::read_to_string(&self.file) {
+            Ok(text) => serde_json::from_str(&text).unwrap_or_else(|error| {
+                tracing::warn!(file = ?self.file, line = error.line(), column = error.column(), "the gateway's index is no JSON");
+                Value::Null
+            }),
+            Err(error) => {
+                if error.kind() != std::io::ErrorKind::NotFound {
+                    tracing::warn!(file = ?self.file, %error, "the gateway's index can't be read");
+                }
+                Value::Null
+            }
+        };
+        sessions(&index, platform, chat_id)
     }
 }
 
