@@ -1,7 +1,8 @@
 //! `-v` and `HERMES_LOG`: events on stderr, never on stdout, and nothing stored in them.
 
 use super::*;
-use std::io::{BufRead as _, BufReader};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
 
 const SECRET: &str = "zanzibarium";
 
@@ -57,7 +58,7 @@ fn a_wait_for_a_foreign_writer_is_logged() {
     let mut run = home.hermes(&["sessions", "rename", "refactoring auth", "New name", "-vv"]);
     let mut child = run.command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("DEBUG hermes_sqlite::writer: waiting for a foreign writer")));
+    assert!(lines.any(|line| line.contains("DEBUG hermes_sqlite::write::writer: waiting for a foreign writer")));
     foreign.execute_batch("COMMIT").unwrap();
     assert!(lines.any(|line| line.contains("waited for a foreign writer") && line.contains("is_ours=true")));
     drop(lines);
@@ -107,6 +108,123 @@ fn no_event_shows_text_titles_or_queries() {
     commands.into_iter().for_each(&mut run);
     assert!(count > 100, "{count} events");
     assert!(warnings.iter().any(|line| line.contains("search index damaged")), "{warnings:?}");
+}
+
+/// Sends requests to a server one after the other, and returns its events once it has ended. Every line of stdout is an answer.
+fn served(home: &Home, command: &[&str], requests: &[Value], answers_at_start: usize) -> Vec<String> {
+    let log = home.path().join("stderr");
+    let mut run = home.hermes(&[command, &["-vvv"]].concat());
+    run.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(std::fs::File::create(&log).unwrap());
+    let mut child = run.command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut answer = || serde_json::from_str::<Value>(&lines.next().unwrap()).unwrap();
+    (0..answers_at_start).for_each(|_| assert!(answer().is_object()));
+    for request in requests {
+        writeln!(stdin, "{request}").unwrap();
+        if !request["id"].is_null() {
+            assert_eq!(answer()["id"], request["id"], "{request}");
+        }
+    }
+    drop(stdin);
+    assert_eq!(lines.next(), None);
+    assert!(child.wait().unwrap().success());
+    let text = std::fs::read_to_string(log).unwrap();
+    let events: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+    let shown: Vec<&String> = events.iter().filter(|line| line.to_lowercase().contains("zanzib")).collect();
+    assert!(shown.is_empty(), "{shown:?}");
+    events
+}
+
+#[test]
+fn no_event_shows_the_arguments_of_an_rpc_call() {
+    let home = Home::empty();
+    let said = format!("the codename {SECRET} stays between us");
+    let calls = [
+        ("create_session", json!(["s1", "cli"])),
+        ("create_session", json!(["s2", "cli"])),
+        ("append_message", json!(["s1", "user", said])),
+        ("set_session_title", json!(["s1", SECRET])),
+        // The title is taken.
+        ("set_session_title", json!(["s2", SECRET])),
+        ("get_session_by_title", json!([SECRET])),
+        ("get_session", json!([SECRET])),
+        ("search_messages", json!([SECRET])),
+        ("session_search", json!([SECRET])),
+        ("set_meta", json!([SECRET, SECRET])),
+        ("get_messages", json!(["s1"])),
+        ("update_session_meta", json!(["s1", SECRET])),
+        ("no_such_method", json!([SECRET])),
+        (SECRET, json!([])),
+        ("ping", json!([SECRET])),
+        ("delete_session", json!(["s1"])),
+    ];
+    let requests: Vec<Value> =
+        calls.iter().enumerate().map(|(id, (method, given))| json!({"id": id, "m": method, "a": given})).collect();
+    let events = served(&home, &["sessiondb", "rpc"], &requests, 1);
+    let has = |parts: &[&str]| events.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+    assert!(has(&["DEBUG hermes_rpc::serve: call answered", "method=\"search_messages\"", "took="]), "{events:#?}");
+    assert!(has(&["call answered", "method=\"set_session_title\"", "error=\"ValueError\""]), "{events:#?}");
+    assert!(has(&["request refused", "error=\"TypeError\""]), "{events:#?}");
+}
+
+#[test]
+fn no_event_shows_the_arguments_of_an_mcp_tool() {
+    let home = Home::empty();
+    let said = format!("the codename {SECRET} stays between us");
+    home.talk("plain_1", "cli", Some(&format!("About {SECRET}")), LONG_AGO, &[(Role::User, &said)]);
+    home.talk("plain_2", "cli", None, LONG_AGO + 9.0, &[(Role::User, "hello")]);
+    let client = json!({"name": "test", "version": "1"});
+    let greeting = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    let tool = |name: &str, arguments: Value| ("tools/call", json!({"name": name, "arguments": arguments}));
+    let calls = [
+        ("initialize", greeting),
+        tool("session_search", json!({"query": SECRET})),
+        tool("session_search", json!({"query": SECRET, "since": SECRET})),
+        tool("list_conversations", json!({"title": SECRET})),
+        tool("read_conversation", json!({"session_id": "plain_1"})),
+        tool("read_conversation", json!({"session_id": SECRET})),
+        tool("rename_conversation", json!({"session_id": "plain_2", "title": format!("About {SECRET}")})),
+        tool("rename_conversation", json!({"session_id": "plain_2", "title": format!("More of {SECRET}")})),
+        tool("append_note", json!({"session_id": "plain_2", "note": said})),
+        tool("session_search", json!({SECRET: SECRET})),
+        tool(SECRET, json!({"query": SECRET})),
+        ("resources/list", json!({})),
+        ("resources/read", json!({"uri": "hermes://conversation/plain_1"})),
+        ("resources/read", json!({"uri": format!("hermes://conversation/{SECRET}")})),
+    ];
+    let mut requests: Vec<Value> = calls
+        .iter()
+        .enumerate()
+        .map(|(id, (method, params))| json!({"jsonrpc": "2.0", "id": id + 1, "method": method, "params": params}))
+        .collect();
+    requests.insert(1, json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let events = served(&home, &["mcp", "--all", "--write"], &requests, 0);
+    let has = |parts: &[&str]| events.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+    for (name, is_ok) in [("session_search", true), ("rename_conversation", false), ("append_note", true)] {
+        let (tool, is_ok) = (format!("tool=\"{name}\""), format!("is_ok={is_ok}"));
+        assert!(has(&["DEBUG hermes_mcp::server: tool called", "took=", &tool, &is_ok]), "{name}: {events:#?}");
+    }
+    assert!(has(&["transcript read", "session=\"plain_1\""]), "{events:#?}");
+}
+
+#[test]
+fn chores_are_logged_with_counts() {
+    let home = several();
+    home.talk("old", "cli", None, LONG_AGO, &[(Role::User, "x")]);
+    home.damage(&format!("UPDATE sessions SET ended_at = {LONG_AGO}, end_reason = 'cli_close' WHERE id = 'old'"));
+    home.config("sessions:\n  auto_prune: true\n  retention_days: 99999\n");
+    let rename = |title| events(&home.hermes(&["sessions", "rename", "refactoring auth", title, "-vv"]).output());
+    let first = rename("refactoring auth");
+    let has = |events: &[String], part: &str| events.iter().any(|line| line.contains(part));
+    assert!(has(&first, "INFO hermes_app::retention: auto-prune finished conversations=0"), "{first:#?}");
+    let second = rename("refactoring auth");
+    assert!(has(&second, "DEBUG hermes_app::retention: auto-prune skipped: not due"), "{second:#?}");
+    let emptied = events(&home.hermes(&["sessions", "delete", "old", "--yes", "-vv"]).output());
+    assert!(!has(&emptied, "trash emptied"), "{emptied:#?}");
+    home.damage("UPDATE hx_trash SET kept_until = 1.0");
+    let third = rename("refactoring auth");
+    assert!(has(&third, "INFO hermes_app::trash: trash emptied entries=1"), "{third:#?}");
 }
 
 #[test]
