@@ -112,10 +112,9 @@ impl LastList {
 pub fn forget(workspace: &Workspace) {
     if let Some((folder, store)) = place(workspace)
         && stored(&folder.join(FILE), &store).is_some()
+        && let Err(error) = std::fs::remove_file(folder.join(FILE))
     {
-        if let Err(error) = std::fs::remove_file(folder.join(FILE)) {
-            tracing::warn!(?folder, %error, "printed list not removed");
-        }
+        tracing::warn!(?folder, %error, "printed list not removed");
     }
 }
 
