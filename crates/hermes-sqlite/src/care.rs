@@ -6,5 +6,6 @@ pub(crate) mod fresh;
 pub(crate) mod optimize;
 pub(crate) mod refresh;
 pub(crate) mod shrink;
+pub(crate) mod stale;
 pub(crate) mod vacuum;
 pub(crate) mod verify;

@@ -8,6 +8,7 @@ use crate::calls::hidden::{self, GOES, Hidden};
 use crate::calls::row::time;
 use crate::calls::{handoffs, lineage, marks, topics, trash};
 use crate::care::refresh;
+use crate::care::stale::{Stale, place_bit};
 use crate::error::Failure;
 use crate::index::indexes;
 use crate::index::indexes::Merging;
@@ -179,13 +180,13 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
             )?
             .query_row(params![member.as_str()], |row| {
                 let times = (time(row, 1)?, time(row, 2)?, time(row, 3)?);
-                Ok((crate::calls::row::text(row, 0)?, times, row.get::<_, i64>(4)?))
+                Ok((crate::calls::row::text(row, 0)?, times, row.get::<_, Stale>(4)?))
             })
             .optional()?;
         // A member that can't be read may be active.
-        let Some((source, (Some(_), Some(_), Some(mut last_active)), dirty)) = found else { return Ok(Fate::Stays) };
-        if dirty & 1 != 0 {
-            // Stale: a foreign writer may have moved the start or the messages in either direction.
+        let Some((source, (Some(_), Some(_), Some(mut last_active)), stale)) = found else { return Ok(Fate::Stays) };
+        if stale.preview {
+            // A foreign writer may have moved the start or the messages in either direction.
             last_active = refresh::last_active(database, member)?.unwrap_or(last_active);
         }
         if policy.only_ghosts() && !is_ghost(database, member)? {
@@ -217,7 +218,7 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
             .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
             .query_row(params![member.as_str()], |row| row.get::<_, i64>(0))?;
         hidden::hide(database, member, why)?;
-        // First our row: a parent that goes would mark the whole conversation, of which the rest stays where it is.
+        // First our row: a parent that goes would make the places of the whole conversation stale, and the rest of it keeps its place.
         run("DELETE FROM hx_session WHERE session_id = ?", member)?;
         run("UPDATE sessions SET title = NULL, parent_session_id = NULL WHERE id = ?", member)?;
         run("DELETE FROM hx_request WHERE session_id = ?", member)?;
@@ -226,14 +227,21 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
         marks::forget(database, member)?;
     }
     for member in members {
-        // What is left below is a conversation of its own. It stays, without a parent; the trigger marks its place as stale.
+        // What is left below is a conversation of its own. It stays, without a parent; the trigger records its place as stale.
         run("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", member)?;
-        run("UPDATE hx_session SET dirty = dirty | 2, root = session_id, active = last_active WHERE root = ?", member)?;
+        run(
+            concat!(
+                "UPDATE hx_session SET dirty = dirty | ",
+                place_bit!(),
+                ", root = session_id, active = last_active WHERE root = ?"
+            ),
+            member,
+        )?;
     }
     Ok(Deleted { sessions: members.len() as u64, messages: u64::try_from(messages).unwrap_or(0) })
 }
 
-/// Tells anew what the step has marked, as far as its time goes; the rest is for upkeep.
+/// Recomputes what the step has made stale until `budget` is spent. Upkeep does the rest.
 pub(crate) fn settle(database: &Database, budget: &Budget) -> Result<(), Failure> {
     while refresh::step(database).map_err(indexes::elsewhere)? > 0 && !budget.is_spent() {}
     Ok(())

@@ -4,6 +4,7 @@ use crate::calls::hidden::{self, Arrival, Hidden};
 use crate::calls::row::require;
 use crate::calls::{deletion, extra, messages, sessions, titles, usage};
 use crate::care::refresh;
+use crate::care::stale::place_bit;
 use crate::error::Failure;
 use crate::index::indexes;
 use crate::write::budget::Budget;
@@ -184,7 +185,7 @@ pub(crate) fn place(
     if is_second {
         // Which of the two is the tip is told by their starts.
         database
-            .prepare_cached("UPDATE hx_session SET dirty = dirty | 2 WHERE session_id = ?")?
+            .prepare_cached(concat!("UPDATE hx_session SET dirty = dirty | ", place_bit!(), " WHERE session_id = ?"))?
             .execute(params![id.as_str()])?;
     }
     Ok(())

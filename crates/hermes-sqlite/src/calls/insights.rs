@@ -3,6 +3,7 @@
 use crate::calls::lineage;
 use crate::calls::row::{Row, text, time};
 use crate::care::refresh;
+use crate::care::stale::preview_bit;
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts, Trace, repeats};
@@ -113,10 +114,11 @@ fn traces(database: &Database, id: &SessionId) -> Result<(Vec<Trace>, usize), Fa
 fn sessions(card: &str, never: usize) -> String {
     let never = vec!["?"; never].join(", ");
     format!(
-        "SELECT {}, s.id, h.root, h.relation, coalesce(r.source, s.source), s.model, s.title, s.started_at, s.ended_at, h.last_active, h.dirty & 1, s.parent_session_id \
+        "SELECT {}, s.id, h.root, h.relation, coalesce(r.source, s.source), s.model, s.title, s.started_at, s.ended_at, h.last_active, h.dirty & {}, s.parent_session_id \
          FROM hx_session h CROSS JOIN sessions s {card} ON s.id = h.session_id LEFT JOIN sessions r {card} ON r.id = h.root \
          WHERE s.started_at >= ?1 AND (?2 IS NULL OR coalesce(r.source, s.source) = ?2) AND coalesce(r.source, s.source) NOT IN ({never}) ORDER BY h.session_id",
-        columns::USAGE
+        columns::USAGE,
+        preview_bit!()
     )
 }
 
@@ -129,7 +131,7 @@ fn facts(database: &Database, row: &rusqlite::Row<'_>) -> Result<Option<SessionF
     let session = id(0)?;
     let last_active = match row.get::<_, bool>(FACTS + 9)? {
         false => time(row, FACTS + 8)?,
-        // A foreign writer changed something: what the side row says is to be told anew.
+        // A foreign writer changed something: the stored time is stale.
         true => refresh::last_active(database, &session)?,
     };
     Ok(Some(SessionFacts {

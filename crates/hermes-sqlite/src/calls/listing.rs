@@ -3,6 +3,7 @@
 use crate::calls::marks;
 use crate::calls::row::{Row, time};
 use crate::care::fresh::Decides;
+use crate::care::stale::{Stale, place_bit};
 use crate::care::{fresh, refresh};
 use crate::error::Failure;
 use crate::open::shape::Shape;
@@ -86,7 +87,7 @@ fn in_order(
 ) -> Result<Taken, Failure> {
     let bounds = if is_sifted { Bounds::All } else { Bounds::Page };
     let mut taken = Taken::default();
-    walk(database, request, bounds, |place, row, dirty| {
+    walk(database, request, bounds, |place, row, stale| {
         if is_sifted && taken.count == request.page.limit() {
             return Ok(ControlFlow::Break(()));
         }
@@ -96,7 +97,7 @@ fn in_order(
         }
         taken.count += 1;
         match row {
-            Ok(summary) => listing.rows.push(whole(database, request.view, summary, &place.id, dirty)?),
+            Ok(summary) => listing.rows.push(whole(database, request.view, summary, &place.id, stale)?),
             Err(unreadable) => listing.unreadable.push(unreadable),
         }
         taken.last = Some(place);
@@ -137,9 +138,9 @@ fn by_size(database: &Database, request: &ListRequest, listing: &mut Listing) ->
     let (limit, offset) = (request.page.limit() as usize, usize::try_from(request.page.offset()).unwrap_or(usize::MAX));
     let page: Vec<_> = places.into_iter().skip(offset).take(limit).collect();
     for (_, id) in &page {
-        walk(database, &every, Bounds::One(id), |place, row, dirty| {
+        walk(database, &every, Bounds::One(id), |place, row, stale| {
             if let Ok(summary) = row {
-                listing.rows.push(whole(database, request.view, summary, &place.id, dirty)?);
+                listing.rows.push(whole(database, request.view, summary, &place.id, stale)?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -160,12 +161,12 @@ enum Bounds<'a> {
     One(&'a SessionId),
 }
 
-/// Goes through rows of a list, each with its place and the mark of what its side row may not know; [`whole`] makes it complete.
+/// Calls `each` for the rows of a list, with the place of the row and what of it is stale; [`whole`] completes it.
 fn walk(
     database: &Database,
     request: &ListRequest,
     bounds: Bounds<'_>,
-    mut each: impl FnMut(ListCursor, Result<SessionSummary, Unreadable>, i64) -> Result<ControlFlow<()>, Failure>,
+    mut each: impl FnMut(ListCursor, Result<SessionSummary, Unreadable>, Stale) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<(), Failure> {
     let (sql, values) = page(request, bounds, database.shape(), "INDEXED BY hx_sessions_card");
     let mut statement = match database.prepare_cached(&sql) {
@@ -175,12 +176,12 @@ fn walk(
     };
     let mut rows = statement.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
-        let (first, dirty): (String, i64) = (row.get(MARKS)?, row.get(MARKS + 1)?);
+        let (first, stale): (String, Stale) = (row.get(MARKS)?, row.get(MARKS + 1)?);
         let first = SessionId::from_stored(first);
         let key = time(row, MARKS + 2)?.map_or(0.0, Timestamp::seconds);
         let read = match decode::summary(&Row(row)) {
             Ok(summary) => {
-                let summary = at_tip(database, request.view, summary, &first, dirty)?;
+                let summary = at_tip(database, request.view, summary, &first, stale)?;
                 if !request.filter.admits_tip(summary.model.as_deref(), summary.title.as_deref()) {
                     continue;
                 }
@@ -188,14 +189,14 @@ fn walk(
             }
             Err(unreadable) => Err(unreadable),
         };
-        if each(ListCursor::new(key, first), read, dirty)?.is_break() {
+        if each(ListCursor::new(key, first), read, stale)?.is_break() {
             break;
         }
     }
     Ok(())
 }
 
-/// Behind the columns of the summary: activity, preview, segments; then the first session, its mark, the time of the order.
+/// Behind the columns of the summary: activity, preview, segments; then the first session, what is stale, the time of the order.
 const MARKS: usize = 30;
 
 /// The statement of a page, or of other rows. `card` names the index that has all columns of a session that a list shows, or nothing.
@@ -218,9 +219,10 @@ fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> 
     // The side table has the order; CROSS JOIN keeps it in front.
     let tables = format!("hx_session h CROSS JOIN sessions r {card} ON r.id = h.session_id");
     let mut sql = format!(
-        "SELECT {}, {active}, {preview}, {segments}, h.session_id, h.dirty | coalesce(u.dirty, 2), {key} FROM {tables} \
+        "SELECT {}, {active}, {preview}, {segments}, h.session_id, h.dirty | coalesce(u.dirty, {}), {key} FROM {tables} \
          LEFT JOIN sessions t {card} ON t.id = {tip} LEFT JOIN hx_session u ON u.session_id = {tip} WHERE 1",
-        columns::SUMMARY
+        columns::SUMMARY,
+        place_bit!()
     );
     let mut values = Vec::new();
     if request.view == View::Conversations {
@@ -290,15 +292,15 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Looks up where a conversation stands, if its side row may not know.
+/// Looks up the tip of a conversation if its stored place is stale.
 fn at_tip(
     database: &Database,
     view: View,
     mut summary: SessionSummary,
     first: &SessionId,
-    dirty: i64,
+    stale: Stale,
 ) -> Result<SessionSummary, Failure> {
-    if dirty & 2 != 0 && view == View::Conversations {
+    if stale.place && view == View::Conversations {
         let tip = refresh::tip(database, first)?;
         if let Some(tip) = crate::calls::row::session(database, &tip)? {
             summary.id = tip.id;
@@ -317,9 +319,9 @@ fn whole(
     view: View,
     mut summary: SessionSummary,
     first: &SessionId,
-    dirty: i64,
+    stale: Stale,
 ) -> Result<SessionSummary, Failure> {
-    if dirty & 1 != 0 {
+    if stale.preview {
         summary.preview = refresh::first_preview(database, first)?;
         if summary.preview.is_empty() && summary.id != *first {
             summary.preview = refresh::first_preview(database, &summary.id)?;

@@ -2,6 +2,7 @@
 
 use crate::calls::row::{Row, require};
 use crate::care::refresh;
+use crate::care::stale::{Stale, preview_bit};
 use crate::error::Failure;
 use crate::index::indexes;
 use crate::open::foreign::quoted;
@@ -31,13 +32,13 @@ pub(crate) fn add(
     messages: &[NewMessage],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
-    let known: Option<(String, i64)> = database
+    let known: Option<(String, Stale)> = database
         .prepare_cached(
             "SELECT h.preview, h.dirty FROM sessions s JOIN hx_session h ON h.session_id = s.id WHERE s.id = ?",
         )?
         .query_row(params![id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some((known_preview, dirty)) = known else { return Err(StoreError::no_session(id).into()) };
+    let Some((known_preview, stale)) = known else { return Err(StoreError::no_session(id).into()) };
     let ids = insert(database, id, messages, now)?;
     let tool_calls: i64 = messages.iter().map(|message| message.body.tool_call_count()).sum();
     database.prepare_cached(statements::ADD_COUNTS)?.execute(params![
@@ -45,12 +46,16 @@ pub(crate) fn add(
         tool_calls,
         id.as_str()
     ])?;
-    // The trigger for foreign writers marks a first word of the person as one to look at; here it is known already.
+    // The trigger for foreign writers has just recorded the preview as stale; here it is known already.
     let said = messages.iter().any(|message| message.body.role == Role::User);
-    if said && known_preview.is_empty() && dirty & 1 == 0 {
+    if said && known_preview.is_empty() && !stale.preview {
         let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
         database
-            .prepare_cached("UPDATE hx_session SET preview = ?, dirty = dirty & ~1 WHERE session_id = ?")?
+            .prepare_cached(concat!(
+                "UPDATE hx_session SET preview = ?, dirty = dirty & ~",
+                preview_bit!(),
+                " WHERE session_id = ?"
+            ))?
             .execute(params![first, id.as_str()])?;
     }
     Ok(ids)

@@ -2,6 +2,7 @@
 
 use crate::calls::hidden::seen;
 use crate::calls::row::{existing, require, session};
+use crate::care::stale::place_bit;
 use crate::error::Failure;
 use crate::write::database::Database;
 use crate::write::requests::once;
@@ -98,10 +99,11 @@ pub(crate) fn stamp(
     database
         .prepare_cached(
             // A place that comes from a stale one is stale too.
+            concat!(
             "INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active, dirty) \
              SELECT ?1, ?2, ?3, CASE WHEN ?2 IN ('continuation', 'delegate') \
              THEN coalesce((SELECT root FROM hx_session WHERE session_id = ?3), ?1) ELSE ?1 END, ?1, ?4, ?4, ?4, \
-             coalesce((SELECT dirty & 2 FROM hx_session WHERE session_id = ?3), 0)",
+             coalesce((SELECT dirty & ", place_bit!(), " FROM hx_session WHERE session_id = ?3), 0)"),
         )?
         .execute(params![id.as_str(), relation.as_str(), parent.map(SessionId::as_str), started_at.seconds()])?;
     Ok(())
@@ -132,7 +134,11 @@ fn fill(database: &Database, known: &Session, new: &NewSession) -> Result<(), Fa
         .prepare_cached("UPDATE sessions SET parent_session_id = ? WHERE id = ?")?
         .execute(params![parent, new.id.as_str()])?;
     database
-        .prepare_cached("UPDATE hx_session SET relation = ?, origin = ?, dirty = dirty | 2 WHERE session_id = ?")?
+        .prepare_cached(concat!(
+            "UPDATE hx_session SET relation = ?, origin = ?, dirty = dirty | ",
+            place_bit!(),
+            " WHERE session_id = ?"
+        ))?
         .execute(params![relation.as_str(), parent, new.id.as_str()])?;
     crate::care::refresh::all(database)
 }

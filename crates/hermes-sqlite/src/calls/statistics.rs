@@ -2,6 +2,7 @@
 
 use crate::calls::row::{Row, time};
 use crate::care::refresh;
+use crate::care::stale::preview_bit;
 use crate::error::Failure;
 use crate::open::shape::Shape;
 use crate::write::database::Database;
@@ -51,10 +52,11 @@ fn sessions(shape: Shape, card: &str) -> String {
     format!(
         "SELECT {}, s.source, s.model, s.started_at, s.ended_at IS NOT NULL, h.last_active, \
          h.root = h.session_id AND (SELECT {} FROM sessions r LEFT JOIN sessions t ON t.id = h.tip WHERE r.id = h.session_id), \
-         (SELECT count(*) FROM messages m WHERE m.session_id = s.id), CASE WHEN h.dirty & 1 THEN s.id END \
+         (SELECT count(*) FROM messages m WHERE m.session_id = s.id), CASE WHEN h.dirty & {} THEN s.id END \
          FROM hx_session h CROSS JOIN sessions s {card} ON s.id = h.session_id ORDER BY h.session_id",
         columns::USAGE,
-        shape.is_listed()
+        shape.is_listed(),
+        preview_bit!()
     )
 }
 

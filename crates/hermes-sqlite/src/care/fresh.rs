@@ -4,6 +4,7 @@
 //! memory, in which they are recomputed. The writer's next step recomputes the stored rows, and then no copy is needed.
 
 use crate::care::refresh;
+use crate::care::stale::{place_bit, preview_bit};
 use crate::error::Failure;
 use crate::open::schema;
 use crate::write::database::Database;
@@ -49,10 +50,14 @@ pub(crate) fn read<T>(
 /// does not.
 fn is_misleading(database: &Database, decides: Decides) -> Result<bool, Failure> {
     let sql = match decides {
-        Decides::ByPlace => "SELECT 1 FROM hx_session WHERE dirty <> 0 AND dirty & 2 <> 0 LIMIT 1",
+        Decides::ByPlace => {
+            concat!("SELECT 1 FROM hx_session WHERE dirty <> 0 AND dirty & ", place_bit!(), " <> 0 LIMIT 1")
+        }
         Decides::ByPlaceAndTime => concat!(
             "SELECT 1 FROM hx_session h JOIN sessions s ON s.id = h.session_id \
-             WHERE h.dirty <> 0 AND (h.dirty & 2 <> 0 OR h.last_active IS NOT ",
+             WHERE h.dirty <> 0 AND (h.dirty & ",
+            place_bit!(),
+            " <> 0 OR h.last_active IS NOT ",
             computed_activity!(),
             ") LIMIT 1"
         ),
@@ -65,9 +70,13 @@ fn recompute(database: &Database) -> Result<(), Failure> {
     database.execute_batch(concat!(
         "UPDATE hx_session SET last_active = coalesce((SELECT ",
         computed_activity!(),
-        " FROM sessions s WHERE s.id = hx_session.session_id), last_active) WHERE dirty & 1 <> 0;
+        " FROM sessions s WHERE s.id = hx_session.session_id), last_active) WHERE dirty & ",
+        preview_bit!(),
+        " <> 0;
          UPDATE hx_session SET active = (SELECT max(x.last_active) FROM hx_session x WHERE x.root = hx_session.session_id)
-         WHERE root = session_id AND session_id IN (SELECT root FROM hx_session WHERE dirty & 1 <> 0);"
+         WHERE root = session_id AND session_id IN (SELECT root FROM hx_session WHERE dirty & ",
+        preview_bit!(),
+        " <> 0);"
     ))?;
     refresh::places(database)
 }

@@ -1,7 +1,8 @@
-//! Puts right what the triggers for foreign writers only marked: previews, times, places in a lineage.
+//! Recomputes derived data that the triggers for foreign writers only recorded as stale: previews, times, places in a lineage.
 
 use crate::calls::row::{Row, time};
 use crate::calls::sessions;
+use crate::care::stale::{Stale, place_bit, preview_bit};
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::{MessageBody, Relation, Role, SessionId, Timestamp, preview};
@@ -12,39 +13,43 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many rows one step looks at, so that no step holds the lock for long.
 const STEP: i64 = 200;
 
-/// Mends up to one step of marked rows; how many there were.
+/// Recomputes up to one step of stale rows. Returns how many there were.
 pub(crate) fn step(database: &Database) -> Result<usize, Failure> {
-    let marked = marked(database, 3, STEP)?;
-    place(database, &marked)?;
-    for (id, dirty) in &marked {
-        if dirty & 1 != 0 {
+    let rows = stale_rows(database, Stale::ALL, STEP)?;
+    place(database, &rows)?;
+    for (id, stale) in &rows {
+        if stale.preview {
             summary(database, id)?;
         }
     }
-    Ok(marked.len())
+    Ok(rows.len())
 }
 
-/// Finds the place of all marked rows, and leaves the rest for later.
+/// Recomputes every stale place, and leaves stale previews and times for later.
 pub(crate) fn places(database: &Database) -> Result<(), Failure> {
-    place(database, &marked(database, 2, -1)?)
+    place(database, &stale_rows(database, Stale::PLACE, -1)?)
 }
 
-/// The rows that are marked with one of `bits`, at most `limit` of them.
-fn marked(database: &Database, bits: i64, limit: i64) -> Result<Vec<(SessionId, i64)>, Failure> {
+/// Returns at most `limit` rows of which something in `kinds` is stale; a negative `limit` means all.
+fn stale_rows(database: &Database, kinds: Stale, limit: i64) -> Result<Vec<(SessionId, Stale)>, Failure> {
     let mut statement = database
         .prepare_cached("SELECT session_id, dirty FROM hx_session WHERE dirty <> 0 AND dirty & ? <> 0 LIMIT ?")?;
     let rows = statement
-        .query_map(params![bits, limit], |row| Ok((SessionId::from_stored(row.get::<_, String>(0)?), row.get(1)?)))?;
+        .query_map(params![kinds, limit], |row| Ok((SessionId::from_stored(row.get::<_, String>(0)?), row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn place(database: &Database, marked: &[(SessionId, i64)]) -> Result<(), Failure> {
+fn place(database: &Database, rows: &[(SessionId, Stale)]) -> Result<(), Failure> {
     let mut places = Places::default();
     let mut roots = BTreeSet::new();
-    for (id, _) in marked.iter().filter(|(_, dirty)| dirty & 2 != 0) {
+    for (id, _) in rows.iter().filter(|(_, stale)| stale.place) {
         let root = places.root(database, id)?;
         database
-            .prepare_cached("UPDATE hx_session SET root = ?, dirty = dirty & ~2 WHERE session_id = ?")?
+            .prepare_cached(concat!(
+                "UPDATE hx_session SET root = ?, dirty = dirty & ~",
+                place_bit!(),
+                " WHERE session_id = ?"
+            ))?
             .execute(params![root.as_str(), id.as_str()])?;
         roots.insert(root);
     }
@@ -63,24 +68,26 @@ pub(crate) fn standing(database: &Database, root: &SessionId) -> Result<(), Fail
     conversation_activity(database, root)
 }
 
-/// Mends all marked rows.
+/// Recomputes all stale rows.
 pub(crate) fn all(database: &Database) -> Result<(), Failure> {
     while step(database)? > 0 {}
     Ok(())
 }
 
-/// Whether anything is marked. One look into an index that is empty when all is well.
+/// Returns whether anything is stale. This looks into a partial index that is empty if nothing is.
 pub(crate) fn is_needed(database: &Database) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM hx_session WHERE dirty <> 0 LIMIT 1")?.exists([])?)
 }
 
-/// Tells a session's preview and times anew, from its messages.
+/// Recomputes a session's preview and times from its messages.
 pub(crate) fn summary(database: &Database, id: &SessionId) -> Result<(), Failure> {
     let last_active = last_active(database, id)?;
     database
-        .prepare_cached(
-            "UPDATE hx_session SET preview = ?, last_active = coalesce(?, last_active), dirty = dirty & ~1 WHERE session_id = ?",
-        )?
+        .prepare_cached(concat!(
+            "UPDATE hx_session SET preview = ?, last_active = coalesce(?, last_active), dirty = dirty & ~",
+            preview_bit!(),
+            " WHERE session_id = ?",
+        ))?
         .execute(params![first_preview(database, id)?, last_active.map(Timestamp::seconds), id.as_str()])?;
     let root: Option<String> = database
         .prepare_cached("SELECT root FROM hx_session WHERE session_id = ?")?
@@ -92,7 +99,7 @@ pub(crate) fn summary(database: &Database, id: &SessionId) -> Result<(), Failure
     }
 }
 
-/// Tells anew how active a conversation is, from its sessions.
+/// Recomputes the last activity of a conversation from its sessions.
 pub(crate) fn conversation_activity(database: &Database, root: &SessionId) -> Result<(), Failure> {
     database
         .prepare_cached(

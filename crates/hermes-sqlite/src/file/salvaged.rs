@@ -2,6 +2,7 @@
 
 use crate::calls::{marks, recount};
 use crate::care::refresh;
+use crate::care::stale::Stale;
 use crate::error::Failure;
 use crate::open::schema;
 use crate::write::database::Database;
@@ -43,10 +44,10 @@ pub fn bring_into_use(connection: Connection, path: &Path, salvaged: &Salvaged) 
     for StoredRelation { session, relation, origin } in &salvaged.relations {
         database
             .prepare_cached(
-                "UPDATE hx_session SET relation = ?, origin = ?, dirty = 3 WHERE session_id = ?
+                "UPDATE hx_session SET relation = ?, origin = ?, dirty = ? WHERE session_id = ?
                  AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id AND s.parent_session_id IS NOT NULL) AND relation <> ?1",
             )?
-            .execute(params![relation, origin, session])?;
+            .execute(params![relation, origin, Stale::ALL, session])?;
     }
     for sql in &salvaged.indexes {
         // An index that exists, or that the rows contradict, is not needed to read them.

@@ -5,6 +5,7 @@ use crate::calls::hidden::seen;
 use crate::calls::marks;
 use crate::calls::row::{text, time};
 use crate::care::refresh;
+use crate::care::stale::Stale;
 use crate::error::Failure;
 use crate::index::vocabulary;
 use crate::write::database::Database;
@@ -269,7 +270,7 @@ impl<'d> Rows<'d> {
         if let Some(known) = self.conversations.get(session) {
             return Ok(known.clone());
         }
-        let tip: Option<(String, i64, String)> = self
+        let tip: Option<(String, Stale, String)> = self
             .database
             .prepare_cached(
                 "SELECT r.tip, h.dirty | r.dirty, r.session_id FROM hx_session h JOIN hx_session r ON r.session_id = h.root \
@@ -279,7 +280,7 @@ impl<'d> Rows<'d> {
             .optional()?;
         let tip = match tip {
             None => session.clone(),
-            Some((tip, dirty, _)) if dirty & 2 == 0 => SessionId::from_stored(tip),
+            Some((tip, stale, _)) if !stale.place => SessionId::from_stored(tip),
             Some((_, _, root)) => refresh::tip(self.database, &SessionId::from_stored(root))?,
         };
         let mut title = self.card(tip.as_str())?.and_then(|card| card.title.clone());

@@ -1,7 +1,8 @@
-//! Our rows beside the sessions, against what would be told anew.
+//! Compares our rows beside the sessions with what a recomputation gives.
 
 use crate::calls::row::{text, time};
 use crate::care::refresh::{self, Places};
+use crate::care::stale::{Stale, place_bit};
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::{Check, Relation, SessionId, Timestamp};
@@ -16,7 +17,7 @@ struct Side {
     last_active: Option<Timestamp>,
     active: Option<Timestamp>,
     preview: Option<String>,
-    dirty: i64,
+    stale: Stale,
 }
 
 pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure> {
@@ -56,18 +57,18 @@ pub(super) fn look(database: &Database, check: &mut Check) -> Result<(), Failure
             last_active: time(row, 6)?,
             active: time(row, 7)?,
             preview: text(row, 8)?,
-            dirty: row.get(9)?,
+            stale: row.get(9)?,
         };
-        match side.dirty {
-            0 => {}
-            1 => check.note(&object, "is to be told anew: preview and times"),
-            2 => check.note(&object, "is to be told anew: place in the lineage"),
-            _ => check.note(&object, "is to be told anew"),
+        match (side.stale.preview, side.stale.place) {
+            (false, false) => {}
+            (true, false) => check.note(&object, "is to be told anew: preview and times"),
+            (false, true) => check.note(&object, "is to be told anew: place in the lineage"),
+            (true, true) => check.note(&object, "is to be told anew"),
         }
-        if side.dirty & 1 == 0 {
+        if !side.stale.preview {
             said(database, check, &side)?;
         }
-        if side.dirty & 2 == 0 {
+        if !side.stale.place {
             placed(database, check, &side, &mut places, &unsettled)?;
         }
     }
@@ -102,9 +103,10 @@ fn hidden(database: &Database, check: &mut Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The conversations that a marked row has left or will join: what their roots say of them holds once it is told anew.
+/// Returns the conversations that a row with a stale place has left or will join. Their roots are right only after a recomputation.
 fn unsettled(database: &Database, places: &mut Places) -> Result<BTreeSet<SessionId>, Failure> {
-    let mut statement = database.prepare("SELECT session_id, root FROM hx_session WHERE dirty & 2 <> 0")?;
+    let mut statement =
+        database.prepare(concat!("SELECT session_id, root FROM hx_session WHERE dirty & ", place_bit!(), " <> 0"))?;
     let mut rows = statement.query([])?;
     let mut roots = BTreeSet::new();
     while let Some(row) = rows.next()? {

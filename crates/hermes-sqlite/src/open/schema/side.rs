@@ -1,7 +1,8 @@
 //! Our side tables, and the triggers that keep them true while others write.
 //!
 //! The triggers are plain SQL that the agent's own SQLite can run. They do only what is trivial: stamp what a new session is to its
-//! parent, move times forward, and mark what has to be looked at again (`dirty`: 1 = preview and times, 2 = place in the lineage).
+//! parent, move times forward, and mark what has to be looked at again (`dirty`: 1 = preview and times, 2 = place in the lineage;
+//! `Stale` in `care/stale.rs` names these bits, which stay numbers here because this text is compared with what the file has).
 
 use super::REVISION;
 use crate::error::Failure;
