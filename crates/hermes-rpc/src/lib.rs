@@ -3,7 +3,7 @@
 //! The methods are those of the Python agent's `SessionDB` 0.14.0, by name, argument, default, result and kind of error, and a few of ours.
 //! `docs/rpc.md` tells the protocol, `docs/differences.md` where an answer is meant to differ from the agent's.
 //!
-//! One file for each group of methods; `signature` and `table` say what they are called with, `wire` how values cross the pipe, `order`
+//! One file for each group of methods; `signature` and `table` say what they are called with, `wire` how values cross the pipe, `scheduler`
 //! which calls may run side by side.
 
 #![warn(missing_docs)]
@@ -12,8 +12,8 @@ mod args;
 mod call;
 mod fail;
 mod line;
-mod order;
 mod row;
+mod scheduler;
 mod serve;
 mod service;
 mod signature;

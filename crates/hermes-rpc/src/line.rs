@@ -1,7 +1,7 @@
 //! A line that came: which method, with what, under which key, and what its answer is called.
 
 use crate::fail::Fail;
-use crate::order::Lane;
+use crate::scheduler::Lane;
 use crate::signature::Given;
 use crate::table::{Method, method};
 use hermes_session::json::{self, Json};

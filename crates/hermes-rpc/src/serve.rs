@@ -2,7 +2,7 @@
 
 use crate::fail::{ErrorType, Fail};
 use crate::line::Received;
-use crate::order::Order;
+use crate::scheduler::Scheduler;
 use crate::service::Service;
 use hermes_session::json::ObjectWriter;
 use std::io;
@@ -76,7 +76,7 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
         let mut reader = BufReader::with_capacity(64 * 1024, reader);
-        let mut order = Order::default();
+        let mut scheduler = Scheduler::default();
         let mut stop = std::pin::pin!(stop);
         loop {
             let mut line = Vec::new();
@@ -92,16 +92,16 @@ impl Service {
             }
             let units = u32::try_from(line.len() / UNIT).unwrap_or(UNITS).clamp(LEAST, UNITS);
             let room = Arc::clone(room).acquire_many_owned(units).await.map_err(io::Error::other)?;
-            self.start(Received::read(line), room, &mut order, answers.clone());
+            self.start(Received::read(line), room, &mut scheduler, answers.clone());
         }
     }
 
-    /// Lets a call run when its turn comes.
+    /// Runs a call once the calls that it has to wait for have ended.
     fn start(
         &self,
         received: Received,
         room: OwnedSemaphorePermit,
-        order: &mut Order,
+        scheduler: &mut Scheduler,
         answers: mpsc::UnboundedSender<Answered>,
     ) {
         let Received { id, line } = received;
@@ -113,7 +113,7 @@ impl Service {
                 return send(&answers, id, Err(fail), room);
             }
         };
-        let (before, running) = order.enter(line.method.lane, line.sessions());
+        let (before, running) = scheduler.enter(line.method.lane, line.sessions());
         let service = self.clone();
         let (method, received) = (line.method.signature.name, Instant::now());
         tokio::spawn(async move {

@@ -1,6 +1,6 @@
 //! Every method: what it is called with, and in what order with others it runs.
 
-use crate::order::Lane;
+use crate::scheduler::Lane;
 use crate::signature::Signature;
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 const OP: &str = "back up the store";
 
 /// One copy at a time in a process: two of the same name would be made in the same place before they get it.
-static TURN: Mutex<()> = Mutex::new(());
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Copies the file at `path`, which `database` has open, to `target`.
 pub(crate) fn run(database: &Database, path: &Path, target: &Path) -> Result<BackupReport, Failure> {
     let target = place(path, target)?;
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     // A connection of its own, because the copy needs a transaction of its own.
     let source = maintenance::open_again(database, path)?;
     if !copy::has_room(&source, &target)? {

@@ -31,7 +31,7 @@ pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<()
     if search.is_late() {
         search.leave_time();
     }
-    let Order { best, mut rest, weights } = order(search, &found, words.len())?;
+    let Ranking { best, mut rest, weights } = ranking(search, &found, words.len())?;
     page.weigh(search.average, &weights);
     let excluded = Matcher::new(&relax::exclusions(&search.request.query));
     let mut after = search.request.after.as_ref();
@@ -152,8 +152,8 @@ fn having(search: &mut Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
 /// A message with its score.
 type Ranked = (MessageId, f64);
 
-/// The messages of an answer.
-struct Order {
+/// The ranked messages of an answer.
+struct Ranking {
     /// By their conversations, in order.
     best: Vec<Ranked>,
     /// What comes after them, the better first, and not in order yet: a page seldom gets there.
@@ -162,8 +162,8 @@ struct Order {
     weights: Vec<f64>,
 }
 
-/// The messages in the order of the answer.
-fn order(search: &mut Search<'_>, found: &[(i64, u64)], words: usize) -> Result<Order, Failure> {
+/// Ranks the messages of an answer.
+fn ranking(search: &mut Search<'_>, found: &[(i64, u64)], words: usize) -> Result<Ranking, Failure> {
     let weights: Vec<f64> = match &search.request.after {
         Some(cursor) => cursor.weights.iter().skip(1).copied().collect(),
         None => {
@@ -193,7 +193,7 @@ fn order(search: &mut Search<'_>, found: &[(i64, u64)], words: usize) -> Result<
         let conversation = *conversations.entry(name).or_insert(next);
         best.push(Found { message: MessageId(id), conversation, words: has, length: search.length(id) });
     }
-    Ok(Order { best: rank::relaxed(&best, &weights, search.average), rest, weights })
+    Ok(Ranking { best: rank::relaxed(&best, &weights, search.average), rest, weights })
 }
 
 /// The conversation of a message, by the session that it starts with.

@@ -1,7 +1,7 @@
 //! When the writer does what may be done later: once it has nothing else to do, but not too late.
 //!
 //! Between two writes it does only what should not be late, which is indexing. What can wait for a pause is left for one: a step of it takes as
-//! long as the lock may be held, and the next write would wait for that before it gets in line, behind whoever is at the same work.
+//! long as the lock may be held, and the next write would wait for that before it enters the queue, behind whoever is at the same work.
 
 use crate::error::Failure;
 use crate::write::database::Database;

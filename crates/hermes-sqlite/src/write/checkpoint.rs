@@ -1,7 +1,7 @@
 //! Folds the write-ahead log back into the file, on a thread of its own, so that no append waits for it.
 //!
 //! A passive fold copies what no reader needs and disturbs nobody, but while others write it never comes to the end of the log, and only a log that was
-//! folded to its end starts anew. So a log that has grown long is squeezed: everybody's turn is held for a moment, and what is left is folded.
+//! folded to its end starts anew. So a log that has grown long is squeezed: the slot is held for a moment, and what is left is folded.
 
 use crate::error::Failure;
 use crate::open::connection;
@@ -23,8 +23,8 @@ pub(crate) const LONG: u64 = 16 << 20;
 const LOOK: Duration = Duration::from_millis(5);
 /// No two folds within this, whoever does them.
 const SPAN: Duration = Duration::from_millis(100);
-/// So long a squeeze waits for its turn, and in its turn for readers.
-const TURN: Duration = Duration::from_millis(300);
+/// How long a squeeze waits for a slot, and then for readers.
+const SLOT_WAIT: Duration = Duration::from_millis(300);
 const READERS: Duration = Duration::from_millis(60);
 /// A log that readers kept long is looked at again after this, then after twice as long and so on.
 const AGAIN: std::ops::RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
@@ -68,7 +68,7 @@ impl Folder {
         Self { store: store.to_owned(), page: None, looked: None, thread: None }
     }
 
-    /// Has the log folded if that is due and falls to us. The turn has to be ours.
+    /// Has the log folded if that is due and falls to us. The caller must hold the slot.
     pub(crate) fn look(&mut self, database: &Database, queue: &mut Queue) {
         if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
             return;
@@ -89,25 +89,25 @@ impl Folder {
     }
 
     fn wake(&mut self) -> Result<(), std::io::Error> {
-        let (orders, _) = match &self.thread {
+        let (signals, _) = match &self.thread {
             Some(thread) => thread,
             None => {
-                let (orders, received) = sync_channel(1);
+                let (signals, received) = sync_channel(1);
                 let store = self.store.clone();
                 let thread = spawn("hermes-folder", move || fold_all(&store, &received))?;
-                self.thread.insert((orders, thread))
+                self.thread.insert((signals, thread))
             }
         };
         // If it is full, the thread is about to look anyway.
-        _ = orders.try_send(());
+        _ = signals.try_send(());
         Ok(())
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if let Some((orders, thread)) = self.thread.take() {
-            drop(orders);
+        if let Some((signals, thread)) = self.thread.take() {
+            drop(signals);
             if thread.join().is_err() {
                 error!("the checkpoint thread panicked");
             }
@@ -115,14 +115,14 @@ impl Drop for Folder {
     }
 }
 
-fn fold_all(store: &Path, orders: &Receiver<()>) {
+fn fold_all(store: &Path, signals: &Receiver<()>) {
     let (mut queue, mut database, mut again) = (Queue::of(store), None, None);
     loop {
-        let order = match again {
-            Some(pause) => orders.recv_timeout(pause),
-            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        let signal = match again {
+            Some(pause) => signals.recv_timeout(pause),
+            None => signals.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
-        if order == Err(RecvTimeoutError::Disconnected) {
+        if signal == Err(RecvTimeoutError::Disconnected) {
             return;
         }
         let outcome = open(store, &mut database).and_then(|database| fold(database, store, &mut queue));
@@ -158,7 +158,7 @@ fn fold(database: &Database, store: &Path, queue: &mut Queue) -> Result<bool, Fa
     // What came while the most of it was folded, so that little is left for when everybody waits.
     let Some(frames) = Frames::after(database, PASSIVE)? else { return Ok(true) };
     // A reader of long ago would be in the way; nobody has to wait for that.
-    if frames.log - frames.folded >= FRAMES || queue.enter("fold the log", Instant::now() + TURN).is_err() {
+    if frames.log - frames.folded >= FRAMES || queue.enter("fold the log", Instant::now() + SLOT_WAIT).is_err() {
         return Ok(false);
     }
     connection::set_deadline(READERS);

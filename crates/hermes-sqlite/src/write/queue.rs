@@ -1,17 +1,16 @@
-//! The line in which the writers of all our processes wait for their turn.
+//! The queue in which the writers of all our processes wait for a slot.
 //!
-//! SQLite's own lock is only polled, so that whoever has most luck writes most. Therefore each of us first waits in line for the lock of a
-//! file beside the store, and only then takes SQLite's. Programs that take no part go by SQLite's lock alone, which keeps the data right; for
-//! them the line leaves that lock free now and then. Where the file can't be had, there is no line.
+//! SQLite's own lock is polled, which is not fair. So each of our writers first waits for the lock of a file beside the store, and only
+//! then takes SQLite's lock. Foreign writers use SQLite's lock alone, which keeps the data right; for them a slot leaves that lock free now
+//! and then. Where the file cannot be created, there is no queue.
 
-mod line;
 mod pace;
 mod state;
+mod waiting;
 
 pub(crate) use state::Moment;
 
 use crate::open::place::beside;
-use line::{Line, Waited};
 use rustix::fs::OFlags;
 use state::{Holder, Stage, State};
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -20,49 +19,49 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::{debug, trace, warn};
+use waiting::{Waited, Waiting};
 
-/// Those who hold SQLite's lock without a turn in the queue.
+/// Describes whoever holds SQLite's lock without a slot in the queue.
 const OUTSIDER: &str = "a program that takes no part in the queue (the Python agent, sqlite3 or the like)";
 
-/// Whoever has been at it for so long stands still, or does what should not take so long. Writers then go by SQLite's lock alone, which it may not
-/// even hold.
+/// Age of a slot from which on its holder counts as stuck. Other writers then use SQLite's lock alone, which the holder may not even hold.
 const STUCK: Duration = Duration::from_secs(5);
-/// How often whoever waits looks at least whether that is so.
+/// The longest pause between two checks of a waiting writer for a stuck holder.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// So long whoever had the last turn leaves the next one to somebody who waits. The system only wakes them when the lock is given back, and
-/// gives it to whoever asks first; on a busy machine that would be the one who runs already, again and again.
+/// How long the last holder of a slot leaves the next one to a waiting writer. The system wakes waiting writers when the lock is released and
+/// gives it to the first that asks; on a busy machine that would be the one that runs already, again and again.
 const COURTESY: Duration = Duration::from_millis(20);
-/// How often they look meanwhile.
+/// The pause between two checks meanwhile.
 const GLANCE: Duration = Duration::from_micros(200);
 
 /// A wait for a slot from which on it is logged as one.
 const LONG_WAIT: Duration = Duration::from_millis(50);
 
-/// The deadline passed before it was our turn.
+/// The deadline passed before the slot was granted.
 #[derive(Debug)]
 pub(crate) struct Late {
     /// Who holds the queue, as far as that can be told.
     pub(crate) holder: Option<String>,
 }
 
-/// Our place in the line. The file is opened at the first turn, and stays open.
+/// The queue as one writer sees it. The file is opened for the first slot, and stays open.
 pub(crate) struct Queue {
     path: PathBuf,
     file: Option<Arc<File>>,
-    line: Line,
-    turn: Option<Turn>,
-    /// What we know by ourselves, for where there is no line.
+    waiting: Waiting,
+    slot: Option<Slot>,
+    /// The state known to this process alone, for where there is no queue.
     own: State,
-    /// When our last turn in the line began.
+    /// When our last slot began.
     last: Option<Moment>,
     stuck: Duration,
     courtesy: Duration,
 }
 
-/// A turn that is ours.
-struct Turn {
-    /// Nothing where there is no line.
+/// A slot that this writer holds.
+struct Slot {
+    /// `None` where there is no queue.
     file: Option<Arc<File>>,
     state: State,
     /// Who may have SQLite's lock if we do not get it.
@@ -75,19 +74,19 @@ enum Locked {
     Yes(Arc<File>),
     /// It can't be had at all.
     Never,
-    /// Somebody stands still in their turn.
+    /// Its holder is stuck.
     Stuck(Option<String>),
 }
 
 impl Queue {
-    /// The line for a store.
+    /// Returns the queue of a store.
     pub(crate) fn of(store: &Path) -> Self {
         let store = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
         Self {
             path: beside(&store, ".queue"),
             file: None,
-            line: Line::new(),
-            turn: None,
+            waiting: Waiting::new(),
+            slot: None,
             own: State::default(),
             last: None,
             stuck: STUCK,
@@ -102,7 +101,7 @@ impl Queue {
         self
     }
 
-    /// Waits for our turn, which is ours until [`Queue::leave`]. `op` is what it is for, as a verb.
+    /// Waits for a slot and holds it until [`Queue::leave`]. `op` is the verb that says what it is for.
     pub(crate) fn enter(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
         let start = Instant::now();
         let locked = self.lock(deadline, None)?;
@@ -111,7 +110,7 @@ impl Queue {
         Ok(())
     }
 
-    /// The same, but takes no notice of a turn that does not end: SQLite's lock alone decides then.
+    /// Like [`Queue::enter`], but goes on without a slot if its holder is stuck: SQLite's lock alone decides then.
     pub(crate) fn enter_or_pass(&mut self, op: &str, deadline: Instant) -> Result<(), Late> {
         let start = Instant::now();
         let locked = self.lock(deadline, Some(self.stuck))?;
@@ -121,7 +120,7 @@ impl Queue {
     }
 
     fn begin(&mut self, op: &str, locked: Locked) {
-        debug_assert!(self.turn.is_none(), "one turn at a time");
+        debug_assert!(self.slot.is_none(), "one slot at a time");
         let now = Moment::now();
         let (file, mut state, other) = match locked {
             Locked::Yes(file) => {
@@ -134,27 +133,27 @@ impl Queue {
         self.last = file.as_ref().map(|_| now);
         state.entered = now;
         state.holder = Some(Holder { process: std::process::id(), since: now, stage: Stage::Writing, op: op.into() });
-        self.turn = Some(Turn { file, state, other });
+        self.slot = Some(Slot { file, state, other });
         self.tell();
     }
 
-    /// Says that our turn has to wait for somebody outside, or no longer.
+    /// Records whether the holder of the slot waits for a foreign writer.
     pub(crate) fn wait_for_outsider(&mut self, waits: bool) {
-        if let Some(holder) = self.turn.as_mut().and_then(|turn| turn.state.holder.as_mut()) {
+        if let Some(holder) = self.slot.as_mut().and_then(|slot| slot.state.holder.as_mut()) {
             holder.stage = if waits { Stage::Waiting } else { Stage::Writing };
             self.tell();
         }
     }
 
-    /// Who has SQLite's lock if it is taken in our turn, as far as that can be told.
+    /// Returns who has SQLite's lock if it is taken while we hold the slot, if known.
     pub(crate) fn other(&self) -> Option<String> {
-        self.turn.as_ref()?.other.clone()
+        self.slot.as_ref()?.other.clone()
     }
 
     /// Takes in that SQLite's lock was ours from `start` until now, and which message was the newest before and after.
     pub(crate) fn used(&mut self, start: Moment, before: Option<i64>, after: Option<i64>) {
-        let Some(turn) = &mut self.turn else { return };
-        let (now, state) = (Moment::now(), &mut turn.state);
+        let Some(slot) = &mut self.slot else { return };
+        let (now, state) = (Moment::now(), &mut slot.state);
         if let Some(before) = before {
             state.look_for_foreign(before, start);
         }
@@ -164,42 +163,42 @@ impl Queue {
         state.newest = after.or(state.newest);
     }
 
-    /// For how long SQLite's lock is to be left alone before our turn ends. Whoever asks does so.
+    /// Returns how long the caller must leave SQLite's lock alone before it ends the slot.
     pub(crate) fn rest(&mut self) -> Option<Duration> {
-        let turn = self.turn.as_mut()?;
-        let rest = pace::rest(turn.state.strain, turn.state.is_beside_foreign(Moment::now()))?;
-        turn.state.strain = Duration::ZERO;
+        let slot = self.slot.as_mut()?;
+        let rest = pace::rest(slot.state.strain, slot.state.is_beside_foreign(Moment::now()))?;
+        slot.state.strain = Duration::ZERO;
         Some(rest)
     }
 
     /// Whether it falls to us to fold the log: nobody went to do so within `span`.
     pub(crate) fn claim_fold(&mut self, span: Duration) -> bool {
-        let Some(turn) = &mut self.turn else { return true };
+        let Some(slot) = &mut self.slot else { return true };
         let now = Moment::now();
-        let ours = turn.state.folded == Moment::default() || now.since(turn.state.folded) >= span;
+        let ours = slot.state.folded == Moment::default() || now.since(slot.state.folded) >= span;
         if ours {
-            turn.state.folded = now;
+            slot.state.folded = now;
         }
         ours
     }
 
-    /// Ends our turn.
+    /// Ends the slot.
     pub(crate) fn leave(&mut self) {
-        let Some(mut turn) = self.turn.take() else { return };
-        turn.state.holder = None;
-        if let Some(file) = turn.file {
-            turn.state.write(&file);
+        let Some(mut slot) = self.slot.take() else { return };
+        slot.state.holder = None;
+        if let Some(file) = slot.file {
+            slot.state.write(&file);
             // Closing the file would unlock it too.
             if let Err(error) = file.unlock() {
                 warn!(%error, "writers' queue not unlocked");
             }
         }
-        self.own = turn.state;
+        self.own = slot.state;
     }
 
-    /// Writes down what the others should know.
+    /// Writes the state into the file for the other processes.
     fn tell(&self) {
-        if let Some(Turn { file: Some(file), state, .. }) = &self.turn {
+        if let Some(Slot { file: Some(file), state, .. }) = &self.slot {
             state.write(file);
         }
     }
@@ -208,7 +207,7 @@ impl Queue {
     fn lock(&mut self, deadline: Instant, stuck: Option<Duration>) -> Result<Locked, Late> {
         let Some(file) = self.open() else { return Ok(Locked::Never) };
         self.stand_back(&file, deadline);
-        if !self.line.is_waiting() {
+        if !self.waiting.is_waiting() {
             match file.try_lock() {
                 Ok(()) => return Ok(Locked::Yes(file)),
                 Err(TryLockError::Error(_)) => return Ok(Locked::Never),
@@ -218,7 +217,7 @@ impl Queue {
         state::come(&file, Moment::now());
         loop {
             let look = stuck.map_or(deadline, |stuck| deadline.min(Instant::now() + stuck.min(LOOK)));
-            match self.line.wait(&file, look) {
+            match self.waiting.wait(&file, look) {
                 Waited::Granted => return Ok(Locked::Yes(file)),
                 Waited::Failed => return Ok(Locked::Never),
                 Waited::Late => {}
@@ -233,7 +232,7 @@ impl Queue {
         }
     }
 
-    /// Lets somebody go first who waited in our last turn.
+    /// Lets a writer go first that began to wait during our last slot.
     fn stand_back(&self, file: &File, deadline: Instant) {
         let Some(last) = self.last else { return };
         let end = deadline.min(Instant::now() + self.courtesy);
@@ -248,7 +247,7 @@ impl Queue {
         let ours = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|found| (found.dev(), found.ino()));
         if place.is_none() || ours != place {
             if self.file.take().is_some() {
-                self.line = Line::new();
+                self.waiting = Waiting::new();
             }
             let mut options = OpenOptions::new();
             options.create(true).truncate(false).read(true).write(true).mode(0o600);

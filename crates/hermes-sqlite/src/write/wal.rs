@@ -1,6 +1,6 @@
 //! Brings the write-ahead log to disk, outside the lock.
 //!
-//! SQLite would do so inside it, and everybody would wait for the disk in turn. Instead a commit only writes, and its jobs are answered when
+//! SQLite would do so inside it, and all writers would wait for the disk one after the other. Instead a commit only writes, and its jobs are answered when
 //! the log was brought to disk by a descriptor of our own. What was committed in between by others goes to disk with it. SQLite keeps no locks on this
 //! file, so that a descriptor of it may come and go; and as long as a connection is open, SQLite neither removes the file nor gives up the log.
 //! Nor does it write over what is not on disk: before it starts the log anew, all of it is in the store, and that on disk.

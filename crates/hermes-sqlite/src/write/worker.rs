@@ -9,7 +9,7 @@ use crate::open::damage::Damage;
 use crate::write::database::Database;
 use crate::write::queue::Queue;
 use crate::write::readers::{Need, ReadJob, Readers, finish};
-use crate::write::writer::{Order, Settings, WriteJob, Writer};
+use crate::write::writer::{Settings, WriteJob, Writer, WriterMessage};
 use hermes_session::{Location, ReadOnlyReason, StoreError};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +90,7 @@ pub(crate) type OpenLater = Box<dyn FnMut(Duration) -> Result<(Database, Queue),
 
 /// The threads of one store. Dropping it lets the writer finish what it has, then waits for it.
 pub(crate) struct Workers {
-    orders: Option<mpsc::Sender<Order>>,
+    messages: Option<mpsc::Sender<WriterMessage>>,
     writer: Option<JoinHandle<()>>,
     readers: Readers,
     location: Arc<Location>,
@@ -113,11 +113,11 @@ impl Workers {
         let damage = Damage::default();
         let readers = Readers::new(path.to_owned(), reader, Arc::clone(&is_written), damage.clone(), settings.wait);
         let location = Arc::new(Location::from(path));
-        let (orders, received) = mpsc::channel();
+        let (messages, received) = mpsc::channel();
         let writer = match writing {
             Writing::Never(reason) => {
                 return Ok(Self {
-                    orders: None,
+                    messages: None,
                     writer: None,
                     readers,
                     location,
@@ -142,7 +142,15 @@ impl Workers {
                 })?
             }
         };
-        Ok(Self { orders: Some(orders), writer: Some(writer), readers, location, is_written, damage, read_only: None })
+        Ok(Self {
+            messages: Some(messages),
+            writer: Some(writer),
+            readers,
+            location,
+            is_written,
+            damage,
+            read_only: None,
+        })
     }
 
     /// Returns whether the file is read only until something is written.
@@ -165,7 +173,7 @@ impl Workers {
             return Err(refusal);
         }
         let (answer, answered) = oneshot::channel();
-        self.send(Order::Write(Box::new(Write {
+        self.send(WriterMessage::Write(Box::new(Write {
             op,
             location: Arc::clone(&self.location),
             asked: Instant::now(),
@@ -179,7 +187,7 @@ impl Workers {
 
     /// Has background work done soon.
     pub(crate) fn nudge(&self) {
-        self.send(Order::Nudge);
+        self.send(WriterMessage::Nudge);
     }
 
     /// Runs `work`, which is short, on one state of the store: at once if that can be, else as [`Workers::read`] does.
@@ -244,17 +252,17 @@ impl Workers {
         }
     }
 
-    fn send(&self, order: Order) {
-        if let Some(orders) = &self.orders {
+    fn send(&self, message: WriterMessage) {
+        if let Some(messages) = &self.messages {
             // The receiver lives until the sender is dropped, unless the thread panicked; then the answer says so.
-            _ = orders.send(order);
+            _ = messages.send(message);
         }
     }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        self.orders = None;
+        self.messages = None;
         if let Some(writer) = self.writer.take()
             && writer.join().is_err()
         {
@@ -266,15 +274,15 @@ impl Drop for Workers {
 /// Waits for the first write, and opens the file for it. Returns `None` if the store is closed before. A write for which the file can't be opened is
 /// refused with the reason, and the next one tries again.
 fn wait_for_write(
-    orders: &mpsc::Receiver<Order>,
+    messages: &mpsc::Receiver<WriterMessage>,
     open: &mut OpenLater,
     wait: Duration,
 ) -> Option<(Database, Queue, Box<dyn WriteJob>)> {
     loop {
-        match orders.recv().ok()? {
+        match messages.recv().ok()? {
             // Background work alone adopts nothing.
-            Order::Nudge => {}
-            Order::Write(job) => match open(wait.saturating_sub(job.asked().elapsed())) {
+            WriterMessage::Nudge => {}
+            WriterMessage::Write(job) => match open(wait.saturating_sub(job.asked().elapsed())) {
                 Ok((database, queue)) => return Some((database, queue, job)),
                 Err(error) => job.refuse(Failure::Store(error)),
             },

@@ -1,7 +1,7 @@
 //! The thread that writes.
 //!
-//! Jobs that wait together commit together, each in a savepoint of its own if there are several; if their transaction is lost each runs again alone. Each group waits for its
-//! turn among all processes, and its jobs are answered when it is on disk.
+//! Jobs that wait together commit together, each in a savepoint of its own if there are several; if their transaction is lost each runs again alone. Each group waits for a
+//! slot in the queue of all processes, and its jobs are answered when it is on disk.
 
 use crate::error::{self, Failure};
 use crate::index::indexes;
@@ -22,11 +22,12 @@ use tracing::{debug, error, trace, warn};
 
 /// The most jobs that commit together.
 const GROUP: usize = 256;
-/// After this long a group takes no more jobs, so that other processes get their turn at the lock.
+/// The time after which a group takes no more jobs, so that other processes get a slot.
 const GROUP_TIME: Duration = Duration::from_millis(50);
-/// So long background work waits for its turn while nothing else is asked for.
+/// How long background work waits for a slot while no job waits.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// After a group that took longer, background work takes a turn of its own: who waits in line should wait for one long transaction at most.
+/// After a group that took longer than this, background work takes a slot of its own, so that waiting writers wait for at most one long
+/// transaction.
 const SHORT: Duration = Duration::from_millis(10);
 
 /// A write that can be run again, whatever it answers.
@@ -45,8 +46,8 @@ pub(crate) trait WriteJob: Send {
 
 type Jobs = Vec<Box<dyn WriteJob>>;
 
-/// What the thread is asked.
-pub(crate) enum Order {
+/// A message to the writer thread.
+pub(crate) enum WriterMessage {
     Write(Box<dyn WriteJob>),
     /// Background work is worth doing now.
     Nudge,
@@ -95,13 +96,13 @@ impl Writer {
     }
 
     /// Does what is asked, beginning with `first`, until nobody can ask any more.
-    pub(crate) fn run(mut self, orders: &Receiver<Order>, first: Option<Box<dyn WriteJob>>) {
+    pub(crate) fn run(mut self, messages: &Receiver<WriterMessage>, first: Option<Box<dyn WriteJob>>) {
         let mut waiting: Jobs = first.into_iter().collect();
         loop {
             if waiting.is_empty() {
-                match self.next(orders) {
-                    Ok(Order::Write(job)) => waiting.push(job),
-                    Ok(Order::Nudge) => {
+                match self.next(messages) {
+                    Ok(WriterMessage::Write(job)) => waiting.push(job),
+                    Ok(WriterMessage::Nudge) => {
                         self.chores.nudge();
                         continue;
                     }
@@ -112,8 +113,8 @@ impl Writer {
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
-            self.absorb(orders, &mut waiting);
-            waiting = self.turn(waiting, Some(orders));
+            self.absorb(messages, &mut waiting);
+            waiting = self.run_group(waiting, Some(messages));
         }
         let end = Instant::now() + LAST;
         while self.chores.is_left_at_the_end(Instant::now()) {
@@ -149,28 +150,28 @@ impl Writer {
         }
     }
 
-    /// The next order; a timeout if background work is due first.
-    fn next(&self, orders: &Receiver<Order>) -> Result<Order, RecvTimeoutError> {
+    /// Returns the next message, or a timeout if background work is due first.
+    fn next(&self, messages: &Receiver<WriterMessage>) -> Result<WriterMessage, RecvTimeoutError> {
         let now = Instant::now();
         match self.chores.next(now) {
-            Some(due) => orders.recv_timeout(due.saturating_duration_since(now)),
-            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(due) => messages.recv_timeout(due.saturating_duration_since(now)),
+            None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
         }
     }
 
-    /// Takes in what else is asked by now.
-    fn absorb(&mut self, orders: &Receiver<Order>, waiting: &mut Jobs) {
+    /// Takes the messages that have arrived meanwhile.
+    fn absorb(&mut self, messages: &Receiver<WriterMessage>, waiting: &mut Jobs) {
         while waiting.len() < GROUP {
-            match orders.try_recv() {
-                Ok(Order::Write(job)) => waiting.push(job),
-                Ok(Order::Nudge) => self.chores.nudge(),
+            match messages.try_recv() {
+                Ok(WriterMessage::Write(job)) => waiting.push(job),
+                Ok(WriterMessage::Nudge) => self.chores.nudge(),
                 Err(_) => return,
             }
         }
     }
 
     /// Commits as many jobs as fit the time of a group and returns the others, which are to be tried again.
-    fn turn(&mut self, mut jobs: Jobs, orders: Option<&Receiver<Order>>) -> Jobs {
+    fn run_group(&mut self, mut jobs: Jobs, messages: Option<&Receiver<WriterMessage>>) -> Jobs {
         if self.damage.found().is_some() {
             let location = Location::from(&self.path);
             let refusals = jobs.into_iter().filter_map(|job| Some((job, self.damage.refusal(&location)?)));
@@ -189,8 +190,8 @@ impl Writer {
             debug!(jobs = jobs.len(), holder = late.holder, "no writer slot before the deadline");
             return self.refuse_late(jobs, &|| Failure::Late { holder: late.holder.clone() });
         }
-        if let Some(orders) = orders {
-            self.absorb(orders, &mut jobs);
+        if let Some(messages) = messages {
+            self.absorb(messages, &mut jobs);
         }
         let start = match self.begin(deadline) {
             Ok(start) => start,
@@ -255,7 +256,7 @@ impl Writer {
     fn alone(&mut self, job: Box<dyn WriteJob>) {
         let mut waiting = vec![job];
         while !waiting.is_empty() {
-            waiting = self.turn(waiting, None);
+            waiting = self.run_group(waiting, None);
         }
     }
 
@@ -300,7 +301,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Ends a turn whose transaction was committed, and answers its jobs when it is on disk.
+    /// Ends a slot whose transaction was committed, and answers its jobs when it is on disk.
     fn end(&mut self, jobs: Jobs, was_short: bool) {
         self.chores.wrote(jobs.len(), Instant::now());
         self.folder.look(&self.database, &mut self.queue);
@@ -324,7 +325,8 @@ impl Writer {
         }
     }
 
-    /// Leaves SQLite's lock alone for a while after `free`, then ends the turn. The others wait in line meanwhile; those outside may take it.
+    /// Leaves SQLite's lock alone for a while after `free`, then ends the slot. Our other writers wait in the queue meanwhile; foreign writers may
+    /// take the lock.
     fn rest(&mut self, free: Instant, rest: Option<Duration>) {
         if let Some(left) = rest.and_then(|rest| rest.checked_sub(free.elapsed())) {
             std::thread::sleep(left);
@@ -349,7 +351,7 @@ impl Writer {
         }
     }
 
-    /// Does a piece of background work in a turn of its own; whether it could be done.
+    /// Does a piece of background work in a slot of its own. Returns whether it could be done.
     fn chore(&mut self, patience: Duration, work: Work) -> bool {
         let deadline = Instant::now() + patience;
         if self.damage.found().is_some() {

@@ -90,7 +90,7 @@ fn stop_within_a_turn(appender: &Appender, file: &File) -> bool {
         std::thread::yield_now();
     }
     let queue = std::fs::File::open(file.path().with_file_name("state.db.queue")).unwrap();
-    // Between taking its turn and saying so, nobody can tell who it is.
+    // Between taking the slot and writing its name, the holder is unknown.
     let note = || std::fs::read(file.path().with_file_name("state.db.queue")).unwrap_or_default();
     let has_said_so = || String::from_utf8_lossy(&note()).contains("append messages");
     if queue.try_lock_shared().is_err() && has_said_so() {
@@ -102,14 +102,14 @@ fn stop_within_a_turn(appender: &Appender, file: &File) -> bool {
 }
 
 #[tokio::test]
-async fn a_process_that_stands_still_in_its_turn_is_named_and_nothing_is_lost() {
+async fn a_process_that_stands_still_in_its_slot_is_named_and_nothing_is_lost() {
     let file = File::new();
     file.open().create(&new("shared"), &at(1.0)).await.unwrap();
     let mut appender = Appender::start("stopped", &file);
     appender.go();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !stop_within_a_turn(&appender, &file) {
-        assert!(Instant::now() < deadline, "it was never met within a turn");
+        assert!(Instant::now() < deadline, "it was never met within a slot");
     }
     let store = file.try_open(Duration::from_millis(300)).unwrap();
     let error = store.append(&id("shared"), &[user("late")], &at(2.0)).await.unwrap_err();
@@ -132,14 +132,14 @@ async fn a_process_that_stands_still_in_its_turn_is_named_and_nothing_is_lost() 
 }
 
 #[tokio::test]
-async fn a_process_that_is_killed_in_its_turn_leaves_it_to_the_next() {
+async fn a_process_that_is_killed_in_its_slot_leaves_it_to_the_next() {
     let file = File::new();
     file.open().create(&new("shared"), &at(1.0)).await.unwrap();
     let mut appender = Appender::start("killed", &file);
     appender.go();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !stop_within_a_turn(&appender, &file) {
-        assert!(Instant::now() < deadline, "it was never met within a turn");
+        assert!(Instant::now() < deadline, "it was never met within a slot");
     }
     let store = file.open();
     let waiting = tokio::spawn(async move { store.append(&id("shared"), &[user("next")], &at(2.0)).await });

@@ -1,4 +1,4 @@
-//! How long the lock is left alone, so that writers without a queue get their turn.
+//! How long SQLite's lock is left alone, so that foreign writers can take it.
 //!
 //! The agent only looks now and then whether the lock is free, and sleeps for up to 100 ms in between. What counts is how all of us together
 //! use the lock: every use counts, by whichever process, until free time made up for it; when enough has come together, whoever holds the queue rests.

@@ -67,7 +67,7 @@ impl Holder {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct State {
     pub(crate) holder: Option<Holder>,
-    /// When the last turn began, be it over or not.
+    /// When the last slot began, whether it has ended or not.
     pub(crate) entered: Moment,
     /// When a member last gave SQLite's lock back.
     pub(crate) released: Moment,
@@ -103,7 +103,7 @@ impl State {
         self.foreign.is_some_and(|seen| now.since(seen) < pace::MEMORY)
     }
 
-    /// Takes in which message is the newest at the start of a member's turn: one that no member told of is somebody else's.
+    /// Takes in which message is the newest at the start of a slot: one that no member told of is somebody else's.
     pub(crate) fn look_for_foreign(&mut self, newest: i64, now: Moment) {
         if self.newest.is_some_and(|known| newest > known) {
             self.foreign = Some(now);
@@ -160,14 +160,14 @@ impl State {
     }
 }
 
-/// Tells whoever had the last turn that somebody waits.
+/// Records that a writer waits, for the holder of the slot.
 pub(super) fn come(file: &File, now: Moment) {
     if let Err(error) = file.write_all_at(&now.0.to_le_bytes(), CAME) {
         tracing::debug!(%error, "state of the writers' queue not written");
     }
 }
 
-/// Whether somebody came to wait in the turn that began at `ours`, and nobody had one since. They may have given up.
+/// Returns whether a writer began to wait during the slot that began at `ours` and no slot was granted since. It may have given up.
 pub(super) fn is_somebody_next(file: &File, ours: Moment, now: Moment) -> bool {
     let mut came = [0; 8];
     let came = file.read_exact_at(&mut came, CAME).map_or(Moment::default(), |()| Moment(u64::from_le_bytes(came)));
@@ -257,7 +257,7 @@ mod tests {
         assert!(is_next(&file, 9));
         assert!(!is_next(&file, 6), "a time that is yet to come");
         State { entered: second(8), ..State::default() }.write(&file);
-        assert!(!is_next(&file, 9), "they had their turn");
+        assert!(!is_next(&file, 9), "they had their slot");
         assert_eq!(file.metadata().unwrap().len(), FILE_LENGTH);
     }
 

@@ -37,7 +37,7 @@ fn whoever_waits_goes_before_whoever_had_the_last_turn() {
         one.enter("write", some_day).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Its turn ends when it is dropped, and not before it was noted.
+                // Its slot ends when it is dropped, and not before it was noted.
                 let mut other = Queue::of(&store);
                 other.enter("write", some_day).unwrap();
                 had_turn.store(true, Ordering::Relaxed);
@@ -68,7 +68,7 @@ fn who_gave_up_is_let_pass_once() {
 }
 
 #[test]
-fn the_file_is_made_at_the_first_turn_for_its_owner_alone() {
+fn the_file_is_made_for_the_first_slot_for_its_owner_alone() {
     let (_folder, store) = folder();
     let mut queue = Queue::of(&store);
     assert!(!queue.path.exists());
@@ -121,7 +121,7 @@ fn a_lock_file_that_was_removed_does_not_part_the_members() {
 }
 
 #[test]
-fn without_the_file_there_is_no_line() {
+fn without_the_file_there_is_no_queue() {
     let store = PathBuf::from("/nowhere/at/all/state.db");
     let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
     one.enter("write", soon()).unwrap();
@@ -131,7 +131,7 @@ fn without_the_file_there_is_no_line() {
 }
 
 #[test]
-fn a_turn_that_does_not_end_is_passed_by_writers_alone() {
+fn a_slot_that_does_not_end_is_passed_by_writers_alone() {
     let (_folder, store) = folder();
     let (mut one, mut two) = (Queue::of(&store), Queue::of(&store));
     let some_day = Instant::now() + Duration::from_secs(60);
@@ -147,7 +147,7 @@ fn a_turn_that_does_not_end_is_passed_by_writers_alone() {
     assert!(two.enter_or_pass("set a title", soon() + Duration::from_millis(100)).is_err());
     one.leave();
     two.enter_or_pass("set a title", some_day).unwrap();
-    assert_eq!(two.other().as_deref(), Some(OUTSIDER), "in line again");
+    assert_eq!(two.other().as_deref(), Some(OUTSIDER), "in the queue again");
 }
 
 #[test]

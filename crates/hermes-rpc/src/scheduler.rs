@@ -1,5 +1,5 @@
-//! Which calls may run side by side. Calls that name the same session keep their order; what is about no session in particular looks at what
-//! came before it, and what changes more than one session stands between what came before and what comes after.
+//! Decides which calls may run concurrently. Calls that name the same session keep their order. A call about no session in particular waits
+//! for the calls before it; a call that changes more than one session also holds up the calls after it.
 
 use std::collections::HashMap;
 use tokio::sync::watch;
@@ -38,19 +38,19 @@ impl Before {
     }
 }
 
-/// The calls that are under way.
+/// Orders the calls that are running.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct Scheduler {
     last_of_session: HashMap<String, Done>,
     looks: Vec<Done>,
     last_change: Option<Done>,
 }
 
-/// How many are remembered before those that are done are forgotten.
-const MANY: usize = 1024;
+/// How many calls are remembered before the finished ones are dropped.
+const MAX_REMEMBERED: usize = 1024;
 
-impl Order {
-    /// Puts a call in its place: what it waits for, and what it holds while it runs.
+impl Scheduler {
+    /// Schedules a call. Returns what it waits for, and the guard that it holds while it runs.
     pub(crate) fn enter(&mut self, lane: Lane, sessions: Vec<String>) -> (Before, Running) {
         let (sender, done) = watch::channel(());
         let mut before = Before::default();
@@ -79,10 +79,10 @@ impl Order {
 
     fn forget(&mut self) {
         let is_running = |done: &Done| done.has_changed().is_ok();
-        if self.last_of_session.len() > MANY {
+        if self.last_of_session.len() > MAX_REMEMBERED {
             self.last_of_session.retain(|_, done| is_running(done));
         }
-        if self.looks.len() > MANY {
+        if self.looks.len() > MAX_REMEMBERED {
             self.looks.retain(is_running);
         }
     }
@@ -101,36 +101,36 @@ mod tests {
         }
     }
 
-    fn one(order: &mut Order, session: &str) -> (Before, Running) {
-        order.enter(Lane::Sessions(&["session_id"]), vec![session.to_owned()])
+    fn one(scheduler: &mut Scheduler, session: &str) -> (Before, Running) {
+        scheduler.enter(Lane::Sessions(&["session_id"]), vec![session.to_owned()])
     }
 
     #[tokio::test]
     async fn a_session_waits_for_itself_alone() {
-        let mut order = Order::default();
-        let (_, first) = one(&mut order, "a");
-        let (other, _other) = one(&mut order, "b");
+        let mut scheduler = Scheduler::default();
+        let (_, first) = one(&mut scheduler, "a");
+        let (other, _other) = one(&mut scheduler, "b");
         assert!(is_free(other).await);
-        let (before, _held) = one(&mut order, "a");
+        let (before, _held) = one(&mut scheduler, "a");
         assert!(!is_free(before).await);
-        let (before, _held) = one(&mut order, "a");
+        let (before, _held) = one(&mut scheduler, "a");
         drop(first);
         assert!(!is_free(before).await, "the one between is still under way");
     }
 
     #[tokio::test]
     async fn what_is_done_is_not_waited_for() {
-        let mut order = Order::default();
-        drop(one(&mut order, "a"));
-        assert!(is_free(one(&mut order, "a").0).await);
+        let mut scheduler = Scheduler::default();
+        drop(one(&mut scheduler, "a"));
+        assert!(is_free(one(&mut scheduler, "a").0).await);
     }
 
     #[tokio::test]
     async fn a_look_sees_what_came_before_and_holds_up_nobody() {
-        let mut order = Order::default();
-        let (_, held) = one(&mut order, "a");
-        let (before, _look) = order.enter(Lane::Look, vec![]);
-        let (other, _other) = one(&mut order, "b");
+        let mut scheduler = Scheduler::default();
+        let (_, held) = one(&mut scheduler, "a");
+        let (before, _look) = scheduler.enter(Lane::Look, vec![]);
+        let (other, _other) = one(&mut scheduler, "b");
         assert!(is_free(other).await);
         drop(held);
         assert!(is_free(before).await);
@@ -138,16 +138,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_change_stands_between() {
-        let mut order = Order::default();
-        let (_, look) = order.enter(Lane::Look, vec![]);
-        let (before, change) = order.enter(Lane::Change, vec![]);
-        let (after, _held) = one(&mut order, "a");
+        let mut scheduler = Scheduler::default();
+        let (_, look) = scheduler.enter(Lane::Look, vec![]);
+        let (before, change) = scheduler.enter(Lane::Change, vec![]);
+        let (after, _held) = one(&mut scheduler, "a");
         assert!(!is_free(after).await);
         drop(look);
         assert!(is_free(before).await);
-        let (after, _held) = one(&mut order, "b");
+        let (after, _held) = one(&mut scheduler, "b");
         drop(change);
         assert!(is_free(after).await);
-        assert!(is_free(order.enter(Lane::Free, vec![]).0).await);
+        assert!(is_free(scheduler.enter(Lane::Free, vec![]).0).await);
     }
 }

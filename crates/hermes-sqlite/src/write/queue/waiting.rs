@@ -1,8 +1,8 @@
-//! Waiting in line for the lock of a file, up to a deadline.
+//! Waits for the lock of a file, up to a deadline.
 //!
-//! The system wakes those who block on such a lock, but knows no deadline; and whoever only looks again and
-//! again has no place in the line. So a thread blocks in the name of whoever waits. If they give up, it keeps the place for
-//! the next one who asks, or gives the lock back at once.
+//! The system wakes threads that block on such a lock in order, but has no deadline for them; polling has a deadline, but no place in the
+//! queue. So a thread of its own blocks for the caller. If the caller gives up, the thread keeps the place for the next call, or releases
+//! the lock at once.
 
 use crate::write::worker::spawn;
 use std::fs::File;
@@ -47,10 +47,10 @@ impl Shared {
     }
 }
 
-/// A place in the line for the lock. The thread starts when it is needed; dropping this ends it as soon as it can be.
-pub(super) struct Line(Option<Arc<Shared>>);
+/// A place in the queue for the lock. The thread starts when it is first needed, and ends as soon as possible after this is dropped.
+pub(super) struct Waiting(Option<Arc<Shared>>);
 
-impl Line {
+impl Waiting {
     pub(super) const fn new() -> Self {
         Self(None)
     }
@@ -102,7 +102,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(shared) = &self.0 {
             *shared.stage() = Stage::Over;
@@ -111,7 +111,7 @@ impl Drop for Line {
     }
 }
 
-/// The thread: stands in line whenever somebody wants the lock.
+/// The thread: waits for the lock whenever a caller wants it.
 fn stand(shared: &Shared) {
     let mut stage = shared.stage();
     loop {
@@ -180,11 +180,11 @@ mod tests {
     fn the_lock_comes_when_it_is_given_back() {
         let (_file, ours, theirs) = two();
         theirs.lock().unwrap();
-        let mut line = Line::new();
-        assert_eq!(line.wait(&ours, soon()), Waited::Late);
-        assert!(line.is_waiting());
+        let mut waiting = Waiting::new();
+        assert_eq!(waiting.wait(&ours, soon()), Waited::Late);
+        assert!(waiting.is_waiting());
         theirs.unlock().unwrap();
-        assert_eq!(line.wait(&ours, some_day()), Waited::Granted);
+        assert_eq!(waiting.wait(&ours, some_day()), Waited::Granted);
         assert!(theirs.try_lock().is_err());
         ours.unlock().unwrap();
         theirs.try_lock().unwrap();
@@ -195,9 +195,9 @@ mod tests {
         for dropped in [false, true] {
             let (_file, ours, theirs) = two();
             theirs.lock().unwrap();
-            let mut line = Line::new();
-            assert_eq!(line.wait(&ours, soon()), Waited::Late);
-            let kept = (!dropped).then_some(line);
+            let mut waiting = Waiting::new();
+            assert_eq!(waiting.wait(&ours, soon()), Waited::Late);
+            let kept = (!dropped).then_some(waiting);
             theirs.unlock().unwrap();
             // Until the thread is done with it.
             while Arc::strong_count(&ours) > 1 {
