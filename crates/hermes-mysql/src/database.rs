@@ -4,9 +4,9 @@ use crate::connection::{Object, Pool};
 use crate::error::Failure;
 use crate::indexes::{Vocabulary, Written};
 use crate::transaction::Transaction;
-use crate::{lapses, marks};
+use crate::{lapses, receipts};
 use hermes_session::{Location, ReadOnlyReason, StoreError};
-use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
+use hermes_sql::server::{Failing as _, Lost, Receipt, Receipts, Remedy, Server};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(crate) struct Database {
     /// The connection and the state that every transaction reads, if not each its own.
     pub(crate) frame: Option<Arc<Transaction>>,
     pub(crate) vocabulary: Arc<Vocabulary>,
-    pub(crate) marks: Arc<Marks>,
+    pub(crate) receipts: Arc<Receipts>,
 }
 
 /// What a transaction is for.
@@ -121,13 +121,13 @@ impl Database {
         }
         let mut object = self.pool.get().await?;
         match self.start(&mut object, purpose).await {
-            Ok((server, mark)) => {
+            Ok((server, receipt)) => {
                 let epoch = self.vocabulary.meet(&server, Object::metrics(&object).created);
                 if !self.read_only && self.vocabulary.should_look(epoch) {
                     // What each search does for itself until then, one does for all.
                     lapses::look_meanwhile(self.clone());
                 }
-                Ok(Transaction::new(object, epoch, mark, self.flavour, Arc::clone(&self.vocabulary)))
+                Ok(Transaction::new(object, epoch, receipt, self.flavour, Arc::clone(&self.vocabulary)))
             }
             Err(failure) => {
                 drop(Object::take(object));
@@ -141,13 +141,13 @@ impl Database {
         }
     }
 
-    /// Begins it on a connection; what the server calls itself, and the mark of what is written.
-    async fn start(&self, conn: &mut Conn, purpose: Purpose) -> Result<(String, Option<Mark>), Failure> {
-        let mark = if purpose.is_write() { Some(marks::take(&self.marks, conn).await?) } else { None };
+    /// Begins a transaction on a connection. Returns the name of the server, and the receipt of a write.
+    async fn start(&self, conn: &mut Conn, purpose: Purpose) -> Result<(String, Option<Receipt>), Failure> {
+        let receipt = if purpose.is_write() { Some(receipts::take(&self.receipts, conn).await?) } else { None };
         match conn.query_first::<String, _>(self.prelude(purpose)).await {
-            Ok(server) => Ok((server.unwrap_or_default(), mark)),
+            Ok(server) => Ok((server.unwrap_or_default(), receipt)),
             Err(error) => {
-                mark.into_iter().for_each(|mark| self.marks.give_back(mark));
+                receipt.into_iter().for_each(|receipt| self.receipts.give_back(receipt));
                 Err(error.into())
             }
         }
@@ -167,11 +167,11 @@ impl Server for Database {
     }
 
     async fn commit(&self, transaction: Transaction) -> Result<(), Lost<Failure>> {
-        transaction.commit(&self.marks).await
+        transaction.commit(&self.receipts).await
     }
 
     async fn roll_back(&self, transaction: Transaction, remedy: Remedy) {
-        transaction.roll_back(&self.marks, remedy != Remedy::Reconnect).await;
+        transaction.roll_back(&self.receipts, remedy != Remedy::Reconnect).await;
         if remedy == Remedy::Reconnect {
             // The others are to the same server, which is gone, or does not take what is written any more.
             let dropped = self.pool.retain(|_, _| false).removed.len();
@@ -179,9 +179,9 @@ impl Server for Database {
         }
     }
 
-    async fn is_reached(&self, mark: &Mark) -> Result<bool, Failure> {
+    async fn is_reached(&self, receipt: &Receipt) -> Result<bool, Failure> {
         let mut object = self.pool.get().await?;
-        let reached = marks::is_reached(mark, &mut object).await;
+        let reached = receipts::is_reached(receipt, &mut object).await;
         if reached.is_err() {
             drop(Object::take(object));
         }

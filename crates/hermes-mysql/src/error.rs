@@ -32,8 +32,8 @@ pub(crate) mod code {
 }
 
 impl Failure {
-    /// Whether the row of a mark is not where this writer left it.
-    pub(crate) fn is_misplaced_mark(&self) -> bool {
+    /// Returns whether the row of a receipt does not have the number that this writer left.
+    pub(crate) fn is_misplaced_receipt(&self) -> bool {
         matches!(self, Self::Driver(Error::Server(error)) if error.code == code::OUT_OF_RANGE)
     }
 }
@@ -88,7 +88,7 @@ fn remedy(error: &Error) -> Remedy {
     match error {
         Error::Server(ServerError { code, .. }) => match *code {
             // Others were in the way. A key, a title or an id that came up meanwhile is seen by the next attempt, which tells what that means. And out of
-            // range is the row of a mark that is not where this writer left it: it gets another one.
+            // range is the row of a receipt that is not where this writer left it: it gets another one.
             code::DEADLOCK | code::LOCK_WAIT | code::DUPLICATE | code::CHANGED_SINCE | code::OUT_OF_RANGE => {
                 Remedy::Again
             }

@@ -6,7 +6,7 @@ use crate::database::{Database, Flavour};
 use crate::indexes::Vocabulary;
 use crate::{MysqlOptions, lapses, schema};
 use hermes_session::StoreError;
-use hermes_sql::server::Marks;
+use hermes_sql::server::Receipts;
 use hermes_sql::server_store;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl MysqlStore {
             read_only: options.read_only,
             frame: None,
             vocabulary: Arc::new(Vocabulary::default()),
-            marks: Arc::new(Marks::default()),
+            receipts: Arc::new(Receipts::default()),
         };
         let notices = schema::open(&mut database, options.create).await?;
         if !options.read_only {

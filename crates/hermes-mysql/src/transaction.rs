@@ -5,9 +5,9 @@ use crate::database::Flavour;
 use crate::error::Failure;
 use crate::indexes::{self, Vocabulary, Written};
 use crate::row::{Row, bound};
-use crate::{import, marks, messages};
+use crate::{import, messages, receipts};
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
-use hermes_sql::server::{Dialect, Epoch, Lost, Mark, Marks, Sql, Value as Shared};
+use hermes_sql::server::{Dialect, Epoch, Lost, Receipt, Receipts, Sql, Value as Shared};
 use hermes_sql::values;
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Params, Value};
@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub(crate) struct Transaction {
     connection: Arc<Mutex<Option<Object>>>,
     epoch: Epoch,
-    mark: Option<Mark>,
+    receipt: Option<Receipt>,
     has_written: AtomicBool,
     flavour: Flavour,
     vocabulary: Arc<Vocabulary>,
@@ -35,13 +35,13 @@ impl Transaction {
     pub(crate) fn new(
         object: Object,
         epoch: Epoch,
-        mark: Option<Mark>,
+        receipt: Option<Receipt>,
         flavour: Flavour,
         vocabulary: Arc<Vocabulary>,
     ) -> Self {
         let connection = Arc::new(Mutex::new(Some(object)));
         let (has_written, learned) = (AtomicBool::new(false), Mutex::default());
-        Self { connection, epoch, mark, has_written, flavour, vocabulary, learned, is_guest: false }
+        Self { connection, epoch, receipt, has_written, flavour, vocabulary, learned, is_guest: false }
     }
 
     /// One that reads within another.
@@ -49,7 +49,7 @@ impl Transaction {
         Self {
             connection: Arc::clone(&frame.connection),
             epoch: frame.epoch,
-            mark: None,
+            receipt: None,
             has_written: AtomicBool::new(false),
             flavour: frame.flavour,
             vocabulary: Arc::clone(&frame.vocabulary),
@@ -103,46 +103,46 @@ impl Transaction {
     }
 
     /// Ends it as done.
-    pub(crate) async fn commit(mut self, marks: &Marks) -> Result<(), Lost<Failure>> {
+    pub(crate) async fn commit(mut self, receipts: &Receipts) -> Result<(), Lost<Failure>> {
         if self.is_guest {
             return Ok(());
         }
-        let mark = self.mark.take();
-        let next = mark.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Mark::next);
+        let receipt = self.receipt.take();
+        let next = receipt.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Receipt::next);
         let Some(next) = next else {
             // Nothing was changed: whether it ends well makes no difference.
             let is_over = self.batch("COMMIT").await.is_ok();
             self.give_back(is_over);
-            mark.into_iter().for_each(|mark| marks.give_back(mark));
+            receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
         };
-        let committed = self.batch(&marks::commit(&next)).await;
+        let committed = self.batch(&receipts::commit(&next)).await;
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
                 self.vocabulary.remember(self.epoch, std::mem::take(self.learned.get_mut()));
-                marks.give_back(next);
+                receipts.give_back(next);
                 Ok(())
             }
             Err(failure) => {
-                if failure.is_misplaced_mark() {
+                if failure.is_misplaced_receipt() {
                     // Somebody put an older state in place of what there was.
                     self.vocabulary.forget();
                 }
-                Err(Lost { failure, mark: next })
+                Err(Lost { failure, receipt: next })
             }
         }
     }
 
     /// Ends it as if it had not been. If its connection is of no use any more, it is closed.
-    pub(crate) async fn roll_back(mut self, marks: &Marks, is_usable: bool) {
+    pub(crate) async fn roll_back(mut self, receipts: &Receipts, is_usable: bool) {
         if self.is_guest {
             return;
         }
         let is_over = is_usable && self.batch("ROLLBACK").await.is_ok();
         self.give_back(is_over);
         // Nothing was sent that would have counted on.
-        self.mark.take().into_iter().for_each(|mark| marks.give_back(mark));
+        self.receipt.take().into_iter().for_each(|receipt| receipts.give_back(receipt));
     }
 
     /// Gives the connection back, unless it is of no use any more.

@@ -3,11 +3,11 @@
 use crate::connection::quoted;
 use crate::error::Failure;
 use crate::indexes::{Learned, Vocabulary, Written};
-use crate::marks;
+use crate::receipts;
 use crate::transaction::Transaction;
 use deadpool_postgres::{Object, Pool};
 use hermes_session::{Location, ReadOnlyReason, StoreError};
-use hermes_sql::server::{Failing as _, Lost, Mark, Marks, Remedy, Server};
+use hermes_sql::server::{Failing as _, Lost, Receipt, Receipts, Remedy, Server};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) struct Database {
     /// The state that every transaction reads, if not each its own.
     pub(crate) snapshot: Option<String>,
     pub(crate) vocabulary: Arc<Vocabulary>,
-    pub(crate) marks: Arc<Marks>,
+    pub(crate) receipts: Arc<Receipts>,
 }
 
 /// What a transaction is for.
@@ -118,7 +118,7 @@ impl Database {
             return Ok(transaction);
         };
         match self.make_ready(&client, words).await {
-            Ok((learned, mark)) => self.start(client, purpose, learned, mark).await,
+            Ok((learned, receipt)) => self.start(client, purpose, learned, receipt).await,
             Err(failure) => {
                 if failure.remedy() == Remedy::Reconnect {
                     drop(Object::take(client));
@@ -129,10 +129,10 @@ impl Database {
     }
 
     /// Sees to what has to be there before a transaction that writes.
-    async fn make_ready(&self, client: &Object, words: &[Written]) -> Result<(Learned, Mark), Failure> {
+    async fn make_ready(&self, client: &Object, words: &[Written]) -> Result<(Learned, Receipt), Failure> {
         let bound = self.statement_timeout.as_millis();
         let learned = self.vocabulary.learn(client, &self.schema, words, bound).await?;
-        Ok((learned, marks::take(&self.marks, client, &self.marks_table(), bound).await?))
+        Ok((learned, receipts::take(&self.receipts, client, &self.receipts_table(), bound).await?))
     }
 
     /// Begins a transaction that writes, on a server that has what it rests on.
@@ -141,9 +141,9 @@ impl Database {
         client: Object,
         purpose: Purpose<'_>,
         learned: Learned,
-        mark: Mark,
+        receipt: Receipt,
     ) -> Result<Transaction, Failure> {
-        let mut transaction = Transaction::new(client, Some(learned), Some(mark), self.lock_number());
+        let mut transaction = Transaction::new(client, Some(learned), Some(receipt), self.lock_number());
         let (server, lacking) = match transaction.ask(&self.prelude(purpose)).await {
             Ok(told) => told,
             Err(failure) => {
@@ -158,8 +158,8 @@ impl Database {
         Err(Failure::undone("the server is another one, or has forgotten something".into()))
     }
 
-    /// The table of marks, as it is called from anywhere.
-    fn marks_table(&self) -> String {
+    /// Returns the qualified name of the table of receipts.
+    fn receipts_table(&self) -> String {
         format!("{}.hx_mark", quoted(&self.schema))
     }
 }
@@ -177,15 +177,15 @@ impl Server for Database {
     }
 
     async fn commit(&self, transaction: Transaction) -> Result<(), Lost<Failure>> {
-        transaction.commit(&self.marks, &self.vocabulary).await
+        transaction.commit(&self.receipts, &self.vocabulary).await
     }
 
     async fn roll_back(&self, transaction: Transaction, remedy: Remedy) {
-        transaction.roll_back(&self.marks, remedy != Remedy::Reconnect).await;
+        transaction.roll_back(&self.receipts, remedy != Remedy::Reconnect).await;
     }
 
-    async fn is_reached(&self, mark: &Mark) -> Result<bool, Failure> {
+    async fn is_reached(&self, receipt: &Receipt) -> Result<bool, Failure> {
         let (client, bound) = (self.pool.get().await?, self.statement_timeout.as_millis());
-        marks::is_reached(mark, &client, &self.marks_table(), bound).await
+        receipts::is_reached(receipt, &client, &self.receipts_table(), bound).await
     }
 }

@@ -9,8 +9,8 @@ use tokio_postgres::error::{Severity, SqlState};
 hermes_sql::server_failure!(tokio_postgres::Error, PoolError);
 
 impl Failure {
-    /// Whether the row of a mark is not where this writer left it.
-    pub(crate) fn is_misplaced_mark(&self) -> bool {
+    /// Returns whether the row of a receipt does not have the number that this writer left.
+    pub(crate) fn is_misplaced_receipt(&self) -> bool {
         matches!(self, Self::Driver(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
     }
 }
@@ -61,7 +61,7 @@ fn remedy(error: &tokio_postgres::Error) -> Remedy {
         | &SqlState::LOCK_NOT_AVAILABLE
         | &SqlState::UNIQUE_VIOLATION
         | &SqlState::FOREIGN_KEY_VIOLATION
-        // The row of a mark is not where this writer left it: it gets another one.
+        // The row of a receipt is not where this writer left it: it gets another one.
         | &SqlState::DIVISION_BY_ZERO => Remedy::Again,
         // The server stops, starts, or has no connection to spare; or it has become one that only follows.
         &SqlState::ADMIN_SHUTDOWN

@@ -7,7 +7,7 @@ use crate::indexes::Vocabulary;
 use crate::{PostgresOptions, schema};
 use deadpool_postgres::Pool;
 use hermes_session::StoreError;
-use hermes_sql::server::Marks;
+use hermes_sql::server::Receipts;
 use hermes_sql::server_store;
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl PostgresStore {
             read_only: options.read_only,
             snapshot: None,
             vocabulary: Arc::new(Vocabulary::default()),
-            marks: Arc::new(Marks::default()),
+            receipts: Arc::new(Receipts::default()),
         };
         let notices = schema::open(&database, options.create).await?;
         Ok(Self { database, notices })

@@ -3,11 +3,11 @@
 use crate::error::Failure;
 use crate::indexes::{self, Learned, Vocabulary, Written};
 use crate::row::Bound;
-use crate::{import, marks, messages};
+use crate::{import, messages, receipts};
 use deadpool_postgres::{ClientWrapper, Object};
 use futures_util::future::join3;
 use hermes_session::{Message, MessageId, NewMessage, SessionId, Timestamp};
-use hermes_sql::server::{Dialect, Lost, Mark, Marks, Sql, Value};
+use hermes_sql::server::{Dialect, Lost, Receipt, Receipts, Sql, Value};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_postgres::Row;
@@ -39,7 +39,7 @@ pub(crate) async fn changed_alone(
 pub(crate) struct Transaction {
     client: Option<Object>,
     learned: Option<Learned>,
-    mark: Option<Mark>,
+    receipt: Option<Receipt>,
     has_written: AtomicBool,
     kin: i32,
 }
@@ -53,8 +53,8 @@ impl Deref for Transaction {
 
 impl Transaction {
     /// One that is to begin on a connection. The number stands for the store in the names of locks.
-    pub(crate) fn new(client: Object, learned: Option<Learned>, mark: Option<Mark>, kin: i32) -> Self {
-        Self { client: Some(client), learned, mark, has_written: AtomicBool::new(false), kin }
+    pub(crate) fn new(client: Object, learned: Option<Learned>, receipt: Option<Receipt>, kin: i32) -> Self {
+        Self { client: Some(client), learned, receipt, has_written: AtomicBool::new(false), kin }
     }
 
     /// Begins the transaction with `prelude`, and asks what it rests on, see [`Learned::begin_and_ask`].
@@ -101,40 +101,40 @@ impl Transaction {
     }
 
     /// Ends it as done.
-    pub(crate) async fn commit(mut self, marks: &Marks, vocabulary: &Vocabulary) -> Result<(), Lost<Failure>> {
-        let (mark, learned) = (self.mark.take(), self.learned.take());
-        let next = mark.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Mark::next);
+    pub(crate) async fn commit(mut self, receipts: &Receipts, vocabulary: &Vocabulary) -> Result<(), Lost<Failure>> {
+        let (receipt, learned) = (self.receipt.take(), self.learned.take());
+        let next = receipt.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Receipt::next);
         let Some(next) = next else {
             // Nothing was changed: whether it ends well makes no difference.
             let is_over = self.batch_execute("COMMIT").await.is_ok();
             self.give_back(is_over);
-            mark.into_iter().for_each(|mark| marks.give_back(mark));
+            receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
             return Ok(());
         };
-        let committed = marks::commit(&next, &self).await;
+        let committed = receipts::commit(&next, &self).await;
         self.give_back(committed.is_ok());
         match committed {
             Ok(()) => {
                 learned.into_iter().for_each(|learned| vocabulary.remember(learned));
-                marks.give_back(next);
+                receipts.give_back(next);
                 Ok(())
             }
             Err(failure) => {
-                if failure.is_misplaced_mark() {
+                if failure.is_misplaced_receipt() {
                     // Somebody put an older state in place of what there was.
                     vocabulary.forget();
                 }
-                Err(Lost { failure, mark: next })
+                Err(Lost { failure, receipt: next })
             }
         }
     }
 
     /// Ends it as if it had not been. If its connection is of no use any more, it is closed.
-    pub(crate) async fn roll_back(mut self, marks: &Marks, is_usable: bool) {
+    pub(crate) async fn roll_back(mut self, receipts: &Receipts, is_usable: bool) {
         let is_over = is_usable && !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
         self.give_back(is_over);
         // Nothing was sent that would have counted on.
-        self.mark.take().into_iter().for_each(|mark| marks.give_back(mark));
+        self.receipt.take().into_iter().for_each(|receipt| receipts.give_back(receipt));
     }
 
     /// Gives the connection back, unless it is of no use any more.

@@ -7,9 +7,9 @@
 mod beside;
 mod carry;
 mod catch_up;
+mod checkpoint;
 mod compare;
 mod link;
-mod mark;
 mod pages;
 mod portable;
 mod proof;
@@ -22,7 +22,7 @@ pub use report::{Finding, FindingKind, MAX_FINDINGS, Phase, Progress, TransferEr
 
 use crate::Store;
 use carry::Carrier;
-use mark::Mark;
+use checkpoint::Checkpoint;
 use pages::Rows;
 use std::ops::ControlFlow;
 
@@ -70,34 +70,34 @@ pub async fn copy(
     watch: Watch<'_>,
 ) -> Result<TransferReport, TransferError> {
     let location = from.status().await?.location;
-    let unfinished = Mark::read(to).await?.filter(|_| options.is_resumed);
-    if let Some(mark) = &unfinished
-        && mark.from != location
+    let unfinished = Checkpoint::read(to).await?.filter(|_| options.is_resumed);
+    if let Some(checkpoint) = &unfinished
+        && checkpoint.from != location
     {
-        return Err(TransferError::OtherSource { from: mark.from.clone() });
+        return Err(TransferError::OtherSource { from: checkpoint.from.clone() });
     }
-    let is_merge = options.is_merge || unfinished.as_ref().is_some_and(|mark| mark.is_merge);
+    let is_merge = options.is_merge || unfinished.as_ref().is_some_and(|checkpoint| checkpoint.is_merge);
     if !is_merge {
         refuse_other_data(from, to, watch).await?;
     }
-    let mark = unfinished.unwrap_or(Mark { from: location, is_merge, after: None });
-    let mut report = TransferReport { resumed_after: mark.after.clone(), ..TransferReport::default() };
-    if Mark::read(from).await?.is_some() {
+    let checkpoint = unfinished.unwrap_or(Checkpoint { from: location, is_merge, after: None });
+    let mut report = TransferReport { resumed_after: checkpoint.after.clone(), ..TransferReport::default() };
+    if Checkpoint::read(from).await?.is_some() {
         let what =
             "the source is itself the target of a transfer that was not finished: something may be missing in it";
         report.find(FindingKind::Value, None, what);
     }
     if !options.is_rehearsal {
-        mark.write(to).await?;
+        checkpoint.write(to).await?;
     }
-    let report = Carrier::new(from, to, *options, mark, report).run(watch).await?;
+    let report = Carrier::new(from, to, *options, checkpoint, report).run(watch).await?;
     let mut report = link::link_all(from, to, options.is_rehearsal, report, watch).await?;
     beside::values(from, to, options.is_rehearsal, &mut report).await?;
     beside::topics(from, to, options.is_rehearsal, &mut report).await?;
     beside::marks(from, to, options.is_rehearsal, &mut report).await?;
     beside::foreign(from, &mut report).await?;
     if !options.is_rehearsal {
-        Mark::remove(to).await?;
+        Checkpoint::remove(to).await?;
     }
     Ok(report)
 }

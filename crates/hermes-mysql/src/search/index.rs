@@ -138,7 +138,7 @@ async fn put(
     Ok(())
 }
 
-/// Whether something was written within the last minute: the marks of the writers tell. By then the server has brought to disk what it had to.
+/// Returns whether something was written within the last minute: the receipts of the writers say when. By then the server has brought to disk what it had to.
 async fn is_written_lately(transaction: &Transaction) -> Result<bool, Failure> {
     const SQL: &str = "SELECT coalesce((SELECT max(at) FROM hx_mark) >= UTC_TIMESTAMP() - INTERVAL 60 SECOND, 0)";
     Ok(transaction.one(SQL, values![]).await?.try_get(0)?)

@@ -1,6 +1,6 @@
 //! What is kept beside the sessions: values, topics of chats, pins and tags, and what no other store has a place for.
 
-use super::mark;
+use super::checkpoint;
 use super::report::{FindingKind, TransferReport};
 use crate::{Marks, SessionId, Store, StoreError, marks};
 
@@ -8,7 +8,7 @@ use crate::{Marks, SessionId, Store, StoreError, marks};
 const PAGE: u32 = 100;
 
 /// Values that tell of the store they are in, and mean nothing in another one.
-const OWN: [&str; 2] = [mark::KEY, "telegram_dm_topic_schema_version"];
+const OWN: [&str; 2] = [checkpoint::KEY, "telegram_dm_topic_schema_version"];
 
 /// Copies the values that the target does not have. One that is there stays as it is.
 pub(super) async fn values(

@@ -1,7 +1,7 @@
 //! Session by session into the target.
 
+use super::checkpoint::Checkpoint;
 use super::compare::{Standing, is_same_at_a_glance, standing};
-use super::mark::Mark;
 use super::pages::{Pages, Rows};
 use super::report::{FindingKind, Phase, Progress, TransferError, TransferReport};
 use super::{TransferOptions, Watch, catch_up, go_on, portable};
@@ -27,7 +27,7 @@ pub(super) struct Carrier<'a> {
     from: &'a dyn Store,
     to: &'a dyn Store,
     options: TransferOptions,
-    mark: Mark,
+    checkpoint: Checkpoint,
     report: TransferReport,
     /// Small sessions that go together, and how much is in them.
     small: Vec<ImportPiece>,
@@ -59,17 +59,17 @@ impl<'a> Carrier<'a> {
         from: &'a dyn Store,
         to: &'a dyn Store,
         options: TransferOptions,
-        mark: Mark,
+        checkpoint: Checkpoint,
         report: TransferReport,
     ) -> Self {
         let (small, held, done, total, since) = (Vec::new(), Size::default(), 0, 0, (0, 0));
         let (states, lacking) = (BTreeMap::new(), Lacking::default());
-        Self { from, to, options, mark, report, small, held, done, total, states, lacking, since }
+        Self { from, to, options, checkpoint, report, small, held, done, total, states, lacking, since }
     }
 
     pub(super) async fn run(mut self, watch: Watch<'_>) -> Result<TransferReport, TransferError> {
         self.total = self.from.counts(&SessionFilter::default()).await?.messages;
-        let after = self.mark.after.clone();
+        let after = self.checkpoint.after.clone();
         let (mut source, mut target) = (Rows::new(self.from, after.as_ref()), Rows::new(self.to, after.as_ref()));
         while let Some(row) = source.next().await? {
             let there = target.find(&row.id, &mut |_| {}).await?;
@@ -100,8 +100,8 @@ impl<'a> Carrier<'a> {
         }
         self.flush().await?;
         self.since = (0, 0);
-        self.mark.after = Some(id.clone());
-        self.mark.write(self.to).await
+        self.checkpoint.after = Some(id.clone());
+        self.checkpoint.write(self.to).await
     }
 
     /// Carries a session, or tells why not.

@@ -3,7 +3,7 @@
 //! Until a commit is sent nothing has happened, and everything can be sent again. If the answer to a commit is lost, the server is asked what became
 //! of it as soon as one can be reached.
 
-use super::Mark;
+use super::Receipt;
 use hermes_session::{Cause, StoreError};
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::ControlFlow;
@@ -47,7 +47,7 @@ pub struct Lost<F> {
     /// What came instead of an answer.
     pub failure: F,
     /// Where the writer stands if it happened.
-    pub mark: Mark,
+    pub receipt: Receipt,
 }
 
 /// A server on which transactions end.
@@ -65,8 +65,8 @@ pub trait Server: Sync {
     fn commit(&self, transaction: Self::Transaction) -> impl Future<Output = Result<(), Lost<Self::Failure>>> + Send;
     /// Ends it as if it had not been. If the remedy is to connect anew, its connection is not used again.
     fn roll_back(&self, transaction: Self::Transaction, remedy: Remedy) -> impl Future<Output = ()> + Send;
-    /// Whether the commit that should have counted on to a mark happened. If not, it never will.
-    fn is_reached(&self, mark: &Mark) -> impl Future<Output = Result<bool, Self::Failure>> + Send;
+    /// Returns whether the commit that a receipt stands for took place. If it did not, it never will.
+    fn is_reached(&self, receipt: &Receipt) -> impl Future<Output = Result<bool, Self::Failure>> + Send;
 }
 
 /// The attempts at one call.
@@ -88,13 +88,13 @@ impl<'s, S: Server> Attempts<'s, S> {
     /// # Errors
     /// What the server refused, or that it did not happen, or that nobody can tell.
     pub async fn commit<T: Send>(&mut self, transaction: S::Transaction, answer: T) -> Result<T, S::Failure> {
-        let Err(Lost { failure, mark }) = self.server.commit(transaction).await else { return Ok(answer) };
+        let Err(Lost { failure, receipt }) = self.server.commit(transaction).await else { return Ok(answer) };
         if failure.is_refusal() {
             // The server said no, and nothing happened.
             return Err(failure);
         }
         warn!(op = self.op, error = failure.code(), "answer to a commit lost; asking the server what became of it");
-        let is_reached = self.is_reached(&mark).await;
+        let is_reached = self.is_reached(&receipt).await;
         warn!(op = self.op, committed = is_reached, "outcome of the commit looked up");
         match is_reached {
             Some(true) => Ok(answer),
@@ -104,9 +104,9 @@ impl<'s, S: Server> Attempts<'s, S> {
     }
 
     /// Whether a commit happened, once a server can be asked; nothing if none can.
-    async fn is_reached(&mut self, mark: &Mark) -> Option<bool> {
+    async fn is_reached(&mut self, receipt: &Receipt) -> Option<bool> {
         loop {
-            match self.server.is_reached(mark).await {
+            match self.server.is_reached(receipt).await {
                 Ok(is_reached) => return Some(is_reached),
                 Err(failure) if failure.remedy() == Remedy::Tell => return None,
                 Err(_) if self.start.elapsed() >= self.server.wait() => return None,

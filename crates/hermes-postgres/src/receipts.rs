@@ -1,44 +1,44 @@
-//! The rows of marks on this server, see [`hermes_sql::server::Marks`].
+//! Commit receipts on this server, see [`hermes_sql::server::Receipts`].
 
 use crate::error::Failure;
 use crate::transaction::{Transaction, changed_alone};
 use deadpool_postgres::Object;
 use futures_util::future::join;
-use hermes_sql::server::{Mark, Marks};
+use hermes_sql::server::{Receipt, Receipts};
 use tokio_postgres::types::{ToSql, Type};
 
-/// Fails, and the transaction with it, unless the row stands where the writer left it.
+/// Fails, and the transaction with it, unless the row has the number that the writer left.
 const COUNT_ON: &str = "WITH counted AS (UPDATE hx_mark SET number = $2::int8, at = now() WHERE writer = $1 AND number = $2::int8 - 1 RETURNING 1) \
      SELECT 1 / (SELECT count(*) FROM counted)";
 
-/// A row that nobody else uses. A new one is there before anything rests on it. It takes no longer than it may, in milliseconds.
-pub(crate) async fn take(marks: &Marks, client: &Object, table: &str, bound: u128) -> Result<Mark, Failure> {
-    if let Some(mark) = marks.take() {
-        return Ok(mark);
+/// Takes a receipt that no other transaction uses. The row of a new one is committed first, within `bound` milliseconds.
+pub(crate) async fn take(receipts: &Receipts, client: &Object, table: &str, bound: u128) -> Result<Receipt, Failure> {
+    if let Some(receipt) = receipts.take() {
+        return Ok(receipt);
     }
-    let mark = Mark::fresh();
+    let receipt = Receipt::fresh();
     // Rows of writers that ended go with it. One that was only silent for so long gets another row, too.
     let sql = format!(
         "WITH old AS (DELETE FROM {table} WHERE at < now() - interval '1 day') INSERT INTO {table} (writer, number) VALUES ($1, 0)"
     );
-    changed_alone(client, &limited(bound), &sql, &[(&mark.writer, Type::TEXT)]).await?;
-    Ok(mark)
+    changed_alone(client, &limited(bound), &sql, &[(&receipt.writer, Type::TEXT)]).await?;
+    Ok(receipt)
 }
 
-/// Counts on to a mark and commits. Both are on their way before the first is answered: if that fails, the second undoes everything.
-pub(crate) async fn commit(mark: &Mark, transaction: &Transaction) -> Result<(), Failure> {
+/// Writes a receipt and commits. Both are sent before the first is answered: if the first fails, the second rolls back.
+pub(crate) async fn commit(receipt: &Receipt, transaction: &Transaction) -> Result<(), Failure> {
     // It has to be known by then, or the commit would overtake it.
     let count_on = transaction.prepare_cached(COUNT_ON).await?;
-    let values: [&(dyn ToSql + Sync); 2] = [&mark.writer, &mark.number];
+    let values: [&(dyn ToSql + Sync); 2] = [&receipt.writer, &receipt.number];
     let (counted, committed) =
         join(transaction.query_one(&count_on, &values), transaction.batch_execute("COMMIT")).await;
     counted?;
     Ok(committed?)
 }
 
-/// Whether the commit that should have counted on to a mark happened. If not, it never will.
+/// Returns whether the commit that a receipt stands for took place. If it did not, it never will.
 pub(crate) async fn is_reached(
-    Mark { writer, number }: &Mark,
+    Receipt { writer, number }: &Receipt,
     client: &Object,
     table: &str,
     bound: u128,

@@ -1,14 +1,14 @@
-//! How far a transfer came, noted in the target, so that another one can go on there.
+//! The resume point of a transfer, stored in the target, so that another run can continue.
 
 use crate::{SessionId, SessionStore, StoreError};
 use serde::{Deserialize, Serialize};
 
-/// Where it is kept; removed when the transfer is over.
+/// The key that it is stored under. It is removed when the transfer is complete.
 pub(super) const KEY: &str = "hx_transfer";
 
-/// A transfer that has not come to its end.
+/// The progress of a transfer that is not complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Mark {
+pub(super) struct Checkpoint {
     /// Where the source is, without passwords.
     pub(super) from: String,
     /// Whether the target may hold other sessions.
@@ -17,8 +17,8 @@ pub(super) struct Mark {
     pub(super) after: Option<SessionId>,
 }
 
-impl Mark {
-    /// The mark of a transfer that did not end; one that nobody can read is none.
+impl Checkpoint {
+    /// Reads the checkpoint of an unfinished transfer. Returns `None` if there is none or it cannot be parsed.
     pub(super) async fn read(target: &dyn SessionStore) -> Result<Option<Self>, StoreError> {
         Ok(target.meta(KEY).await?.and_then(|text| serde_json::from_str(&text).ok()))
     }

@@ -1,28 +1,29 @@
-//! The rows of marks on this server, see [`hermes_sql::server::Marks`].
+//! Commit receipts on this server, see [`hermes_sql::server::Receipts`].
 
 use crate::error::Failure;
-use hermes_sql::server::{Mark, Marks};
+use hermes_sql::server::{Receipt, Receipts};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
-/// The number of a row that no commit counts on any more.
+/// The number of a row that no commit increments any more.
 const FENCED: &str = "18446744073709551615";
 
-/// A row that nobody else uses. A new one comes with its first commit.
-pub(crate) async fn take(marks: &Marks, conn: &mut Conn) -> Result<Mark, Failure> {
-    if let Some(mark) = marks.take() {
-        return Ok(mark);
+/// Takes a receipt that no other transaction uses. The row of a new one is inserted by its first commit.
+pub(crate) async fn take(receipts: &Receipts, conn: &mut Conn) -> Result<Receipt, Failure> {
+    if let Some(receipt) = receipts.take() {
+        return Ok(receipt);
     }
     // Rows of writers that ended go with it. One that was only silent for so long gets another row, too.
     conn.query_drop("DELETE FROM hx_mark WHERE at < UTC_TIMESTAMP() - INTERVAL 7 DAY LIMIT 1000").await?;
-    Ok(Mark::fresh())
+    Ok(Receipt::fresh())
 }
 
-/// Counts on to a mark and commits, in one go: the server stops at the first statement that fails. It fails unless the row stands where the writer left
-/// it, or is not there before its first commit: a key is there once, and a number without a sign can't be less than nothing.
+/// Returns the statements that write a receipt and commit, sent as one message: the server stops at the first that fails. Writing fails
+/// unless the row has the number that the writer left, or does not exist before the first commit: the key is unique, and an unsigned number
+/// cannot become negative.
 ///
-/// Several statements in one message take no bound values. The writer is a name of ours ([`Mark::fresh`]) that needs no quoting.
-pub(crate) fn commit(Mark { writer, number }: &Mark) -> String {
+/// Several statements in one message take no bound values. The writer is a name of ours ([`Receipt::fresh`]) that needs no quoting.
+pub(crate) fn commit(Receipt { writer, number }: &Receipt) -> String {
     let before = number - 1;
     let count_on = match before {
         0 => format!("INSERT INTO hx_mark (writer, number, at) VALUES ('{writer}', 1, UTC_TIMESTAMP())"),
@@ -34,8 +35,8 @@ pub(crate) fn commit(Mark { writer, number }: &Mark) -> String {
     format!("{count_on}; COMMIT")
 }
 
-/// Whether the commit that should have counted on to a mark happened. If not, it never will.
-pub(crate) async fn is_reached(Mark { writer, number }: &Mark, conn: &mut Conn) -> Result<bool, Failure> {
+/// Returns whether the commit that a receipt stands for took place. If it did not, it never will.
+pub(crate) async fn is_reached(Receipt { writer, number }: &Receipt, conn: &mut Conn) -> Result<bool, Failure> {
     let before = number - 1;
     // Waits for a transaction that has counted on and not ended. A writer whose first commit it was has no row yet.
     let fence = format!(
