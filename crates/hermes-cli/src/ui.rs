@@ -11,7 +11,7 @@ pub(crate) mod erase;
 pub(crate) mod hits;
 pub(crate) mod insights;
 pub(crate) mod json;
-pub(crate) mod marks;
+pub(crate) mod pins_and_tags;
 pub(crate) mod repaired;
 pub(crate) mod sessions;
 pub(crate) mod settings;

@@ -9,8 +9,8 @@ mod gateway;
 mod insights;
 mod kin;
 mod listing;
-mod marks;
 mod messages;
+mod pins_and_tags;
 mod search;
 mod sessions;
 mod store;
@@ -21,7 +21,8 @@ mod upkeep;
 
 use hermes_session::gateway::Beside;
 use hermes_session::{
-    Conflict, Marks, Message, MessageId, Request, RequestKey, Session, SessionId, StoreError, TopicBinding, TopicMode,
+    Conflict, Message, MessageId, PinAndTags, Request, RequestKey, Session, SessionId, StoreError, TopicBinding,
+    TopicMode,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ struct State {
     /// What stands beside the columns of handoffs.
     handoffs: BTreeMap<SessionId, Beside>,
     /// Pins and tags, by the session that each is kept with.
-    marks: BTreeMap<SessionId, Marks>,
+    pins_and_tags: BTreeMap<SessionId, PinAndTags>,
     last_message_id: i64,
     /// What was deleted and can come back, the oldest first.
     trash: Vec<trash::Kept>,

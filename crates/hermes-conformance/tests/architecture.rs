@@ -46,7 +46,7 @@ const CASE_MODULES: [&str; 25] = [
     "messages",
     "usage",
     "listing",
-    "marks",
+    "pins_and_tags",
     "meta",
     "requests",
     "maintenance",

@@ -4,13 +4,13 @@ pub mod base64;
 mod jsonl;
 mod kept;
 
-pub use jsonl::{FORMAT, marked_line_head, message_object, session_line_head};
+pub use jsonl::{FORMAT, line_head_with_pin_and_tags, message_object, session_line_head};
 pub(crate) use jsonl::{MESSAGE_KEYS, SESSION_KEYS};
-pub use kept::{MARKS_FORMAT, marks_line, with_trash};
+pub use kept::{PINS_AND_TAGS_FORMAT, pins_and_tags_line, with_trash};
 
 use crate::{
-    ConversationStore, ListRequest, Marks, Message, MessageId, MessageRequest, Order, PageRequest, SessionFilter,
-    SessionId, StateCounts, StoreError, Unreadable, View, marks,
+    ConversationStore, ListRequest, Message, MessageId, MessageRequest, Order, PageRequest, PinAndTags, SessionFilter,
+    SessionId, StateCounts, StoreError, Unreadable, View, pins_and_tags,
 };
 use std::collections::VecDeque;
 
@@ -28,8 +28,8 @@ const SESSION_PAGE: u32 = 1000;
 /// A session that is deleted meanwhile is left out, unless it was asked for by its id.
 pub struct Exporter<'a> {
     store: &'a dyn ConversationStore,
-    /// The sessions of the page, with the marks that are kept with each, if they are known.
-    waiting: VecDeque<(SessionId, Option<Marks>)>,
+    /// The sessions of the page, with the pins and tags that are kept with each, if they are known.
+    waiting: VecDeque<(SessionId, Option<PinAndTags>)>,
     /// The next page of ids; nothing if there is none, or if the ids were given.
     pages: Option<ListRequest>,
     is_by_id: bool,
@@ -85,10 +85,10 @@ impl<'a> Exporter<'a> {
             };
             match (session, page) {
                 (_, Err(StoreError::NotFound(_))) if !self.is_by_id => _ = self.waiting.pop_front(),
-                (Some(session), Ok((marks, page))) => {
+                (Some(session), Ok((pins_and_tags, page))) => {
                     self.waiting.pop_front();
                     self.sessions += 1;
-                    return Ok(Some(self.write(marked_line_head(&session, &marks), id, &page)));
+                    return Ok(Some(self.write(line_head_with_pin_and_tags(&session, &pins_and_tags), id, &page)));
                 }
                 (_, page) => return page.map(|_| None),
             }
@@ -96,13 +96,13 @@ impl<'a> Exporter<'a> {
         Ok(None)
     }
 
-    /// The marks and the first messages of a session.
-    async fn start(&self, id: &SessionId, known: Option<Marks>) -> Result<(Marks, Vec<Message>), StoreError> {
-        let marks = match known {
-            Some(marks) => marks,
-            None => marks::kept_with(self.store, id).await?,
+    /// The pins and tags and the first messages of a session.
+    async fn start(&self, id: &SessionId, known: Option<PinAndTags>) -> Result<(PinAndTags, Vec<Message>), StoreError> {
+        let pins_and_tags = match known {
+            Some(pins_and_tags) => pins_and_tags,
+            None => pins_and_tags::kept_with(self.store, id).await?,
         };
-        Ok((marks, self.store.messages(id, &MessageRequest::first(MESSAGE_PAGE).every()).await?))
+        Ok((pins_and_tags, self.store.messages(id, &MessageRequest::first(MESSAGE_PAGE).every()).await?))
     }
 
     /// How many sessions were written so far.
@@ -126,15 +126,15 @@ impl<'a> Exporter<'a> {
     }
 
     /// The session to be written next, without taking it off the list.
-    async fn next_session(&mut self) -> Result<Option<(SessionId, Option<Marks>)>, StoreError> {
+    async fn next_session(&mut self) -> Result<Option<(SessionId, Option<PinAndTags>)>, StoreError> {
         while self.waiting.is_empty()
             && let Some(request) = &mut self.pages
         {
             let page = self.store.list(request).await?;
             self.waiting.extend(page.rows.into_iter().map(|row| {
                 let is_first = row.id == row.conversation;
-                let marks = if is_first { Marks::of_row(&row) } else { Marks::default() };
-                (row.id, Some(marks))
+                let pins_and_tags = if is_first { PinAndTags::of_row(&row) } else { PinAndTags::default() };
+                (row.id, Some(pins_and_tags))
             }));
             self.unreadable.extend(page.unreadable);
             match page.next {

@@ -28,12 +28,12 @@ mod invalid;
 pub mod json;
 pub mod lineage;
 mod listing;
-pub mod marks;
 mod message;
 mod message_request;
 mod message_state;
 pub mod needles;
 mod percent;
+pub mod pins_and_tags;
 mod preview;
 pub mod recap;
 pub mod replay;
@@ -75,11 +75,11 @@ pub use listing::{
     Counts, ListCursor, ListRequest, Listing, MAX_PAGE, Order, PageRequest, SessionFilter, SessionSummary, Unreadable,
     View,
 };
-pub use marks::{Marks, Tag};
 pub use message::{Fault, Message, MessageBody, NewMessage, Role};
 pub use message_request::{Extent, MessageRequest, Window};
 pub use message_state::{MessageState, StateCounts};
 pub use percent::{percent_decoded, percent_encoded};
+pub use pins_and_tags::{PinAndTags, Tag};
 pub use preview::{MAX_PREVIEW, preview};
 pub use request::Request;
 pub use scope::Scope;

@@ -86,8 +86,8 @@ impl SessionFilter {
             && self.admits_tip(row.model.as_deref(), row.title.as_deref())
     }
 
-    /// Whether it asks for marks.
-    pub const fn asks_of_marks(&self) -> bool {
+    /// Whether it asks for pins and tags.
+    pub const fn asks_for_pins_or_tags(&self) -> bool {
         self.pinned.is_some() || !self.tags.is_empty()
     }
 

@@ -94,7 +94,7 @@ pub async fn copy(
     let mut report = link::link_all(from, to, options.is_rehearsal, report, watch).await?;
     beside::values(from, to, options.is_rehearsal, &mut report).await?;
     beside::topics(from, to, options.is_rehearsal, &mut report).await?;
-    beside::marks(from, to, options.is_rehearsal, &mut report).await?;
+    beside::pins_and_tags(from, to, options.is_rehearsal, &mut report).await?;
     beside::foreign(from, &mut report).await?;
     if !options.is_rehearsal {
         Checkpoint::remove(to).await?;

@@ -8,7 +8,7 @@
 mod answer;
 pub mod columns;
 pub mod decode;
-pub mod marks;
+pub mod pins_and_tags;
 mod prefix;
 pub mod scope;
 pub mod search;

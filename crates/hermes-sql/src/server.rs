@@ -3,7 +3,6 @@
 
 mod attempt;
 mod backup;
-pub mod conversation_marks;
 pub mod deletion;
 mod failure;
 pub mod handoffs;
@@ -15,6 +14,7 @@ pub mod listing;
 pub mod maintenance;
 pub mod messages;
 pub mod meta;
+pub mod pins_and_tags;
 mod receipts;
 mod requests;
 pub mod row;

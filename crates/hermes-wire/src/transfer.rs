@@ -161,7 +161,7 @@ impl<'a> From<&'a transfer::Proof> for Proof<'a> {
             renamed: proof.renamed,
             unlinked: proof.unlinked,
             left_out: proof.left_out,
-            marks: proof.marks,
+            marks: proof.pins_and_tags,
             sha256_from: &proof.hashes.0,
             sha256_to: &proof.hashes.1,
             mismatch_count: proof.mismatches,

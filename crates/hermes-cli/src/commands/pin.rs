@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::resolve::resolve;
 use crate::ui::json;
-use crate::ui::marks::{self, Pinned};
+use crate::ui::pins_and_tags::{self, Pinned};
 use hermes_session::Request;
 
 /// Pins conversations: they come first in lists, and pruning never takes them
@@ -36,9 +36,9 @@ pub(crate) async fn run(context: &Context, args: PinArgs, is_pinned: bool) -> Re
         done.push(Pinned { id: found.session, title, is_pinned, is_changed });
     }
     if args.json {
-        context.ui.json(&json::marks::pinned(&done))?;
+        context.ui.json(&json::pins_and_tags::pinned(&done))?;
     } else {
-        context.ui.print(marks::pinned(&done))?;
+        context.ui.print(pins_and_tags::pinned(&done))?;
     }
     chores::run(context, opened).await;
     Ok(())

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::error::{CliError, Kind};
 use crate::resolve::{FORMS, resolve};
 use crate::ui::json;
-use crate::ui::marks::{self, Tagged};
+use crate::ui::pins_and_tags::{self, Tagged};
 use hermes_app::listing;
 use hermes_session::Request;
 
@@ -41,8 +41,8 @@ pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError
     if args.sessions.is_empty() {
         let tags = store.tags().await?;
         return match args.json {
-            true => context.ui.json(&json::marks::tags(&tags)),
-            false => context.ui.print(marks::tags(&tags, context.ui.width())),
+            true => context.ui.json(&json::pins_and_tags::tags(&tags)),
+            false => context.ui.print(pins_and_tags::tags(&tags, context.ui.width())),
         };
     }
     // Nothing is changed unless every one of them is found.
@@ -54,14 +54,14 @@ pub(crate) async fn run(context: &Context, args: TagArgs) -> Result<(), CliError
     for found in found {
         let tags = match is_change {
             true => store.change_tags(&found.session, &add, &remove, &Request::at(context.now.at)).await?,
-            false => hermes_session::marks::of(&**store, &found.session).await?.tags,
+            false => hermes_session::pins_and_tags::of(&**store, &found.session).await?.tags,
         };
         done.push(Tagged { id: found.session, tags });
     }
     if args.json {
-        context.ui.json(&json::marks::tagged(&done))?;
+        context.ui.json(&json::pins_and_tags::tagged(&done))?;
     } else {
-        context.ui.print(marks::tagged(&done))?;
+        context.ui.print(pins_and_tags::tagged(&done))?;
     }
     if is_change {
         chores::run(context, opened).await;

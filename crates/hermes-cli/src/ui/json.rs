@@ -5,7 +5,7 @@ pub(crate) mod detached;
 pub(crate) mod doctor;
 pub(crate) mod erase;
 pub(crate) mod insights;
-pub(crate) mod marks;
+pub(crate) mod pins_and_tags;
 pub(crate) mod repaired;
 pub(crate) mod store;
 pub(crate) mod trash;

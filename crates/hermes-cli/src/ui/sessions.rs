@@ -1,6 +1,6 @@
 //! A list of sessions: a table where there is room for one, a few short lines per session where there is not.
 
-use super::marks;
+use super::pins_and_tags;
 use anstyle::{AnsiColor, Style};
 use hermes_session::SessionSummary;
 use hermes_terminal::figures::dollars;
@@ -81,7 +81,7 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool, wit
             cells.push(name(row));
         }
         if with_tags {
-            cells.push(cut(&marks::listed(&row.tags).into(), MOST_TAGS));
+            cells.push(cut(&pins_and_tags::listed(&row.tags).into(), MOST_TAGS));
         }
         cells.push(now.relative(row.last_active).into());
         cells.push(row.source.as_str().into());
@@ -107,7 +107,7 @@ fn name(row: &SessionSummary) -> Visible {
 /// A text with a star before it if the row is pinned.
 fn starred(row: &SessionSummary, text: &str) -> Visible {
     match row.pinned_at {
-        Some(_) => format!("{}{text}", marks::SIGN).as_str().into(),
+        Some(_) => format!("{}{text}", pins_and_tags::SIGN).as_str().into(),
         None => text.into(),
     }
 }
@@ -124,7 +124,7 @@ fn stacked(number: u64, row: &SessionSummary, now: &Now, margin: usize, look: Lo
         facts = format!("{} · {facts}", cost(row));
     }
     if !row.tags.is_empty() {
-        facts = format!("{facts} · {}", marks::listed(&row.tags));
+        facts = format!("{facts} · {}", pins_and_tags::listed(&row.tags));
     }
     let (dim, room) = (Style::new().dimmed(), look.columns.saturating_sub(margin));
     let indent = || Line::plain_text(" ".repeat(margin));

@@ -74,7 +74,7 @@ pub(crate) fn migrated(migrated: &Migrated) -> Vec<Line> {
                 format!("{}, {} about topics", plural(report.values, "values"), plural(report.topics, "rows")),
             ),
         ),
-        ("pins, tags", some(report.marks, format!("of {}", plural(report.marks, "conversations")))),
+        ("pins, tags", some(report.pins_and_tags, format!("of {}", plural(report.pins_and_tags, "conversations")))),
     ];
     let mut lines = vec![Line::plain_text(summary)];
     lines.extend(facts.into_iter().filter_map(|(name, value)| Some(fact((name, value?)))));

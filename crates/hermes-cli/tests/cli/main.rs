@@ -23,13 +23,13 @@ mod list;
 mod logging;
 mod looking;
 mod man;
-mod marks;
 mod mcp;
 mod migrate;
 mod notices;
 #[path = "../../../hermes-sqlite/tests/shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
+mod pins_and_tags;
 mod places;
 mod prune;
 mod rename;

@@ -72,7 +72,7 @@ impl State {
         }
         self.bindings.retain(|_, binding| !gone.contains(&binding.session_id));
         self.handoffs.retain(|session, _| !gone.contains(session));
-        self.marks.retain(|session, _| !gone.contains(session));
+        self.pins_and_tags.retain(|session, _| !gone.contains(session));
         for session in self.sessions.values_mut() {
             if session.parent_session_id.as_ref().is_some_and(|parent| gone.contains(parent)) {
                 session.parent_session_id = None;
@@ -106,7 +106,7 @@ impl State {
             };
             let is_meant = policy.source().is_none_or(|only| *only == first.source);
             let root = links.conversation_root(id);
-            let is_pinned = self.marks_of(&root).pinned_at.is_some();
+            let is_pinned = self.pins_and_tags_of(&root).pinned_at.is_some();
             if !is_meant || is_pinned || (root != *id && !is_alone) || !members.iter().all(is_idle) {
                 pruned.kept += 1;
                 continue;

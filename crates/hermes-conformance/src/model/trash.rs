@@ -3,8 +3,8 @@
 use super::State;
 use hermes_session::import::ImportPiece;
 use hermes_session::{
-    Conflict, DeleteExtent, Deleted, Marks, Message, Restored, Retitled, Session, SessionId, StoreError, Timestamp,
-    Trashed,
+    Conflict, DeleteExtent, Deleted, Message, PinAndTags, Restored, Retitled, Session, SessionId, StoreError,
+    Timestamp, Trashed,
 };
 
 /// An entry, with its sessions in the order in which they come back.
@@ -13,7 +13,7 @@ pub(super) struct Kept {
     pub(super) entry: Trashed,
     pub(super) sessions: Vec<(Session, Vec<Message>)>,
     /// What is kept with the first of them.
-    marks: Marks,
+    pins_and_tags: PinAndTags,
 }
 
 impl State {
@@ -35,7 +35,7 @@ impl State {
         let sessions: Vec<(Session, Vec<Message>)> = members.iter().map(copy).collect();
         let tip = links.tip(&members[0]);
         let title = self.sessions[&tip].title.clone();
-        let marks = self.marks_of(&members[0]);
+        let pins_and_tags = self.pins_and_tags_of(&members[0]);
         let deleted = self.delete(id, DeleteExtent::Chain)?;
         self.last_trash_number += 1;
         let entry = Trashed {
@@ -48,7 +48,7 @@ impl State {
             sessions: deleted.sessions,
             messages: deleted.messages,
         };
-        self.trash.push(Kept { entry, sessions, marks });
+        self.trash.push(Kept { entry, sessions, pins_and_tags });
         Ok(deleted)
     }
 
@@ -69,8 +69,8 @@ impl State {
                 retitled.push(Retitled { id: session.id.clone(), had, has });
             }
         }
-        if kept.marks != Marks::default() {
-            self.marks.insert(kept.sessions[0].0.id.clone(), kept.marks);
+        if kept.pins_and_tags != PinAndTags::default() {
+            self.pins_and_tags.insert(kept.sessions[0].0.id.clone(), kept.pins_and_tags);
         }
         self.trash.remove(place);
         Ok(Restored { id: kept.entry.id, sessions: kept.entry.sessions, messages, retitled })

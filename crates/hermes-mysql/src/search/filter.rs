@@ -7,7 +7,7 @@ use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
 use hermes_sql::server::Fields as _;
-use hermes_sql::{marks, scope, stored};
+use hermes_sql::{pins_and_tags, scope, stored};
 
 /// As many sessions are listed. More are asked for message by message.
 const FEW: usize = 64;
@@ -104,7 +104,7 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     let exact = |column: &str| format!("CAST({column} AS BINARY)");
     let mut bind = |value: &str| values.bind(kept(value));
     sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), exact, &mut bind);
-    sql += &marks::session_has(&filter.tags, "s.id", bind);
+    sql += &pins_and_tags::session_has(&filter.tags, "s.id", bind);
     sql
 }
 

@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::transaction::Transaction;
 use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
-use hermes_sql::{marks, scope, stored};
+use hermes_sql::{pins_and_tags, scope, stored};
 
 /// As many sessions are listed, and their messages are looked up. More are asked for message by message.
 const FEW: usize = 64;
@@ -104,7 +104,7 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     }
     let mut bind = |value: &str| format!("{}::text", values.bind(kept(value)));
     sql += &scope::condition(&filter.scope, &scope::root_of("s.id"), ToOwned::to_owned, &mut bind);
-    sql += &marks::session_has(&filter.tags, "s.id", bind);
+    sql += &pins_and_tags::session_has(&filter.tags, "s.id", bind);
     sql
 }
 

@@ -3,12 +3,12 @@
 use super::record::Value;
 use super::text;
 use super::walk::Row;
-use hermes_session::{Marks, SessionId, Tag, Timestamp};
+use hermes_session::{PinAndTags, SessionId, Tag, Timestamp};
 use std::collections::BTreeMap;
 
 /// Pins and tags by session.
 #[derive(Debug, Default)]
-pub(super) struct PinsAndTags(BTreeMap<String, Marks>);
+pub(super) struct PinsAndTags(BTreeMap<String, PinAndTags>);
 
 impl PinsAndTags {
     /// Adds a row of `hx_pin` or `hx_tag`. Ignores a row that is neither a pin nor a tag.
@@ -30,7 +30,7 @@ impl PinsAndTags {
     }
 
     /// Returns the pins and tags of each session.
-    pub(super) fn into_list(self) -> Vec<(SessionId, Marks)> {
-        self.0.into_iter().map(|(id, marks)| (SessionId::from_stored(id), marks)).collect()
+    pub(super) fn into_list(self) -> Vec<(SessionId, PinAndTags)> {
+        self.0.into_iter().map(|(id, pins_and_tags)| (SessionId::from_stored(id), pins_and_tags)).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cases::repaired;
 use crate::fixture::{at, id, idle};
-use hermes_session::{ConversationStore as _, NewChild, NewSession, SessionStore as _, Source, Tag, marks};
+use hermes_session::{ConversationStore as _, NewChild, NewSession, SessionStore as _, Source, Tag, pins_and_tags};
 use hermes_sqlite::SqliteStore;
 
 #[tokio::test]
@@ -20,10 +20,10 @@ async fn pins_and_tags_are_saved_with_their_sessions() {
         store.set_pinned(&id("b"), true, &at(3.25)).await.unwrap();
         let tags: Vec<Tag> = ["work", "大"].iter().map(|text| Tag::parse(text).unwrap()).collect();
         store.change_tags(&id("a"), &tags, &[], &at(4.0)).await.unwrap();
-        marks::all(&store).await.unwrap()
+        pins_and_tags::all(&store).await.unwrap()
     };
     repaired(&path, &target).await;
     let store = SqliteStore::open(&target, &idle()).unwrap();
-    assert_eq!(marks::all(&store).await.unwrap(), expect);
+    assert_eq!(pins_and_tags::all(&store).await.unwrap(), expect);
     assert_eq!(expect.len(), 2);
 }

@@ -5,7 +5,7 @@
 //!
 //! * `content_encoding: "base64"`: the content is bytes, as `{"base64": "…"}`.
 //! * `content_encoding: "json"`: the content is a stored null, not the lack of one.
-//! * `pinned_at`, `tags`: the marks of the conversation, on the line of the session it starts with.
+//! * `pinned_at`, `tags`: the pins and tags of the conversation, on the line of the session it starts with.
 //! * `state`: `compacted` or `undone`; a message without it is active. `archived`: 1 on the line of a session that was put away.
 //! * Columns of newer agents that this crate does not model, under their names, where they hold something other than their default;
 //!   `columns` holds those among them whose name has another meaning here.
@@ -13,7 +13,7 @@
 
 use super::base64;
 use crate::json::ObjectWriter;
-use crate::{Content, Extra, Fault, Json, JsonKind, Marks, Message, Session, SessionId, Timestamp};
+use crate::{Content, Extra, Fault, Json, JsonKind, Message, PinAndTags, Session, SessionId, Timestamp};
 
 /// What a line says it is.
 pub const FORMAT: &str = "hermes-sessions/1";
@@ -21,11 +21,11 @@ pub const FORMAT: &str = "hermes-sessions/1";
 /// A session's line up to the bracket that opens its messages: [`message_object`]s with `, ` between them follow, then
 /// [`SESSION_LINE_END`](super::SESSION_LINE_END).
 pub fn session_line_head(session: &Session) -> String {
-    marked_line_head(session, &Marks::default())
+    line_head_with_pin_and_tags(session, &PinAndTags::default())
 }
 
-/// The same with the marks that are kept with the session. Where there are none, there are no keys for them.
-pub fn marked_line_head(session: &Session, marks: &Marks) -> String {
+/// The same with the pins and tags that are kept with the session. Where there are none, there are no keys for them.
+pub fn line_head_with_pin_and_tags(session: &Session, pins_and_tags: &PinAndTags) -> String {
     let usage = &session.usage;
     let mut object = ObjectWriter::new();
     object
@@ -65,11 +65,11 @@ pub fn marked_line_head(session: &Session, marks: &Marks) -> String {
         object.integer("archived", Some(1));
     }
     add_extra(&mut object, &session.extra, &SESSION_KEYS);
-    if let Some(pinned_at) = marks.pinned_at {
+    if let Some(pinned_at) = pins_and_tags.pinned_at {
         object.double("pinned_at", Some(pinned_at.seconds()));
     }
-    if !marks.tags.is_empty() {
-        let tags: Vec<String> = marks.tags.iter().map(|tag| Json::string(tag.as_str()).to_string()).collect();
+    if !pins_and_tags.tags.is_empty() {
+        let tags: Vec<String> = pins_and_tags.tags.iter().map(|tag| Json::string(tag.as_str()).to_string()).collect();
         object.raw("tags", &format!("[{}]", tags.join(", ")));
     }
     add_faults(&mut object, &session.faults);

@@ -3,22 +3,22 @@
 use crate::export::FORMAT;
 use crate::import::InTrash;
 use crate::json::ObjectWriter;
-use crate::{Json, Marks, SessionId};
+use crate::{Json, PinAndTags, SessionId};
 
 /// What a line says it is that has only the pin and the tags of a conversation.
-pub const MARKS_FORMAT: &str = "hermes-marks/1";
+pub const PINS_AND_TAGS_FORMAT: &str = "hermes-marks/1";
 
 /// What opens the messages of a line.
 const MESSAGES: &str = ", \"messages\": [";
 
 /// Returns the line with the pin and the tags that are kept with a session, and nothing else of it.
-pub fn marks_line(id: &SessionId, marks: &Marks) -> String {
+pub fn pins_and_tags_line(id: &SessionId, pins_and_tags: &PinAndTags) -> String {
     let mut object = ObjectWriter::new();
-    object.text("format", Some(MARKS_FORMAT)).text("id", Some(id.as_str()));
-    if let Some(pinned_at) = marks.pinned_at {
+    object.text("format", Some(PINS_AND_TAGS_FORMAT)).text("id", Some(id.as_str()));
+    if let Some(pinned_at) = pins_and_tags.pinned_at {
         object.double("pinned_at", Some(pinned_at.seconds()));
     }
-    let tags: Vec<String> = marks.tags.iter().map(|tag| Json::string(tag.as_str()).to_string()).collect();
+    let tags: Vec<String> = pins_and_tags.tags.iter().map(|tag| Json::string(tag.as_str()).to_string()).collect();
     object.raw("tags", &format!("[{}]", tags.join(", ")));
     object.finish() + "\n"
 }

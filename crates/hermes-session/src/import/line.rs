@@ -3,11 +3,11 @@
 use super::extra;
 use super::fields::{Fields, missing, strange};
 use super::trashed::InTrash;
-use crate::export::{FORMAT, MARKS_FORMAT, base64};
+use crate::export::{FORMAT, PINS_AND_TAGS_FORMAT, base64};
 use crate::extra::Table;
 use crate::json::parts;
 use crate::{
-    Content, EndReason, HandoffColumns, Invalid, Json, JsonKind, Marks, Message, MessageBody, MessageId, Relation,
+    Content, EndReason, HandoffColumns, Invalid, Json, JsonKind, Message, MessageBody, MessageId, PinAndTags, Relation,
     Role, Session, SessionId, Source, StateCounts, Tag, Timestamp, Usage,
 };
 
@@ -25,8 +25,8 @@ pub(super) struct Parsed<'a> {
     pub(super) messages: Messages<'a>,
     /// How many messages of each state there are.
     pub(super) states: StateCounts,
-    /// The marks that are kept with it.
-    pub(super) marks: Marks,
+    /// The pins and tags that are kept with it.
+    pub(super) pins_and_tags: PinAndTags,
     /// The entry of the trash that it belongs to, if it is in the trash.
     pub(super) trash: Option<InTrash>,
     /// Columns that are not imported, and why.
@@ -49,16 +49,16 @@ impl Line {
         Json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map(Self)
     }
 
-    /// Returns the session and the marks of a line that has nothing else; `None` if it is another one.
-    pub(super) fn marks(&self) -> Result<Option<(SessionId, Marks, Vec<String>)>, Invalid> {
+    /// Returns the session and the pins and tags of a line that has nothing else; `None` if it is another one.
+    pub(super) fn pins_and_tags(&self) -> Result<Option<(SessionId, PinAndTags, Vec<String>)>, Invalid> {
         let fields = Fields::of("line", self.0.as_str())?;
-        if fields.text("format").ok().flatten().as_deref() != Some(MARKS_FORMAT) {
+        if fields.text("format").ok().flatten().as_deref() != Some(PINS_AND_TAGS_FORMAT) {
             return Ok(None);
         }
         let id = SessionId::parse(fields.text("id")?.ok_or_else(|| missing("id"))?)?;
         let mut lost = Vec::new();
-        let marks = marks(&fields, &mut lost)?;
-        Ok(Some((id, marks, lost)))
+        let pins_and_tags = pins_and_tags(&fields, &mut lost)?;
+        Ok(Some((id, pins_and_tags, lost)))
     }
 
     /// Takes the line apart and sees that every message can be read.
@@ -99,9 +99,9 @@ impl Line {
             session.tool_call_count = calls;
         }
         session.relation = relation.unwrap_or(Relation::Root);
-        let marks = if is_ours { marks(&fields, &mut lost)? } else { Marks::default() };
+        let pins_and_tags = if is_ours { pins_and_tags(&fields, &mut lost)? } else { PinAndTags::default() };
         let trash = fields.raw("trash").filter(|_| is_ours).map(InTrash::read).transpose()?;
-        Ok(Parsed { session, relation, messages, states, marks, trash, lost })
+        Ok(Parsed { session, relation, messages, states, pins_and_tags, trash, lost })
     }
 }
 
@@ -153,15 +153,15 @@ fn session(fields: &Fields<'_>, is_ours: bool, lost: &mut Vec<String>) -> Result
 }
 
 /// The pin and the tags. A tag that is none is told, and keeps nothing else out.
-fn marks(fields: &Fields<'_>, lost: &mut Vec<String>) -> Result<Marks, Invalid> {
-    let mut marks = Marks { pinned_at: fields.time("pinned_at")?, tags: Vec::new() };
+fn pins_and_tags(fields: &Fields<'_>, lost: &mut Vec<String>) -> Result<PinAndTags, Invalid> {
+    let mut pins_and_tags = PinAndTags { pinned_at: fields.time("pinned_at")?, tags: Vec::new() };
     match fields.raw("tags") {
         None => {}
         Some(list) if list.starts_with('[') => {
             for text in parts(list) {
                 let tag = Json::of_spelled(text).to_plain_string().map(|text| Tag::parse(&text));
                 match tag {
-                    Some(Ok(tag)) => marks.tags.push(tag),
+                    Some(Ok(tag)) => pins_and_tags.tags.push(tag),
                     Some(Err(why)) => lose(lost, format!("a tag is none: {why}")),
                     None => lose(lost, "a tag is no text".to_owned()),
                 }
@@ -169,7 +169,7 @@ fn marks(fields: &Fields<'_>, lost: &mut Vec<String>) -> Result<Marks, Invalid> 
         }
         Some(_) => lose(lost, "tags is no list".to_owned()),
     }
-    Ok(Marks::default().joined(&marks))
+    Ok(PinAndTags::default().joined(&pins_and_tags))
 }
 
 impl Messages<'_> {

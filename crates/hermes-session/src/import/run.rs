@@ -9,7 +9,7 @@ use super::report::{FindingKind, ImportError, ImportReport};
 use super::send::send;
 use super::trashed::Binning;
 use super::{ImportPiece, Imported, InTrash};
-use crate::{Maintenance, Marks, Message, Relation, Session, SessionId, StateCounts, StoreError};
+use crate::{Maintenance, Message, PinAndTags, Relation, Session, SessionId, StateCounts, StoreError};
 use std::io::BufRead;
 
 /// A session with more messages than this, or more text, goes in pieces of this size; smaller ones go together.
@@ -87,13 +87,13 @@ pub async fn import(
             }
             let read = line.as_ref().map_err(Clone::clone);
             match read.and_then(|line| {
-                line.marks()?.map_or_else(
+                line.pins_and_tags()?.map_or_else(
                     || line.parse().map(|parsed| Read::Session(Box::new(parsed))),
-                    |marks| Ok(Read::Marks(marks)),
+                    |pins_and_tags| Ok(Read::PinAndTags(pins_and_tags)),
                 )
             }) {
                 Ok(Read::Session(parsed)) => run.take(done.lines, *parsed).await?,
-                Ok(Read::Marks(marks)) => run.take_marks(done.lines, marks).await?,
+                Ok(Read::PinAndTags(pins_and_tags)) => run.take_pins_and_tags(done.lines, pins_and_tags).await?,
                 Err(error) if options.is_strict => {
                     run.flush().await?;
                     return Err(ImportError::Bad { line: done.lines, what: error.to_string() });
@@ -118,7 +118,7 @@ pub async fn import(
 /// What a line holds.
 enum Read<'a> {
     Session(Box<Parsed<'a>>),
-    Marks((SessionId, Marks, Vec<String>)),
+    PinAndTags((SessionId, PinAndTags, Vec<String>)),
 }
 
 /// A piece and the line it comes from.
@@ -128,7 +128,7 @@ struct Sent {
     /// The parent that the line names, and what the session is to it, if the line tells.
     parent: Option<SessionId>,
     relation: Option<Relation>,
-    marks: Marks,
+    pins_and_tags: PinAndTags,
     states: StateCounts,
 }
 
@@ -137,7 +137,7 @@ struct Sender {
     line: u64,
     parent: Option<SessionId>,
     relation: Option<Relation>,
-    marks: Marks,
+    pins_and_tags: PinAndTags,
     states: StateCounts,
 }
 
@@ -148,8 +148,8 @@ struct Run<'a> {
     small: Vec<Sent>,
     held: usize,
     waiting: Vec<Waiting>,
-    /// Marks of sessions that are there as a whole.
-    marked: Vec<(SessionId, Marks)>,
+    /// Pins and tags of sessions that are there as a whole.
+    marked: Vec<(SessionId, PinAndTags)>,
     /// The conversation of the trash whose lines are being read.
     binning: Binning,
     /// Columns that the store has no place for.
@@ -180,11 +180,11 @@ impl Run<'_> {
             Comparison::New => self.binning.brings(),
             Comparison::Same => {
                 self.report.skipped += 1;
-                return self.keep_marks(id.clone(), parsed.marks).await;
+                return self.keep_pins_and_tags(id.clone(), parsed.pins_and_tags).await;
             }
             Comparison::WithoutParent => {
                 self.report.skipped += 1;
-                self.keep_marks(id.clone(), parsed.marks.clone()).await?;
+                self.keep_pins_and_tags(id.clone(), parsed.pins_and_tags.clone()).await?;
                 let Parsed { session, relation, .. } = parsed;
                 self.wait(line, &session, session.parent_session_id.as_ref(), relation);
                 return Ok(());
@@ -212,7 +212,14 @@ impl Run<'_> {
         }
         let sent = |piece| {
             let parent = parsed.session.parent_session_id.clone();
-            Sent { line, piece, parent, relation: parsed.relation, marks: parsed.marks.clone(), states: parsed.states }
+            Sent {
+                line,
+                piece,
+                parent,
+                relation: parsed.relation,
+                pins_and_tags: parsed.pins_and_tags.clone(),
+                states: parsed.states,
+            }
         };
         let (mut place, total) = (0, parsed.messages.len());
         let (first, end) = self.piece(&parsed, place);
@@ -248,11 +255,15 @@ impl Run<'_> {
         self.binning.finish(self.store, &mut self.waiting, &mut self.report).await
     }
 
-    /// Takes the marks of a session that should be there.
-    async fn take_marks(&mut self, line: u64, marks: (SessionId, Marks, Vec<String>)) -> Result<(), StoreError> {
+    /// Takes the pins and tags of a session that should be there.
+    async fn take_pins_and_tags(
+        &mut self,
+        line: u64,
+        pins_and_tags: (SessionId, PinAndTags, Vec<String>),
+    ) -> Result<(), StoreError> {
         self.end_conversation(None).await?;
         self.flush().await?;
-        let (id, marks, lost) = marks;
+        let (id, pins_and_tags, lost) = pins_and_tags;
         for what in lost {
             self.report.find(line, Some(&id), FindingKind::Column, what);
         }
@@ -262,7 +273,7 @@ impl Run<'_> {
             return Ok(());
         }
         self.report.marked += 1;
-        self.keep_marks(id, marks).await
+        self.keep_pins_and_tags(id, pins_and_tags).await
     }
 
     /// The piece that begins with the message at `place`, and the place where it ends.
@@ -314,13 +325,14 @@ impl Run<'_> {
     async fn send(&mut self, sent: Vec<Sent>) -> Result<bool, StoreError> {
         let (mut pieces, lines): (Vec<ImportPiece>, Vec<Sender>) = sent
             .into_iter()
-            .map(|Sent { line, piece, parent, relation, marks, states }| {
-                (piece, Sender { line, parent, relation, marks, states })
+            .map(|Sent { line, piece, parent, relation, pins_and_tags, states }| {
+                (piece, Sender { line, parent, relation, pins_and_tags, states })
             })
             .unzip();
         let store = self.store;
         let mut told = |at: usize, piece: &ImportPiece, outcome: Imported| {
-            let (Sender { line, parent: wanted, relation, marks, states }, session) = (&lines[at], &piece.session);
+            let (Sender { line, parent: wanted, relation, pins_and_tags, states }, session) =
+                (&lines[at], &piece.session);
             match outcome {
                 Imported::Whole { title, parent } => {
                     self.report.sessions += 1;
@@ -333,8 +345,8 @@ impl Run<'_> {
                         };
                         self.report.find(*line, Some(&session.id), FindingKind::Title, what);
                     }
-                    if !marks.is_empty() {
-                        self.marked.push((session.id.clone(), marks.clone()));
+                    if !pins_and_tags.is_empty() {
+                        self.marked.push((session.id.clone(), pins_and_tags.clone()));
                     }
                     if parent.is_none() {
                         self.wait(*line, session, wanted.as_ref(), *relation);
@@ -353,20 +365,20 @@ impl Run<'_> {
         Ok(is_taken)
     }
 
-    /// Remembers the marks of a session that is there. Unless they come now, they do when the import is run again.
-    async fn keep_marks(&mut self, id: SessionId, marks: Marks) -> Result<(), StoreError> {
-        if marks.is_empty() || self.rehearsal.is_some() {
+    /// Remembers the pins and tags of a session that is there. Unless they come now, they do when the import is run again.
+    async fn keep_pins_and_tags(&mut self, id: SessionId, pins_and_tags: PinAndTags) -> Result<(), StoreError> {
+        if pins_and_tags.is_empty() || self.rehearsal.is_some() {
             return Ok(());
         }
-        self.marked.push((id, marks));
+        self.marked.push((id, pins_and_tags));
         if self.marked.len() >= PIECES { self.mark().await } else { Ok(()) }
     }
 
-    /// Hands over the marks that were kept.
+    /// Hands over the pins and tags that were kept.
     async fn mark(&mut self) -> Result<(), StoreError> {
         if !self.marked.is_empty() {
             let marked = std::mem::take(&mut self.marked);
-            self.store.import_marks(&marked).await?;
+            self.store.import_pins_and_tags(&marked).await?;
         }
         Ok(())
     }

@@ -51,15 +51,15 @@ pub trait ConversationStore: SessionStore {
     ///
     /// # Errors
     /// `NotFound` if there is no such session.
-    //  Cases: marks::pinned_and_unpinned, marks::found_from_any_session, marks::a_continuation_keeps_them, marks::a_branch_starts_without,
-    //         marks::keys_repeat
+    //  Cases: pins_and_tags::pinned_and_unpinned, pins_and_tags::found_from_any_session, pins_and_tags::a_continuation_keeps_them, pins_and_tags::a_branch_starts_without,
+    //         pins_and_tags::keys_repeat
     async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError>;
 
-    /// Changes the tags of the conversation that a session is part of, as [`changed_tags`](crate::marks::changed_tags) says, and tells those it has then.
+    /// Changes the tags of the conversation that a session is part of, as [`changed_tags`](crate::pins_and_tags::changed_tags) says, and tells those it has then.
     ///
     /// # Errors
     /// `NotFound` if there is no such session; `Invalid` if there would be too many.
-    //  Cases: marks::tags_come_and_go, marks::too_many_tags_are_refused, marks::found_from_any_session, marks::keys_repeat
+    //  Cases: pins_and_tags::tags_come_and_go, pins_and_tags::too_many_tags_are_refused, pins_and_tags::found_from_any_session, pins_and_tags::keys_repeat
     async fn change_tags(
         &self,
         id: &SessionId,
@@ -69,7 +69,7 @@ pub trait ConversationStore: SessionStore {
     ) -> Result<Vec<Tag>, StoreError>;
 
     /// Every tag in use and how many conversations have it, in the order of the tags' bytes.
-    //  Cases: marks::tags_come_and_go, marks::what_is_gone_has_none
+    //  Cases: pins_and_tags::tags_come_and_go, pins_and_tags::what_is_gone_has_none
     async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError>;
 
     /// Deletes what `extent` says goes with a session, with messages and what hangs on them. Branches from it stay, as conversations without
@@ -115,7 +115,7 @@ pub trait ConversationStore: SessionStore {
     ///
     /// # Errors
     /// `NotFound` if nothing in the trash holds this session; [`Conflict::Exists`](crate::Conflict::Exists) if one of its ids is in use again.
-    //  Cases: trash::everything_comes_back, marks::come_back_from_the_trash, trash::a_title_gives_way, trash::an_id_that_was_used_again, trash::a_parent_that_is_gone,
+    //  Cases: trash::everything_comes_back, pins_and_tags::come_back_from_the_trash, trash::a_title_gives_way, trash::an_id_that_was_used_again, trash::a_parent_that_is_gone,
     //         trash::ids_of_messages_are_kept, trash::requests_are_applied_once, trash::what_came_back_can_go_again
     async fn restore(&self, id: &SessionId, request: &Request) -> Result<Restored, StoreError>;
 

@@ -4,8 +4,8 @@ use crate::extra::Table;
 use crate::import::{ImportPiece, Imported};
 use crate::retention::{Pruned, RetentionPolicy};
 use crate::{
-    BackupReport, ConversationStore, Foreign, Insights, InsightsRequest, Marks, Optimizing, Relation, Report, Room,
-    SessionId, Statistics, StoreError, StoreStatus, Timestamp,
+    BackupReport, ConversationStore, Foreign, Insights, InsightsRequest, Optimizing, PinAndTags, Relation, Report,
+    Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
 };
 use async_trait::async_trait;
 use std::path::Path;
@@ -89,7 +89,7 @@ pub trait Maintenance: ConversationStore {
     /// [`DeleteExtent::Session`](crate::DeleteExtent::Session).
     //  Cases: deletion::prune_takes_what_was_planned, deletion::prune_keeps_what_came_alive, deletion::prune_of_many,
     //         deletion::prune_may_take_each_session_by_itself,
-    //         marks::pruning_keeps_what_is_pinned
+    //         pins_and_tags::pruning_keeps_what_is_pinned
     async fn prune(
         &self,
         conversations: &[SessionId],
@@ -120,10 +120,10 @@ pub trait Maintenance: ConversationStore {
     //  Cases: import::parents_may_come_later, pieces::a_link_is_made_once
     async fn link(&self, child: &SessionId, parent: &SessionId, relation: Relation) -> Result<bool, StoreError>;
 
-    /// Adds marks from outside to sessions that conversations start with, in one step, as [`Marks::joined`](crate::Marks::joined) says; how many got something by it. A
+    /// Adds pins and tags from outside to sessions that conversations start with, in one step, as [`PinAndTags::joined`](crate::PinAndTags::joined) says; how many got something by it. A
     /// session that is not there is passed over.
-    //  Cases: marks::come_from_outside, marks::an_export_carries_them, marks::a_transfer_carries_them
-    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError>;
+    //  Cases: pins_and_tags::come_from_outside, pins_and_tags::an_export_carries_them, pins_and_tags::a_transfer_carries_them
+    async fn import_pins_and_tags(&self, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, StoreError>;
 
     /// Up to `limit` of the values kept beside the sessions and their keys, in the order of the keys' bytes: those behind `after`, or from
     /// the first on.

@@ -2,9 +2,9 @@
 
 use super::checkpoint;
 use super::report::{FindingKind, TransferReport};
-use crate::{Marks, SessionId, Store, StoreError, marks};
+use crate::{PinAndTags, SessionId, Store, StoreError, pins_and_tags};
 
-/// How many values are held, or marks handed over, at once.
+/// How many values are held, or pins and tags handed over, at once.
 const PAGE: u32 = 100;
 
 /// Values that tell of the store they are in, and mean nothing in another one.
@@ -73,21 +73,23 @@ pub(super) async fn topics(
 }
 
 /// Copies pins and tags, when all sessions are there. Those of a session that was not carried stay behind with it.
-pub(super) async fn marks(
+pub(super) async fn pins_and_tags(
     from: &dyn Store,
     to: &dyn Store,
     is_rehearsal: bool,
     report: &mut TransferReport,
 ) -> Result<(), StoreError> {
-    let all: Vec<(SessionId, Marks)> = marks::all(from).await?.into_iter().collect();
+    let all: Vec<(SessionId, PinAndTags)> = pins_and_tags::all(from).await?.into_iter().collect();
     if is_rehearsal {
-        let there = marks::all(to).await?;
-        let is_missing = |(id, marks): &&(SessionId, Marks)| !there.get(id).is_some_and(|there| there.hold(marks));
-        report.marks += all.iter().filter(is_missing).count() as u64;
+        let there = pins_and_tags::all(to).await?;
+        let is_missing = |(id, pins_and_tags): &&(SessionId, PinAndTags)| {
+            !there.get(id).is_some_and(|there| there.hold(pins_and_tags))
+        };
+        report.pins_and_tags += all.iter().filter(is_missing).count() as u64;
         return Ok(());
     }
     for some in all.chunks(PAGE as usize) {
-        report.marks += to.import_marks(some).await?;
+        report.pins_and_tags += to.import_pins_and_tags(some).await?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::export::{SESSION_LINE_END, message_object, session_line_head};
 use crate::import::compare::is_renamed;
 use crate::{
     ConversationStore, Message, MessageId, Relation, Session, SessionFilter, SessionId, StateCounts, Store, StoreError,
-    marks,
+    pins_and_tags,
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ pub struct Proof {
     /// Sessions among them that have no parent there, because it is nowhere or would close a circle.
     pub unlinked: u64,
     /// Conversations of the source whose pins and tags were compared.
-    pub marks: u64,
+    pub pins_and_tags: u64,
     /// Sessions that were not compared: conflicts that were told, and what can't be read.
     pub left_out: u64,
     /// The hash of the hashes of all sessions that were compared, in the source and in the target.
@@ -132,7 +132,7 @@ pub async fn prove(
     prover.proof.left_out += rows.unreadable.len() as u64;
     let Prover { mut proof, sample, unsound, renumbered, all } = prover;
     proof.hashes = (hexadecimal(all.0), hexadecimal(all.1));
-    compare_marks(from, to, &unsound, &mut proof).await?;
+    compare_pins_and_tags(from, to, &unsound, &mut proof).await?;
     let known = Known { unsound: &unsound, renumbered: &renumbered };
     for word in sample.words() {
         if proof.queries.len() == words {
@@ -254,21 +254,21 @@ impl Prover {
 }
 
 /// Sees that every pin and every tag is in the target. It may have more: somebody may have used it already.
-async fn compare_marks(
+async fn compare_pins_and_tags(
     from: &dyn Store,
     to: &dyn Store,
     unsound: &BTreeSet<SessionId>,
     proof: &mut Proof,
 ) -> Result<(), StoreError> {
-    let there = marks::all(to).await?;
-    for (id, marks) in marks::all(from).await? {
+    let there = pins_and_tags::all(to).await?;
+    for (id, pins_and_tags) in pins_and_tags::all(from).await? {
         // One that is part of another conversation there is not asked for its own.
         if unsound.contains(&id) || to.session(&id).await?.is_none_or(|session| !session.relation.starts_conversation())
         {
             continue;
         }
-        proof.marks += 1;
-        if !there.get(&id).is_some_and(|there| there.hold(&marks)) {
+        proof.pins_and_tags += 1;
+        if !there.get(&id).is_some_and(|there| there.hold(&pins_and_tags)) {
             let what = "its pin or its tags are not there".to_owned();
             proof.mismatches += 1;
             if proof.found.len() < MAX_FINDINGS {

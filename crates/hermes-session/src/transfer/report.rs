@@ -54,7 +54,7 @@ pub struct TransferReport {
     /// Rows about topics of chats that were copied.
     pub topics: u64,
     /// Conversations that got a pin or tags.
-    pub marks: u64,
+    pub pins_and_tags: u64,
     /// Where it went on, if a transfer before had not come to its end.
     pub resumed_after: Option<SessionId>,
     /// How many things were found that a person should know.

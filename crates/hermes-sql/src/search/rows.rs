@@ -3,7 +3,7 @@
 use super::postings::Said;
 use crate::server::row::given as text;
 use crate::server::{Fields as _, Odd, ServerRow, Sql, among};
-use crate::{marks, scope, stored};
+use crate::{pins_and_tags, scope, stored};
 use hermes_session::search::{SearchFilter, SessionFacts};
 use hermes_session::search_text::{self, Columns};
 use hermes_session::{Content, MessageBody, Role, SessionId, Source, Timestamp};
@@ -21,7 +21,7 @@ pub async fn said<T: Sql>(transaction: &T, filter: &SearchFilter, ids: &[i64]) -
         format!("${}", values.len())
     };
     condition += &scope::condition(&filter.scope, &scope::root_of("s.id"), transaction.dialect().exact, &mut bind);
-    condition += &marks::session_has(&filter.tags, "s.id", bind);
+    condition += &pins_and_tags::session_has(&filter.tags, "s.id", bind);
     for row in transaction.rows(&format!("{SQL}{condition}"), values).await? {
         let (source, user_id) = (Source::from_stored(text(&row, 8).unwrap_or_default()), text(&row, 9));
         let tool_name = text(&row, 6);

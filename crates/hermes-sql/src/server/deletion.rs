@@ -1,6 +1,6 @@
 //! Deleting conversations and their delegates. Each goes in one transaction: whoever reads sees all of it or nothing, and nobody waits but writers to it.
 
-use super::conversation_marks::is_pinned;
+use super::pins_and_tags::is_pinned;
 use super::requests::once;
 use super::{Failing as _, Fields as _, LIST, Sql, among, lineage, messages, trash};
 use crate::values;

@@ -1,9 +1,9 @@
 //! Lists and counts.
 
-use super::conversation_marks::add_tags;
+use super::pins_and_tags::add_tags;
 use super::row::Restored;
 use super::{Dialect, Fields as _, LIST, Sql, Value, among, list as places};
-use crate::{columns, decode, marks, scope};
+use crate::{columns, decode, pins_and_tags, scope};
 use hermes_session::{
     Counts, ListCursor, ListRequest, Listing, Order, PageRequest, SessionFilter, SessionId, SessionSummary, Timestamp,
     View,
@@ -83,17 +83,17 @@ struct Placed {
 
 /// Behind the columns of the summary: activity, preview, segments; then the first session, the time of the order, that of the pin, and whether there
 /// are tags.
-const MARKS: usize = 30;
+const AFTER_SUMMARY: usize = 30;
 
 /// The rows of a page, or all that the filter may admit; usage that of the first session alone.
 async fn rows<T: Sql>(transaction: &T, request: &ListRequest, is_page: bool) -> Result<Vec<Placed>, T::Failure> {
     let (sql, values) = page(transaction.dialect(), request, is_page);
     let (mut placed, mut are_tagged) = (Vec::new(), Vec::new());
     for row in transaction.rows(&sql, values).await? {
-        let place = ListCursor::new(row.try_get(MARKS + 1)?, row.id(MARKS)?);
+        let place = ListCursor::new(row.try_get(AFTER_SUMMARY + 1)?, row.id(AFTER_SUMMARY)?);
         let mut summary = decode::summary(&Restored::new(&row))?;
-        summary.pinned_at = row.try_get::<Option<f64>>(MARKS + 2)?.map(Timestamp::from_seconds).transpose()?;
-        are_tagged.push(row.try_get::<bool>(MARKS + 3)?);
+        summary.pinned_at = row.try_get::<Option<f64>>(AFTER_SUMMARY + 2)?.map(Timestamp::from_seconds).transpose()?;
+        are_tagged.push(row.try_get::<bool>(AFTER_SUMMARY + 3)?);
         placed.push(Placed { summary, place });
     }
     if are_tagged.contains(&true) {
@@ -186,7 +186,7 @@ fn condition(dialect: &Dialect, filter: &SessionFilter, active: &str, sql: &mut 
         format!("${}", values.len())
     };
     sql.push_str(&scope::condition(&filter.scope, "h.root", dialect.exact, &mut bind));
-    sql.push_str(&marks::condition(filter, "h.root", &mut bind));
+    sql.push_str(&pins_and_tags::condition(filter, "h.root", &mut bind));
     if let Some(sessions) = &filter.conversations {
         sql.push_str(&scope::part_of(sessions, "h.root", bind));
     }

@@ -6,12 +6,12 @@
 
 use super::requests::{is_known, once};
 use super::row;
-use super::{Fields as _, LIST, Sql, among, conversation_marks, import};
+use super::{Fields as _, LIST, Sql, among, import, pins_and_tags};
 use crate::answer::Answer;
 use crate::{stored, values};
 use hermes_session::import::{ImportPiece, Imported};
 use hermes_session::{
-    Conflict, Emptying, Lineage, Marks, Message, Request, Restored, Retitled, Session, SessionId, StoreError,
+    Conflict, Emptying, Lineage, Message, PinAndTags, Request, Restored, Retitled, Session, SessionId, StoreError,
     Timestamp, Trashed, change,
 };
 use std::sync::LazyLock;
@@ -72,17 +72,19 @@ pub(super) async fn keep<T: Sql>(
             ],
         )
         .await?;
-    let marks = conversation_marks::read(transaction, first).await?;
+    let pins_and_tags = pins_and_tags::read(transaction, first).await?;
     let sql = "UPDATE hx_trash SET pinned_at = $1, tags = $2 WHERE number = $3";
-    transaction.run(sql, values![marks.pinned_at.map(Timestamp::seconds), marks.tags.keep(), number]).await?;
+    transaction
+        .run(sql, values![pins_and_tags.pinned_at.map(Timestamp::seconds), pins_and_tags.tags.keep(), number])
+        .await?;
     Ok(())
 }
 
 /// The pin and the tags that a conversation had.
-async fn noted_marks<T: Sql>(transaction: &T, number: i64) -> Result<Marks, T::Failure> {
+async fn noted_pins_and_tags<T: Sql>(transaction: &T, number: i64) -> Result<PinAndTags, T::Failure> {
     let row = transaction.one("SELECT pinned_at, tags FROM hx_trash WHERE number = $1", values![number]).await?;
     let pinned_at = row.try_get::<Option<f64>>(0)?.map(Timestamp::from_seconds).transpose()?;
-    Ok(Marks { pinned_at, tags: Answer::recall(&row.try_get::<String>(1)?).unwrap_or_default() })
+    Ok(PinAndTags { pinned_at, tags: Answer::recall(&row.try_get::<String>(1)?).unwrap_or_default() })
 }
 
 /// `trash` of the contract.
@@ -226,8 +228,8 @@ pub async fn restore<T: Sql>(
             }
         }
         if let Some(first) = plan.sessions.first() {
-            let marks = noted_marks(transaction, entry.number).await?;
-            conversation_marks::import(transaction, &[(first.session.id.clone(), marks)]).await?;
+            let pins_and_tags = noted_pins_and_tags(transaction, entry.number).await?;
+            pins_and_tags::import(transaction, &[(first.session.id.clone(), pins_and_tags)]).await?;
         }
         forget(transaction, entry.number).await?;
         Ok(restored)

@@ -6,7 +6,7 @@
 
 use crate::calls::hidden::{self, GOES, Hidden};
 use crate::calls::row::time;
-use crate::calls::{handoffs, lineage, marks, topics, trash};
+use crate::calls::{handoffs, lineage, pins_and_tags, topics, trash};
 use crate::care::refresh;
 use crate::care::stale::{Stale, place_bit};
 use crate::error::Failure;
@@ -168,7 +168,7 @@ fn fate(database: &Database, id: &SessionId, policy: &RetentionPolicy, now: Time
         lineage => lineage?,
     };
     let (root, is_alone) = (lineage.conversation_root(id), policy.takes_each_session());
-    if (root != *id && !is_alone) || marks::is_pinned(database, &root)? {
+    if (root != *id && !is_alone) || pins_and_tags::is_pinned(database, &root)? {
         return Ok(Fate::Stays);
     }
     let members = if is_alone { vec![id.clone()] } else { lineage.conversation(id) };
@@ -224,7 +224,7 @@ fn doom(database: &Database, members: &[SessionId], why: Hidden) -> Result<Delet
         run("DELETE FROM hx_request WHERE session_id = ?", member)?;
         topics::unbind(database, member)?;
         handoffs::forget(database, member)?;
-        marks::forget(database, member)?;
+        pins_and_tags::forget(database, member)?;
     }
     for member in members {
         // What is left below is a conversation of its own. It stays, without a parent; the trigger records its place as stale.

@@ -1,6 +1,6 @@
 //! Lists and counts.
 
-use crate::calls::marks;
+use crate::calls::pins_and_tags;
 use crate::calls::row::{Row, time};
 use crate::care::fresh::Decides;
 use crate::care::stale::{Stale, place_bit};
@@ -64,7 +64,7 @@ impl Taken {
 fn pinned_first(database: &Database, request: &ListRequest, listing: &mut Listing) -> Result<(), Failure> {
     let [pinned, others] = request.pinned_parts();
     let mut taken = Taken::default();
-    if let Some(pinned) = pinned.filter(|_| database.shape().marks) {
+    if let Some(pinned) = pinned.filter(|_| database.shape().pins_and_tags) {
         taken = in_order(database, &pinned, true, listing)?;
         taken.last = taken.last.map(|last| ListCursor { is_pinned: true, ..last });
     }
@@ -176,9 +176,9 @@ fn walk(
     };
     let mut rows = statement.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
-        let (first, stale): (String, Stale) = (row.get(MARKS)?, row.get(MARKS + 1)?);
+        let (first, stale): (String, Stale) = (row.get(AFTER_SUMMARY)?, row.get(AFTER_SUMMARY + 1)?);
         let first = SessionId::from_stored(first);
-        let key = time(row, MARKS + 2)?.map_or(0.0, Timestamp::seconds);
+        let key = time(row, AFTER_SUMMARY + 2)?.map_or(0.0, Timestamp::seconds);
         let read = match decode::summary(&Row(row)) {
             Ok(summary) => {
                 let summary = at_tip(database, request.view, summary, &first, stale)?;
@@ -197,7 +197,7 @@ fn walk(
 }
 
 /// Behind the columns of the summary: activity, preview, segments; then the first session, what is stale, the time of the order.
-const MARKS: usize = 30;
+const AFTER_SUMMARY: usize = 30;
 
 /// The statement of a page, or of other rows. `card` names the index that has all columns of a session that a list shows, or nothing.
 fn page(request: &ListRequest, bounds: Bounds<'_>, shape: Shape, card: &str) -> (String, Vec<Value>) {
@@ -282,7 +282,7 @@ fn condition(shape: Shape, filter: &SessionFilter, active: &str, sql: &mut Strin
         "?".to_owned()
     };
     sql.push_str(&scope::condition(&filter.scope, "h.root", ToOwned::to_owned, &mut bind));
-    sql.push_str(&marks::condition(shape, filter, &mut bind));
+    sql.push_str(&pins_and_tags::condition(shape, filter, &mut bind));
     if let Some(sessions) = &filter.conversations {
         sql.push_str(&scope::part_of(sessions, "h.root", bind));
     }
@@ -313,7 +313,7 @@ fn at_tip(
     Ok(summary)
 }
 
-/// Looks up the preview if it is stale, and the marks, and sums the usage. Times are fresh here.
+/// Looks up the preview if it is stale, and the pins and tags, and sums the usage. Times are fresh here.
 fn whole(
     database: &Database,
     view: View,
@@ -327,7 +327,7 @@ fn whole(
             summary.preview = refresh::first_preview(database, &summary.id)?;
         }
     }
-    marks::fill(database, &mut summary)?;
+    pins_and_tags::fill(database, &mut summary)?;
     count_messages(database, view, &mut summary, first)?;
     with_usage(database, summary, first)
 }

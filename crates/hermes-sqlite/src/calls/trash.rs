@@ -13,7 +13,7 @@ pub(crate) use kept::{Kept, kept, show_kept};
 pub(crate) use restore::{Restoring, abandon, finish, prepare};
 pub(crate) use tables::kept_with_sessions;
 
-use crate::calls::{marks, recount, row};
+use crate::calls::{pins_and_tags, recount, row};
 use crate::error::Failure;
 use crate::write::budget::Budget;
 use crate::write::database::Database;
@@ -37,7 +37,7 @@ pub(crate) fn note(
     tables::make(database)?;
     let Some(first) = members.first() else { return Err(Failure::Damaged("a chain without a session".into())) };
     let tip = lineage.tip(first);
-    let marks = marks::read(database, first)?;
+    let pins_and_tags = pins_and_tags::read(database, first)?;
     database
         .prepare_cached(
             "INSERT INTO hx_trash (session_id, title, source, deleted_at, kept_until, sessions, pinned_at, tags) SELECT ?1, \
@@ -49,8 +49,8 @@ pub(crate) fn note(
             at.seconds(),
             until.seconds(),
             members.len() as i64,
-            marks.pinned_at.map(Timestamp::seconds),
-            marks.tags.keep()
+            pins_and_tags.pinned_at.map(Timestamp::seconds),
+            pins_and_tags.tags.keep()
         ])?;
     let number = database.last_insert_rowid();
     let columns = tables::of_sessions(database)?;

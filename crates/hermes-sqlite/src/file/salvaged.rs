@@ -1,12 +1,12 @@
 //! Makes a store of a file that holds salvaged rows of the agent's tables.
 
-use crate::calls::{marks, recount};
+use crate::calls::{pins_and_tags, recount};
 use crate::care::refresh;
 use crate::care::stale::Stale;
 use crate::error::Failure;
 use crate::open::schema;
 use crate::write::database::Database;
-use hermes_session::{Marks, SessionId};
+use hermes_session::{PinAndTags, SessionId};
 use rusqlite::{Connection, params};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub struct Salvaged {
     /// What sessions were to their parents when they were created.
     pub relations: Vec<StoredRelation>,
     /// The pins and tags of sessions.
-    pub pins_and_tags: Vec<(SessionId, Marks)>,
+    pub pins_and_tags: Vec<(SessionId, PinAndTags)>,
     /// The statements that created the indexes of the agent's tables.
     pub indexes: Vec<String>,
 }
@@ -56,7 +56,7 @@ pub fn bring_into_use(connection: Connection, path: &Path, salvaged: &Salvaged) 
         }
     }
     refresh::places(&database)?;
-    marks::import(&database, &salvaged.pins_and_tags)?;
+    pins_and_tags::import(&database, &salvaged.pins_and_tags)?;
     recount_all(&database)?;
     database.execute_batch("COMMIT")?;
     Ok(())

@@ -15,8 +15,8 @@ pub(crate) struct Shape {
     archived: bool,
     /// `session_model_usage`: counters by model.
     pub(crate) model_usage: bool,
-    /// `hx_pin` and `hx_tag`, which are ours and made when somebody marks a conversation.
-    pub(crate) marks: bool,
+    /// `hx_pin` and `hx_tag`, which are ours and made when somebody pins and tags a conversation.
+    pub(crate) pins_and_tags: bool,
 }
 
 impl Shape {
@@ -32,7 +32,7 @@ impl Shape {
             compacted: has("messages", "compacted")?,
             archived: has("sessions", "archived")?,
             model_usage: has("session_model_usage", "input_tokens")?,
-            marks: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
+            pins_and_tags: has("hx_pin", "pinned_at")? && has("hx_tag", "tag")?,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::score;
 use crate::calls::hidden::seen;
-use crate::calls::marks;
+use crate::calls::pins_and_tags;
 use crate::calls::row::{text, time};
 use crate::care::refresh;
 use crate::care::stale::Stale;
@@ -159,7 +159,7 @@ impl<'d> Rows<'d> {
             "?".to_owned()
         };
         let scope = scope::condition(&self.filter.scope, "h.root", ToOwned::to_owned, &mut bind);
-        let tags = marks::tags_condition(self.database.shape(), &self.filter.tags, bind);
+        let tags = pins_and_tags::tags_condition(self.database.shape(), &self.filter.tags, bind);
         (format!("SELECT h.session_id FROM hx_session h WHERE 1{scope}{tags}"), values)
     }
 

@@ -19,13 +19,13 @@ mod inline;
 mod locks;
 mod log;
 mod lost;
-mod marks;
 mod mixed;
 mod modes;
 #[path = "../shared/old_schema.rs"]
 mod old_schema;
 mod optimize;
 mod pages;
+mod pins_and_tags;
 mod processes;
 mod queue;
 mod read_only;

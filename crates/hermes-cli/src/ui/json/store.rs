@@ -38,7 +38,7 @@ pub(crate) fn migrated(migrated: &Migrated) -> String {
         unreadable: report.unreadable,
         values: report.values,
         topics: report.topics,
-        marks: report.marks,
+        marks: report.pins_and_tags,
         fts_entries: migrated.fts_entries,
         seconds: migrated.took.as_secs_f64(),
         found: report.found,

@@ -54,9 +54,9 @@ impl ConversationStore for ModelStore {
         let state = self.state();
         let links = state.links();
         let mut counts: BTreeMap<Tag, u64> = BTreeMap::new();
-        for (id, marks) in &state.marks {
+        for (id, pins_and_tags) in &state.pins_and_tags {
             if links.conversation_root(id) == *id {
-                marks.tags.iter().for_each(|tag| *counts.entry(tag.clone()).or_default() += 1);
+                pins_and_tags.tags.iter().for_each(|tag| *counts.entry(tag.clone()).or_default() += 1);
             }
         }
         Ok(counts.into_iter().collect())

@@ -6,8 +6,8 @@ use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
-    BackupReport, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Marks, Optimizing, Relation, Report,
-    Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
+    BackupReport, Foreign, IndexHealth, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation,
+    Report, Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
 };
 use std::path::Path;
 
@@ -90,14 +90,14 @@ impl Maintenance for ModelStore {
         self.state().link(&child, &parent, relation)
     }
 
-    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
+    async fn import_pins_and_tags(&self, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, StoreError> {
         let mut state = self.state();
         let mut changed = 0;
-        for (id, outside) in marks {
-            let has = state.marks_of(id);
+        for (id, outside) in pins_and_tags {
+            let has = state.pins_and_tags_of(id);
             let joined = has.joined(outside);
             if state.sessions.contains_key(id) && joined != has {
-                state.marks.insert(id.clone(), joined);
+                state.pins_and_tags.insert(id.clone(), joined);
                 changed += 1;
             }
         }

@@ -39,18 +39,21 @@ fn content_of(content: impl Into<Content>) -> (String, Option<String>) {
 }
 
 #[test]
-fn marks_have_keys_where_there_are_any() {
-    let marks = |pinned_at: Option<f64>, tags: &[&str]| Marks {
+fn pins_and_tags_have_keys_where_there_are_any() {
+    let pins_and_tags = |pinned_at: Option<f64>, tags: &[&str]| PinAndTags {
         pinned_at: pinned_at.map(|at| Timestamp::from_seconds(at).unwrap()),
         tags: tags.iter().map(|tag| crate::Tag::parse(tag).unwrap()).collect(),
     };
-    let end = |marks: &Marks| {
-        let line = marked_line_head(&session(), marks);
+    let end = |pins_and_tags: &PinAndTags| {
+        let line = line_head_with_pin_and_tags(&session(), pins_and_tags);
         line.split_once("\"relation\": \"continuation\", ").unwrap().1.to_owned()
     };
-    assert_eq!(end(&marks(None, &[])), "\"messages\": [");
-    assert_eq!(end(&marks(Some(0.1), &[])), "\"pinned_at\": 0.1, \"messages\": [");
-    assert_eq!(end(&marks(Some(5.0), &["大", "\"a\""])), r#""pinned_at": 5.0, "tags": ["大", "\"a\""], "messages": ["#);
+    assert_eq!(end(&pins_and_tags(None, &[])), "\"messages\": [");
+    assert_eq!(end(&pins_and_tags(Some(0.1), &[])), "\"pinned_at\": 0.1, \"messages\": [");
+    assert_eq!(
+        end(&pins_and_tags(Some(5.0), &["大", "\"a\""])),
+        r#""pinned_at": 5.0, "tags": ["大", "\"a\""], "messages": ["#
+    );
 }
 
 #[test]

@@ -22,25 +22,25 @@ fn refused(text: &str, why: &str) {
 const HEAD: &str = r#"{"format": "hermes-sessions/1", "id": "s", "source": "api-server", "started_at": 0.1, "#;
 
 #[test]
-fn marks_are_read_and_what_is_none_is_told() {
-    let marks = |more: &str| {
+fn pins_and_tags_are_read_and_what_is_none_is_told() {
+    let pins_and_tags = |more: &str| {
         let line = line(&format!("{HEAD}{more}\"messages\": []}}"));
         let parsed = line.parse().unwrap();
-        let tags = parsed.marks.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        (parsed.marks.pinned_at.map(Timestamp::seconds), tags, parsed.lost.join("; "))
+        let tags = parsed.pins_and_tags.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        (parsed.pins_and_tags.pinned_at.map(Timestamp::seconds), tags, parsed.lost.join("; "))
     };
     let expect = |at, tags: &str, lost: &str| (at, tags.to_owned(), lost.to_owned());
-    assert_eq!(marks(""), expect(None, "", ""));
-    assert_eq!(marks(r#""pinned_at": null, "tags": null, "#), expect(None, "", ""));
-    assert_eq!(marks(r#""pinned_at": 0.1, "tags": ["b", "A", "b"], "#), expect(Some(0.1), "a b", ""));
+    assert_eq!(pins_and_tags(""), expect(None, "", ""));
+    assert_eq!(pins_and_tags(r#""pinned_at": null, "tags": null, "#), expect(None, "", ""));
+    assert_eq!(pins_and_tags(r#""pinned_at": 0.1, "tags": ["b", "A", "b"], "#), expect(Some(0.1), "a b", ""));
     let lost = "a tag is none: tag \"a b\" has a blank or a comma in it; a tag is no text";
-    assert_eq!(marks(r#""tags": ["a b", 7, "c"], "#), expect(None, "c", lost));
-    assert_eq!(marks(r#""tags": {"a": 1}, "#), expect(None, "", "tags is no list"));
+    assert_eq!(pins_and_tags(r#""tags": ["a b", 7, "c"], "#), expect(None, "c", lost));
+    assert_eq!(pins_and_tags(r#""tags": {"a": 1}, "#), expect(None, "", "tags is no list"));
     refused(&format!("{HEAD}\"pinned_at\": \"x\", \"messages\": []}}"), "pinned_at is not a finite number");
     // Another program may mean something else by such a key.
     let theirs =
         line(r#"{"id": "s", "source": "cli", "started_at": 1, "pinned_at": true, "tags": ["a"], "messages": []}"#);
-    assert!(theirs.parse().unwrap().marks.is_empty());
+    assert!(theirs.parse().unwrap().pins_and_tags.is_empty());
 }
 
 #[test]

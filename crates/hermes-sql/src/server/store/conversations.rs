@@ -16,7 +16,7 @@ macro_rules! server_conversations {
                 Restored, SessionFilter, SessionId, StoreError, Tag, Timestamp, Title, Titled, Trashed,
             };
             use $crate::job;
-            use $crate::server::{Words as _, conversation_marks, deletion, import, lineage, listing, titles, trash};
+            use $crate::server::{Words as _, deletion, import, lineage, listing, pins_and_tags, titles, trash};
 
             #[async_trait]
             impl ConversationStore for $store {
@@ -81,7 +81,7 @@ macro_rules! server_conversations {
                     request: &Request,
                 ) -> Result<bool, StoreError> {
                     job!(&self.database, Purpose::write(&[]), "pin a conversation", |transaction| {
-                        conversation_marks::set_pinned(transaction, id, is_pinned, request)
+                        pins_and_tags::set_pinned(transaction, id, is_pinned, request)
                     })
                 }
 
@@ -93,14 +93,12 @@ macro_rules! server_conversations {
                     request: &Request,
                 ) -> Result<Vec<Tag>, StoreError> {
                     job!(&self.database, Purpose::write(&[]), "tag a conversation", |transaction| {
-                        conversation_marks::change_tags(transaction, id, add, remove, request)
+                        pins_and_tags::change_tags(transaction, id, add, remove, request)
                     })
                 }
 
                 async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError> {
-                    job!(&self.database, Purpose::Read, "read tags", |transaction| conversation_marks::tags(
-                        transaction
-                    ))
+                    job!(&self.database, Purpose::Read, "read tags", |transaction| pins_and_tags::tags(transaction))
                 }
 
                 async fn delete(

@@ -14,14 +14,13 @@ macro_rules! server_maintenance {
             use hermes_session::import::{ImportPiece, Imported, checked_link};
             use hermes_session::retention::{Pruned, RetentionPolicy};
             use hermes_session::{
-                BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Marks, Optimizing, Relation, Report,
-                Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
+                BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation,
+                Report, Room, SessionId, Statistics, StoreError, StoreStatus, Timestamp,
             };
             use std::path::Path;
             use $crate::job;
             use $crate::server::{
-                Words as _, conversation_marks, deletion, import, insights, maintenance, messages, meta, statistics,
-                verify,
+                Words as _, deletion, import, insights, maintenance, messages, meta, pins_and_tags, statistics, verify,
             };
 
             #[async_trait]
@@ -132,9 +131,12 @@ macro_rules! server_maintenance {
                     ))
                 }
 
-                async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
+                async fn import_pins_and_tags(
+                    &self,
+                    pins_and_tags: &[(SessionId, PinAndTags)],
+                ) -> Result<u64, StoreError> {
                     job!(&self.database, Purpose::write(&[]), "import pins and tags", |transaction| {
-                        conversation_marks::import(transaction, marks)
+                        pins_and_tags::import(transaction, pins_and_tags)
                     })
                 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::SqliteOptions;
 use crate::open::connection::open_writer;
-use hermes_session::{Marks, Tag};
+use hermes_session::{PinAndTags, Tag};
 
 /// A file with conversations of which none is pinned; the tables of pins and tags are there.
 fn file() -> (tempfile::TempDir, Database) {
@@ -12,8 +12,8 @@ fn file() -> (tempfile::TempDir, Database) {
         let sql = "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', ?)";
         database.execute(sql, params![format!("s{number}"), number]).unwrap();
     }
-    let marks = Marks { pinned_at: None, tags: vec![Tag::from_stored("t")] };
-    marks::import(&database, &[(SessionId::from_stored("s0"), marks)]).unwrap();
+    let pins_and_tags = PinAndTags { pinned_at: None, tags: vec![Tag::from_stored("t")] };
+    pins_and_tags::import(&database, &[(SessionId::from_stored("s0"), pins_and_tags)]).unwrap();
     database.refresh().unwrap();
     (folder, database)
 }

@@ -2,7 +2,7 @@
 
 use super::{SHORT, SqliteStore};
 use crate::calls::trash::Restoring;
-use crate::calls::{deletion, lineage, listing, marks, titles, trash};
+use crate::calls::{deletion, lineage, listing, pins_and_tags, titles, trash};
 use crate::care::fresh;
 use crate::care::fresh::Decides;
 use crate::search;
@@ -59,7 +59,7 @@ impl ConversationStore for SqliteStore {
 
     async fn set_pinned(&self, id: &SessionId, is_pinned: bool, request: &Request) -> Result<bool, StoreError> {
         let (id, request) = (id.clone(), request.clone());
-        let work = move |database: &Database| marks::set_pinned(database, &id, is_pinned, &request);
+        let work = move |database: &Database| pins_and_tags::set_pinned(database, &id, is_pinned, &request);
         self.workers.write("pin a conversation", work).await
     }
 
@@ -71,12 +71,12 @@ impl ConversationStore for SqliteStore {
         request: &Request,
     ) -> Result<Vec<Tag>, StoreError> {
         let (id, add, remove, request) = (id.clone(), add.to_vec(), remove.to_vec(), request.clone());
-        let work = move |database: &Database| marks::change_tags(database, &id, &add, &remove, &request);
+        let work = move |database: &Database| pins_and_tags::change_tags(database, &id, &add, &remove, &request);
         self.workers.write("tag a conversation", work).await
     }
 
     async fn tags(&self) -> Result<Vec<(Tag, u64)>, StoreError> {
-        self.workers.read_short("read tags", marks::tags).await
+        self.workers.read_short("read tags", pins_and_tags::tags).await
     }
 
     async fn delete(&self, id: &SessionId, extent: DeleteExtent, request: &Request) -> Result<Deleted, StoreError> {

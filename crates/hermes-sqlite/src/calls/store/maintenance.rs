@@ -1,7 +1,7 @@
 //! Upkeep, verification, backup, statistics, retention, import.
 
 use super::SqliteStore;
-use crate::calls::{deletion, extra, import, insights, maintenance, marks, meta, recount, statistics};
+use crate::calls::{deletion, extra, import, insights, maintenance, meta, pins_and_tags, recount, statistics};
 use crate::care::fresh::Decides;
 use crate::care::{backup, fresh, optimize, verify};
 use crate::index::indexes;
@@ -13,7 +13,7 @@ use hermes_session::extra::Table;
 use hermes_session::import::{ImportPiece, Imported, checked_link};
 use hermes_session::retention::{Pruned, RetentionPolicy};
 use hermes_session::{
-    BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Marks, Optimizing, Relation, Report, Room,
+    BackupReport, Foreign, Insights, InsightsRequest, Maintenance, Optimizing, PinAndTags, Relation, Report, Room,
     SessionId, Statistics, StoreError, StoreStatus, Timestamp,
 };
 use std::path::Path;
@@ -120,9 +120,11 @@ impl Maintenance for SqliteStore {
         self.workers.write("link a session", move |database| import::link(database, &child, &parent, relation)).await
     }
 
-    async fn import_marks(&self, marks: &[(SessionId, Marks)]) -> Result<u64, StoreError> {
-        let marks = marks.to_vec();
-        self.workers.write("import pins and tags", move |database| marks::import(database, &marks)).await
+    async fn import_pins_and_tags(&self, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, StoreError> {
+        let pins_and_tags = pins_and_tags.to_vec();
+        self.workers
+            .write("import pins and tags", move |database| pins_and_tags::import(database, &pins_and_tags))
+            .await
     }
 
     async fn meta_page(&self, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, StoreError> {

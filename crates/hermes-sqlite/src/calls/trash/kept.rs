@@ -1,11 +1,11 @@
 //! The trash as whoever takes it elsewhere reads it.
 
-use super::restore::noted_marks;
+use super::restore::noted_pins_and_tags;
 use super::tables::{self, names};
 use super::{list, members};
 use crate::error::Failure;
 use crate::write::database::Database;
-use hermes_session::{Marks, SessionId, Timestamp};
+use hermes_session::{PinAndTags, SessionId, Timestamp};
 
 /// A conversation in the trash.
 pub(crate) struct Kept {
@@ -17,21 +17,21 @@ pub(crate) struct Kept {
     /// Its sessions, parents first.
     pub(crate) members: Vec<SessionId>,
     /// The pin and the tags that it had.
-    pub(crate) marks: Marks,
+    pub(crate) pins_and_tags: PinAndTags,
 }
 
 /// Returns what is in the trash, the oldest first.
 pub(crate) fn kept(database: &Database) -> Result<Vec<Kept>, Failure> {
     let mut kept = Vec::new();
     for entry in list(database, None, u32::MAX)?.into_iter().rev() {
-        let (members, marks) = (members(database, entry.number)?, noted_marks(database, entry.number)?);
+        let (members, pins_and_tags) = (members(database, entry.number)?, noted_pins_and_tags(database, entry.number)?);
         kept.push(Kept {
             number: entry.number,
             id: entry.id,
             deleted_at: entry.deleted_at,
             until: entry.until,
             members,
-            marks,
+            pins_and_tags,
         });
     }
     Ok(kept)

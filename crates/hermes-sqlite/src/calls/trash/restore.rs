@@ -6,7 +6,7 @@ use super::tables::{self, Column, Linked};
 use super::{find, forget};
 use crate::calls::hidden::{self, Arrival, Hidden};
 use crate::calls::row::{require, text, time};
-use crate::calls::{deletion, import, marks, sessions};
+use crate::calls::{deletion, import, pins_and_tags, sessions};
 use crate::care::refresh;
 use crate::error::Failure;
 use crate::index::indexes;
@@ -15,7 +15,8 @@ use crate::write::database::Database;
 use crate::write::requests::{is_known, once};
 use hermes_session::import::MAX_KEPT_ID;
 use hermes_session::{
-    Conflict, Marks, MessageId, Relation, Request, Restored, Retitled, SessionId, StoreError, Tag, Timestamp, change,
+    Conflict, MessageId, PinAndTags, Relation, Request, Restored, Retitled, SessionId, StoreError, Tag, Timestamp,
+    change,
 };
 use hermes_sql::Answer;
 use rusqlite::{ErrorCode, params};
@@ -115,7 +116,7 @@ pub(crate) fn finish(database: &Database, id: &SessionId, request: &Request) -> 
             retitled.extend(show(database, entry.number, member)?);
         }
         if let Some(first) = members.first() {
-            marks::import(database, &[(first.clone(), noted_marks(database, entry.number)?)])?;
+            pins_and_tags::import(database, &[(first.clone(), noted_pins_and_tags(database, entry.number)?)])?;
         }
         forget(database, entry.number)?;
         Ok(Restored { id: entry.id, sessions: members.len() as u64, messages, retitled })
@@ -125,11 +126,11 @@ pub(crate) fn finish(database: &Database, id: &SessionId, request: &Request) -> 
 }
 
 /// The pin and the tags that a conversation had.
-pub(super) fn noted_marks(database: &Database, number: i64) -> Result<Marks, Failure> {
+pub(super) fn noted_pins_and_tags(database: &Database, number: i64) -> Result<PinAndTags, Failure> {
     Ok(database
         .prepare_cached("SELECT pinned_at, tags FROM hx_trash WHERE number = ?")?
         .query_row(params![number], |row| {
-            Ok(Marks { pinned_at: time(row, 0)?, tags: tags_of(&row.get::<_, String>(1)?) })
+            Ok(PinAndTags { pinned_at: time(row, 0)?, tags: tags_of(&row.get::<_, String>(1)?) })
         })?)
 }
 

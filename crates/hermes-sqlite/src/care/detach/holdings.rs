@@ -4,7 +4,7 @@ use crate::calls::trash;
 use crate::error::Failure;
 use crate::open::foreign::quoted;
 use crate::write::database::Database;
-use hermes_session::{Marks, SessionId};
+use hermes_session::{PinAndTags, SessionId};
 use rusqlite::Connection;
 
 /// What would be lost with our tables. A table of ours whose rows are nowhere else is counted here and written to the file of `detach`.
@@ -77,18 +77,18 @@ fn rows(connection: &Connection, table: &str, condition: &str) -> Result<u64, ru
 }
 
 /// Returns every session that has a pin or a tag, with both.
-pub(super) fn marked(database: &Database) -> Result<Vec<(SessionId, Marks)>, Failure> {
+pub(super) fn marked(database: &Database) -> Result<Vec<(SessionId, PinAndTags)>, Failure> {
     let mut ids = Vec::new();
-    if database.shape().marks {
+    if database.shape().pins_and_tags {
         let sql = "SELECT session_id FROM hx_pin UNION SELECT session_id FROM hx_tag ORDER BY 1";
         let rows = database.prepare(sql)?.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>();
         ids = rows?;
     }
-    let marks = |id: String| {
+    let pins_and_tags = |id: String| {
         let id = SessionId::from_stored(id);
-        crate::calls::marks::read(database, &id).map(|marks| (id, marks))
+        crate::calls::pins_and_tags::read(database, &id).map(|pins_and_tags| (id, pins_and_tags))
     };
-    ids.into_iter().map(marks).collect()
+    ids.into_iter().map(pins_and_tags).collect()
 }
 
 /// Returns what is in the trash, the oldest first.

@@ -9,9 +9,11 @@ use crate::calls::{messages, row};
 use crate::error::Failure;
 use crate::open::{copy, place};
 use crate::write::database::Database;
-use hermes_session::export::{SESSION_LINE_END, marked_line_head, marks_line, message_object, with_trash};
+use hermes_session::export::{
+    SESSION_LINE_END, line_head_with_pin_and_tags, message_object, pins_and_tags_line, with_trash,
+};
 use hermes_session::import::InTrash;
-use hermes_session::{Marks, MessageId, MessageRequest, Purpose, SessionId, StoreError, TargetProblem};
+use hermes_session::{MessageId, MessageRequest, PinAndTags, Purpose, SessionId, StoreError, TargetProblem};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -45,15 +47,15 @@ fn lines(
     put: &mut dyn FnMut(&str) -> Result<(), Failure>,
     told: &mut dyn FnMut(u64),
 ) -> Result<(), Failure> {
-    for (id, marks) in holdings::marked(database)? {
-        put(&marks_line(&id, &marks))?;
+    for (id, pins_and_tags) in holdings::marked(database)? {
+        put(&pins_and_tags_line(&id, &pins_and_tags))?;
     }
     for (at, entry) in holdings::trashed(database)?.into_iter().enumerate() {
         trash::show_kept(database, entry.number)?;
         for (place, member) in entry.members.iter().enumerate() {
             // The pin and the tags of a conversation are kept with its first session.
-            let marks = if place == 0 { entry.marks.clone() } else { Marks::default() };
-            session(database, &entry, member, &marks, put)?;
+            let pins_and_tags = if place == 0 { entry.pins_and_tags.clone() } else { PinAndTags::default() };
+            session(database, &entry, member, &pins_and_tags, put)?;
         }
         told(at as u64 + 1);
     }
@@ -64,12 +66,12 @@ fn session(
     database: &Database,
     entry: &Kept,
     id: &SessionId,
-    marks: &Marks,
+    pins_and_tags: &PinAndTags,
     put: &mut dyn FnMut(&str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let session = row::existing(database, id)?;
     let trash = InTrash { conversation: entry.id.clone(), deleted_at: entry.deleted_at, kept_until: entry.until };
-    put(&with_trash(&marked_line_head(&session, marks), &trash))?;
+    put(&with_trash(&line_head_with_pin_and_tags(&session, pins_and_tags), &trash))?;
     let (mut after, mut is_first) = (None::<MessageId>, true);
     loop {
         let window = after.map_or_else(|| MessageRequest::first(PAGE), |last| MessageRequest::after(last, PAGE));

@@ -4,8 +4,8 @@
 use super::requests::once;
 use super::{Fields as _, LIST, Sql, among};
 use crate::values;
-use hermes_session::marks::changed_tags;
-use hermes_session::{Marks, Request, SessionId, SessionSummary, StoreError, Tag, Timestamp, change};
+use hermes_session::pins_and_tags::changed_tags;
+use hermes_session::{PinAndTags, Request, SessionId, SessionSummary, StoreError, Tag, Timestamp, change};
 use std::collections::HashMap;
 
 /// `set_pinned` of the contract.
@@ -50,7 +50,7 @@ pub async fn change_tags<T: Sql>(
 
 /// `tags` of the contract.
 pub async fn tags<T: Sql>(transaction: &T) -> Result<Vec<(Tag, u64)>, T::Failure> {
-    // What has become part of another conversation goes by the marks of that one.
+    // What has become part of another conversation goes by the pins and tags of that one.
     let sql = format!(
         "SELECT g.tag, count(*) FROM hx_tag g JOIN hx_session h ON h.session_id = g.session_id WHERE {} GROUP BY g.tag ORDER BY g.tag",
         transaction.dialect().is_root
@@ -62,11 +62,11 @@ pub async fn tags<T: Sql>(transaction: &T) -> Result<Vec<(Tag, u64)>, T::Failure
     Ok(tags)
 }
 
-/// `import_marks` of the contract.
-pub async fn import<T: Sql>(transaction: &T, marks: &[(SessionId, Marks)]) -> Result<u64, T::Failure> {
+/// `import_pins_and_tags` of the contract.
+pub async fn import<T: Sql>(transaction: &T, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, T::Failure> {
     transaction.lock_kin().await?;
     let mut changed = 0;
-    for (id, outside) in marks {
+    for (id, outside) in pins_and_tags {
         let is_there = transaction.row("SELECT 1 FROM sessions WHERE id = $1", values![id.as_str()]).await?.is_some();
         let has = read(transaction, id).await?;
         let joined = has.joined(outside);
@@ -116,7 +116,7 @@ async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::F
 }
 
 /// What is kept with a session.
-pub(super) async fn read<T: Sql>(transaction: &T, id: &SessionId) -> Result<Marks, T::Failure> {
+pub(super) async fn read<T: Sql>(transaction: &T, id: &SessionId) -> Result<PinAndTags, T::Failure> {
     let pin = transaction.row("SELECT pinned_at FROM hx_pin WHERE session_id = $1", values![id.as_str()]).await?;
     let pinned_at = match pin {
         Some(row) => Some(Timestamp::from_seconds(row.try_get(0)?)?),
@@ -127,7 +127,7 @@ pub(super) async fn read<T: Sql>(transaction: &T, id: &SessionId) -> Result<Mark
     for row in transaction.rows(sql, values![id.as_str()]).await? {
         tags.push(Tag::from_stored(row.try_get::<String>(0)?));
     }
-    Ok(Marks { pinned_at, tags })
+    Ok(PinAndTags { pinned_at, tags })
 }
 
 async fn pin<T: Sql>(transaction: &T, id: &SessionId, at: Timestamp) -> Result<(), T::Failure> {

@@ -2,7 +2,8 @@
 
 use crate::fixture::{File, at, id, new, user};
 use hermes_session::{
-    ConversationStore as _, ListRequest, Marks, NewChild, SessionFilter, SessionStore as _, Tag, View, marks,
+    ConversationStore as _, ListRequest, NewChild, PinAndTags, SessionFilter, SessionStore as _, Tag, View,
+    pins_and_tags,
 };
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
@@ -46,7 +47,7 @@ async fn how_many(store: &SqliteStore, filter: SessionFilter) -> usize {
 }
 
 #[tokio::test]
-async fn a_deletion_of_theirs_takes_the_marks() {
+async fn a_deletion_of_theirs_takes_the_pins_and_tags() {
     let file = File::new();
     let (store, foreign) = (file.open(), file.foreign());
     for name in ["a", "b"] {
@@ -58,8 +59,8 @@ async fn a_deletion_of_theirs_takes_the_marks() {
     assert_eq!(count(&foreign, "SELECT count(*) FROM hx_pin WHERE session_id = 'a'"), 0);
     assert_eq!(count(&foreign, "SELECT count(*) FROM hx_tag WHERE session_id = 'a'"), 0);
     foreign.execute("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 9.0)", []).unwrap();
-    assert_eq!(marks::of(&store, &id("a")).await.unwrap(), Marks::default());
-    assert_eq!(marks::of(&store, &id("b")).await.unwrap().tags, tags(&["home", "work"]));
+    assert_eq!(pins_and_tags::of(&store, &id("a")).await.unwrap(), PinAndTags::default());
+    assert_eq!(pins_and_tags::of(&store, &id("b")).await.unwrap().tags, tags(&["home", "work"]));
     assert_eq!(store.tags().await.unwrap().len(), 2);
 }
 
@@ -72,8 +73,8 @@ async fn a_conversation_of_theirs_is_marked_and_carried_on() {
     let sql = "UPDATE sessions SET ended_at = 7.0, end_reason = 'compression' WHERE id = 'a';
                INSERT INTO sessions (id, source, parent_session_id, started_at) VALUES ('next', 'cli', 'a', 8.0);";
     foreign.execute_batch(sql).unwrap();
-    let marks = marks::of(&store, &id("next")).await.unwrap();
-    assert_eq!((marks.pinned_at, marks.tags), (Some(at(5.0).at), tags(&["home", "work"])));
+    let pins_and_tags = pins_and_tags::of(&store, &id("next")).await.unwrap();
+    assert_eq!((pins_and_tags.pinned_at, pins_and_tags.tags), (Some(at(5.0).at), tags(&["home", "work"])));
     assert!(store.set_pinned(&id("next"), false, &at(9.0)).await.unwrap());
     assert_eq!(count(&foreign, "SELECT count(*) FROM hx_pin"), 0);
 }
@@ -102,7 +103,7 @@ async fn the_tables_are_made_with_the_first_mark() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_only_read_tells_its_marks() {
+async fn a_file_that_is_only_read_tells_its_pins_and_tags() {
     let read_only = SqliteOptions { read_only: true, ..SqliteOptions::default() };
     let file = File::new();
     {
@@ -111,7 +112,7 @@ async fn a_file_that_is_only_read_tells_its_marks() {
         mark(&store, "a").await;
     }
     let store = SqliteStore::open(&file.path(), &read_only).unwrap();
-    assert_eq!(marks::of(&store, &id("a")).await.unwrap().tags, tags(&["home", "work"]));
+    assert_eq!(pins_and_tags::of(&store, &id("a")).await.unwrap().tags, tags(&["home", "work"]));
     assert_eq!(how_many(&store, SessionFilter { pinned: Some(true), ..SessionFilter::default() }).await, 1);
     let error = store.set_pinned(&id("a"), false, &at(9.0)).await.unwrap_err().to_string();
     assert!(
@@ -121,7 +122,7 @@ async fn a_file_that_is_only_read_tells_its_marks() {
     // One that was never ours has none.
     let theirs = crate::inline::agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
     let store = SqliteStore::open(&theirs.path(), &read_only).unwrap();
-    assert_eq!(marks::of(&store, &id("a")).await.unwrap(), Marks::default());
+    assert_eq!(pins_and_tags::of(&store, &id("a")).await.unwrap(), PinAndTags::default());
     assert_eq!(store.tags().await.unwrap(), []);
     assert_eq!(how_many(&store, SessionFilter { pinned: Some(false), ..SessionFilter::default() }).await, 1);
     assert_eq!(how_many(&store, SessionFilter { tags: tags(&["work"]), ..SessionFilter::default() }).await, 0);

@@ -2,7 +2,7 @@
 
 use hermes_session::{SessionFilter, Tag};
 
-/// Conditions that a conversation has the marks that a filter asks for, each with an `AND` before it; nothing if it asks for none.
+/// Conditions that a conversation has the pins and tags that a filter asks for, each with an `AND` before it; nothing if it asks for none.
 ///
 /// `root` tells the first session of the conversation. `bind` keeps a value and tells how the statement names it; it is called in the order in
 /// which the names stand in the text.

@@ -1,4 +1,4 @@
-//! Marks: what a person notes on a conversation. A pin keeps it at the top of lists and out of pruning; tags say what it is about.
+//! Pins and tags: what a person notes on a conversation. A pin keeps it at the top of lists and out of pruning; tags say what it is about.
 //!
 //! They belong to the conversation and are kept with the session it starts with: any of its sessions leads to them, a continuation keeps them,
 //! a branch starts without. The agent knows nothing of them.
@@ -21,25 +21,25 @@ const PAGE: u32 = 1_000;
 
 /// What is noted on a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Marks {
+pub struct PinAndTags {
     /// When it was pinned; nothing if it is not.
     pub pinned_at: Option<Timestamp>,
     /// Its tags, in the order of their bytes, each once.
     pub tags: Vec<Tag>,
 }
 
-impl Marks {
+impl PinAndTags {
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.pinned_at.is_none() && self.tags.is_empty()
     }
 
-    /// The marks of a row's conversation.
+    /// The pins and tags of a row's conversation.
     pub fn of_row(row: &SessionSummary) -> Self {
         Self { pinned_at: row.pinned_at, tags: row.tags.clone() }
     }
 
-    /// These marks and those from outside. What is there stays: the time of a pin, and its tags if both together would be more than
+    /// These pins and tags and those from outside. What is there stays: the time of a pin, and its tags if both together would be more than
     /// [`MAX_TAGS`].
     #[must_use]
     pub fn joined(&self, outside: &Self) -> Self {
@@ -73,21 +73,21 @@ pub fn changed_tags(has: &[Tag], add: &[Tag], remove: &[Tag]) -> Result<Vec<Tag>
     Ok(tags.into_iter().cloned().collect())
 }
 
-/// The marks of the conversation that a session is part of.
+/// The pins and tags of the conversation that a session is part of.
 ///
 /// # Errors
 /// `NotFound` if there is no such session.
-pub async fn of(store: &dyn ConversationStore, id: &SessionId) -> Result<Marks, StoreError> {
-    row_of(store, id).await.map(|row| Marks::of_row(&row))
+pub async fn of(store: &dyn ConversationStore, id: &SessionId) -> Result<PinAndTags, StoreError> {
+    row_of(store, id).await.map(|row| PinAndTags::of_row(&row))
 }
 
-/// The marks that are kept with a session: those of the conversation that it starts; none if it starts none.
+/// The pins and tags that are kept with a session: those of the conversation that it starts; none if it starts none.
 ///
 /// # Errors
 /// `NotFound` if there is no such session.
-pub async fn kept_with(store: &dyn ConversationStore, id: &SessionId) -> Result<Marks, StoreError> {
+pub async fn kept_with(store: &dyn ConversationStore, id: &SessionId) -> Result<PinAndTags, StoreError> {
     let row = row_of(store, id).await?;
-    Ok(if row.conversation == *id { Marks::of_row(&row) } else { Marks::default() })
+    Ok(if row.conversation == *id { PinAndTags::of_row(&row) } else { PinAndTags::default() })
 }
 
 /// Any row of a session's conversation.
@@ -102,18 +102,18 @@ async fn row_of(store: &dyn ConversationStore, id: &SessionId) -> Result<Session
     store.list(&request).await?.rows.pop().ok_or_else(|| StoreError::no_session(id))
 }
 
-/// Every conversation that has marks, by the session it starts with.
+/// Every conversation that has pins and tags, by the session it starts with.
 ///
 /// # Errors
 /// If the store fails.
-pub async fn all(store: &dyn ConversationStore) -> Result<BTreeMap<SessionId, Marks>, StoreError> {
+pub async fn all(store: &dyn ConversationStore) -> Result<BTreeMap<SessionId, PinAndTags>, StoreError> {
     let pinned = SessionFilter { pinned: Some(true), ..SessionFilter::default() };
     let mut rows = rows(store, pinned).await?;
     for (tag, _) in store.tags().await? {
         rows.extend(self::rows(store, SessionFilter { tags: vec![tag], ..SessionFilter::default() }).await?);
     }
     let first = rows.into_iter().filter(|row| row.id == row.conversation);
-    Ok(first.map(|row| (row.id.clone(), Marks::of_row(&row))).collect())
+    Ok(first.map(|row| (row.id.clone(), PinAndTags::of_row(&row))).collect())
 }
 
 async fn rows(store: &dyn ConversationStore, filter: SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
@@ -161,19 +161,21 @@ mod tests {
         assert_eq!(changed_tags(&full, &tags(&["a"]), &full[..1]).unwrap().len(), MAX_TAGS);
         // Where there are too many already, some can go.
         assert_eq!(changed_tags(&numbered(0..60), &[], &full[..1]).unwrap().len(), 59);
-        let joined = Marks { pinned_at: None, tags: full.clone() }
-            .joined(&Marks { pinned_at: Some(Timestamp::EPOCH), tags: numbered(49..99) });
+        let joined = PinAndTags { pinned_at: None, tags: full.clone() }
+            .joined(&PinAndTags { pinned_at: Some(Timestamp::EPOCH), tags: numbered(49..99) });
         assert_eq!((joined.pinned_at, joined.tags), (Some(Timestamp::EPOCH), full));
     }
 
     #[test]
     fn what_is_there_stays() {
         let at = |seconds| Some(Timestamp::from_seconds(seconds).unwrap());
-        let marks = |pinned_at, texts: &[&str]| Marks { pinned_at, tags: tags(texts) };
-        let (here, outside) = (marks(at(1.0), &["b"]), marks(at(2.0), &["a", "b"]));
+        let pins_and_tags = |pinned_at, texts: &[&str]| PinAndTags { pinned_at, tags: tags(texts) };
+        let (here, outside) = (pins_and_tags(at(1.0), &["b"]), pins_and_tags(at(2.0), &["a", "b"]));
         let joined = here.joined(&outside);
-        assert_eq!(joined, marks(at(1.0), &["a", "b"]));
+        assert_eq!(joined, pins_and_tags(at(1.0), &["a", "b"]));
         assert!(joined.hold(&here) && joined.hold(&outside) && !here.hold(&outside));
-        assert!(!marks(None, &["a"]).hold(&marks(at(1.0), &["a"])) && marks(None, &[]).is_empty());
+        assert!(
+            !pins_and_tags(None, &["a"]).hold(&pins_and_tags(at(1.0), &["a"])) && pins_and_tags(None, &[]).is_empty()
+        );
     }
 }

@@ -10,8 +10,8 @@ use crate::error::Failure;
 use crate::open::shape::Shape;
 use crate::write::database::Database;
 use crate::write::requests::once;
-use hermes_session::marks::changed_tags;
-use hermes_session::{Marks, Request, SessionFilter, SessionId, SessionSummary, Tag, Timestamp, change};
+use hermes_session::pins_and_tags::changed_tags;
+use hermes_session::{PinAndTags, Request, SessionFilter, SessionId, SessionSummary, Tag, Timestamp, change};
 use rusqlite::{OptionalExtension as _, params};
 
 const TABLES: &str = "
@@ -75,7 +75,7 @@ fn count_tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
     if !are_there(database)? {
         return Ok(Vec::new());
     }
-    // What has become part of another conversation goes by the marks of that one.
+    // What has become part of another conversation goes by the pins and tags of that one.
     let mut statement = database.prepare_cached(
         "SELECT g.tag, count(*) FROM hx_tag g JOIN hx_session h ON h.session_id = g.session_id AND h.root = h.session_id \
          GROUP BY g.tag ORDER BY g.tag",
@@ -85,10 +85,10 @@ fn count_tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Adds marks from outside to what is kept with sessions that are there; with how many.
-pub(crate) fn import(database: &Database, marks: &[(SessionId, Marks)]) -> Result<u64, Failure> {
+/// Adds pins and tags from outside to what is kept with sessions that are there; with how many.
+pub(crate) fn import(database: &Database, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, Failure> {
     let mut changed = 0;
-    for (id, outside) in marks {
+    for (id, outside) in pins_and_tags {
         let has = read(database, id)?;
         let joined = has.joined(outside);
         if joined == has || require(database, id).is_err() {
@@ -109,7 +109,7 @@ pub(crate) fn is_pinned(database: &Database, root: &SessionId) -> Result<bool, F
         && database.prepare_cached("SELECT 1 FROM hx_pin WHERE session_id = ?")?.exists(params![root.as_str()])?)
 }
 
-/// Forgets the marks that are kept with a session that goes.
+/// Forgets the pins and tags that are kept with a session that goes.
 pub(crate) fn forget(database: &Database, id: &SessionId) -> Result<(), Failure> {
     if are_there(database)? {
         database.prepare_cached("DELETE FROM hx_pin WHERE session_id = ?")?.execute(params![id.as_str()])?;
@@ -118,19 +118,19 @@ pub(crate) fn forget(database: &Database, id: &SessionId) -> Result<(), Failure>
     Ok(())
 }
 
-/// Fills in the marks of a row of a list.
+/// Fills in the pins and tags of a row of a list.
 pub(crate) fn fill(database: &Database, summary: &mut SessionSummary) -> Result<(), Failure> {
-    if database.shape().marks {
-        let marks = stored(database, &summary.conversation)?;
-        (summary.pinned_at, summary.tags) = (marks.pinned_at, marks.tags);
+    if database.shape().pins_and_tags {
+        let pins_and_tags = stored(database, &summary.conversation)?;
+        (summary.pinned_at, summary.tags) = (pins_and_tags.pinned_at, pins_and_tags.tags);
     }
     Ok(())
 }
 
-/// What a filter asks of the marks of the conversation of `h`, each with an `AND` before it.
+/// What a filter asks of the pins and tags of the conversation of `h`, each with an `AND` before it.
 pub(crate) fn condition(shape: Shape, filter: &SessionFilter, bind: impl FnMut(&str) -> String) -> String {
-    match shape.marks {
-        true => hermes_sql::marks::condition(filter, "h.root", bind),
+    match shape.pins_and_tags {
+        true => hermes_sql::pins_and_tags::condition(filter, "h.root", bind),
         // Where nothing was ever marked, nothing is.
         false if filter.pinned == Some(true) || !filter.tags.is_empty() => " AND 0".to_owned(),
         false => String::new(),
@@ -139,8 +139,8 @@ pub(crate) fn condition(shape: Shape, filter: &SessionFilter, bind: impl FnMut(&
 
 /// Returns the conditions that the conversation of `h` has all of these tags, each with an `AND` before it.
 pub(crate) fn tags_condition(shape: Shape, tags: &[Tag], bind: impl FnMut(&str) -> String) -> String {
-    match shape.marks {
-        true => hermes_sql::marks::conversation_has(tags, "h.root", bind),
+    match shape.pins_and_tags {
+        true => hermes_sql::pins_and_tags::conversation_has(tags, "h.root", bind),
         // Without the table nothing has a tag.
         false if !tags.is_empty() => " AND 0".to_owned(),
         false => String::new(),
@@ -148,18 +148,18 @@ pub(crate) fn tags_condition(shape: Shape, tags: &[Tag], bind: impl FnMut(&str) 
 }
 
 /// What is kept with a session.
-pub(crate) fn read(database: &Database, id: &SessionId) -> Result<Marks, Failure> {
-    if are_there(database)? { stored(database, id) } else { Ok(Marks::default()) }
+pub(crate) fn read(database: &Database, id: &SessionId) -> Result<PinAndTags, Failure> {
+    if are_there(database)? { stored(database, id) } else { Ok(PinAndTags::default()) }
 }
 
-fn stored(database: &Database, id: &SessionId) -> Result<Marks, Failure> {
+fn stored(database: &Database, id: &SessionId) -> Result<PinAndTags, Failure> {
     let pinned_at = database
         .prepare_cached("SELECT pinned_at FROM hx_pin WHERE session_id = ?")?
         .query_row(params![id.as_str()], |row| time(row, 0))
         .optional()?;
     let mut statement = database.prepare_cached("SELECT tag FROM hx_tag WHERE session_id = ? ORDER BY tag")?;
     let tags = statement.query_map(params![id.as_str()], |row| Ok(Tag::from_stored(row.get::<_, String>(0)?)))?;
-    Ok(Marks { pinned_at: pinned_at.flatten(), tags: tags.collect::<Result<_, _>>()? })
+    Ok(PinAndTags { pinned_at: pinned_at.flatten(), tags: tags.collect::<Result<_, _>>()? })
 }
 
 fn pin(database: &Database, id: &SessionId, at: Timestamp) -> Result<(), Failure> {

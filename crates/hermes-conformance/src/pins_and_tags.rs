@@ -5,7 +5,7 @@ use crate::import::{exported, imported};
 use crate::ordering::ORDERS;
 use crate::{CaseResult, ModelStore, Setup};
 use hermes_session::export::Exporter;
-use hermes_session::marks::{self, MAX_TAGS, Marks};
+use hermes_session::pins_and_tags::{self, MAX_TAGS, PinAndTags};
 use hermes_session::retention::{AutoPrune, Plan, RetentionPolicy, auto_prune, plan_all, prune_planned};
 use hermes_session::transfer::{Proving, TransferOptions, copy, prove};
 use hermes_session::{
@@ -41,10 +41,10 @@ async fn family(store: &dyn Maintenance) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What each row of a list tells of marks, by the session that the row is named by.
-async fn shown(store: &dyn Maintenance, view: View) -> Result<BTreeMap<String, Marks>, StoreError> {
+/// What each row of a list tells of pins and tags, by the session that the row is named by.
+async fn shown(store: &dyn Maintenance, view: View) -> Result<BTreeMap<String, PinAndTags>, StoreError> {
     let rows = store.list(&ListRequest { view, ..ListRequest::default() }).await?.rows;
-    Ok(rows.into_iter().map(|row| (row.id.to_string(), Marks::of_row(&row))).collect())
+    Ok(rows.into_iter().map(|row| (row.id.to_string(), PinAndTags::of_row(&row))).collect())
 }
 
 /// A conversation is pinned once, keeps the time of it to the bit, and is unpinned once.
@@ -52,17 +52,17 @@ pub async fn pinned_and_unpinned(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "s", 0).await;
     assert!(!store.set_pinned(&id("s"), false, &request(1)).await?, "it was not pinned");
-    assert_eq!(marks::of(&*store, &id("s")).await?, Marks::default());
+    assert_eq!(pins_and_tags::of(&*store, &id("s")).await?, PinAndTags::default());
     assert!(pin(&*store, "s", 7).await && !pin(&*store, "s", 8).await);
-    let pinned = Marks { pinned_at: Some(at(7)), tags: Vec::new() };
-    assert_eq!(marks::of(&*setup.store().await, &id("s")).await?, pinned);
+    let pinned = PinAndTags { pinned_at: Some(at(7)), tags: Vec::new() };
+    assert_eq!(pins_and_tags::of(&*setup.store().await, &id("s")).await?, pinned);
     assert!(store.set_pinned(&id("s"), false, &request(9)).await?);
     assert!(!store.set_pinned(&id("s"), false, &request(9)).await?);
-    assert_eq!(marks::of(&*store, &id("s")).await?, Marks::default());
+    assert_eq!(pins_and_tags::of(&*store, &id("s")).await?, PinAndTags::default());
     assert_not_found(store.set_pinned(&id("S"), true, &request(9)).await, &id("S"));
     assert_not_found(store.set_pinned(&id("S"), false, &request(9)).await, &id("S"));
     assert_not_found(store.change_tags(&id("S"), &tags(&["x"]), &[], &request(9)).await, &id("S"));
-    assert_not_found(marks::of(&*store, &id("S")).await, &id("S"));
+    assert_not_found(pins_and_tags::of(&*store, &id("S")).await, &id("S"));
     Ok(())
 }
 
@@ -77,13 +77,13 @@ pub async fn tags_come_and_go(setup: Setup) -> CaseResult {
     let (add, remove) = (tags(&["home", "both"]), tags(&["TO-DO", "both", "absent"]));
     let expect = tags(&["both", "home", "work", "ärger", "大别山"]);
     assert_eq!(store.change_tags(&id("a"), &add, &remove, &request(3)).await?, expect);
-    assert_eq!(marks::of(&*store, &id("a")).await?.tags, expect);
+    assert_eq!(pins_and_tags::of(&*store, &id("a")).await?.tags, expect);
     assert_eq!(tag(&*store, "b", &["work"]).await, tags(&["work"]));
     let all = [("both", 1), ("home", 1), ("work", 2), ("ärger", 1), ("大别山", 1)];
     assert_eq!(store.tags().await?, counted(&all));
     assert_eq!(store.change_tags(&id("a"), &[], &expect, &request(4)).await?, []);
     assert_eq!(store.tags().await?, counted(&[("work", 1)]));
-    assert_eq!(shown(&*store, View::Sessions).await?["a"], Marks::default());
+    assert_eq!(shown(&*store, View::Sessions).await?["a"], PinAndTags::default());
     Ok(())
 }
 
@@ -105,7 +105,7 @@ pub async fn too_many_tags_are_refused(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Whichever session of a conversation is named, its marks are the same ones; every row of it tells them.
+/// Whichever session of a conversation is named, its pins and tags are the same ones; every row of it tells them.
 pub async fn found_from_any_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -113,46 +113,46 @@ pub async fn found_from_any_session(setup: Setup) -> CaseResult {
     tag(&*store, "tip", &["one"]).await;
     tag(&*store, "helper", &["two"]).await;
     assert_eq!(tag(&*store, "root", &["three"]).await, tags(&["one", "three", "two"]));
-    let expect = Marks { pinned_at: Some(at(5)), tags: tags(&["one", "three", "two"]) };
+    let expect = PinAndTags { pinned_at: Some(at(5)), tags: tags(&["one", "three", "two"]) };
     for name in ["root", "helper", "tip"] {
-        assert_eq!(marks::of(&*store, &id(name)).await?, expect, "{name}");
+        assert_eq!(pins_and_tags::of(&*store, &id(name)).await?, expect, "{name}");
         assert_eq!(shown(&*store, View::Sessions).await?[name], expect, "{name}");
     }
     assert_eq!(shown(&*store, View::Conversations).await?["tip"], expect);
-    assert_eq!(marks::kept_with(&*store, &id("root")).await?, expect);
-    assert_eq!(marks::kept_with(&*store, &id("tip")).await?, Marks::default());
+    assert_eq!(pins_and_tags::kept_with(&*store, &id("root")).await?, expect);
+    assert_eq!(pins_and_tags::kept_with(&*store, &id("tip")).await?, PinAndTags::default());
     assert!(store.set_pinned(&id("tip"), false, &request(8)).await?);
-    assert_eq!(marks::of(&*store, &id("helper")).await?.pinned_at, None);
+    assert_eq!(pins_and_tags::of(&*store, &id("helper")).await?.pinned_at, None);
     Ok(())
 }
 
-/// A conversation that is carried on keeps its marks.
+/// A conversation that is carried on keeps its pins and tags.
 pub async fn a_continuation_keeps_them(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "root", 0).await;
     pin(&*store, "root", 1).await;
     tag(&*store, "root", &["work"]).await;
-    let expect = marks::of(&*store, &id("root")).await?;
+    let expect = pins_and_tags::of(&*store, &id("root")).await?;
     for (parent, child) in [("root", "second"), ("second", "third")] {
         store.split(&id(parent), &NewChild::new(id(child)), &[user("summary")], &request(2)).await?;
-        assert_eq!(marks::of(&*store, &id(child)).await?, expect);
+        assert_eq!(pins_and_tags::of(&*store, &id(child)).await?, expect);
         assert_eq!(shown(&*store, View::Conversations).await?, BTreeMap::from([(child.to_owned(), expect.clone())]));
     }
     assert_eq!(store.tags().await?, counted(&[("work", 1)]));
     Ok(())
 }
 
-/// A branch is a conversation of its own: it starts without marks, and its own change nothing elsewhere.
+/// A branch is a conversation of its own: it starts without pins and tags, and its own change nothing elsewhere.
 pub async fn a_branch_starts_without(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "root", 0).await;
     pin(&*store, "root", 1).await;
     tag(&*store, "root", &["work"]).await;
     store.branch(&id("root"), &NewChild::new(id("branch")), &request(2)).await?;
-    assert_eq!(marks::of(&*store, &id("branch")).await?, Marks::default());
+    assert_eq!(pins_and_tags::of(&*store, &id("branch")).await?, PinAndTags::default());
     tag(&*store, "branch", &["home"]).await;
-    assert_eq!(marks::of(&*store, &id("root")).await?.tags, tags(&["work"]));
-    assert_eq!(marks::of(&*store, &id("branch")).await?, Marks { pinned_at: None, tags: tags(&["home"]) });
+    assert_eq!(pins_and_tags::of(&*store, &id("root")).await?.tags, tags(&["work"]));
+    assert_eq!(pins_and_tags::of(&*store, &id("branch")).await?, PinAndTags { pinned_at: None, tags: tags(&["home"]) });
     Ok(())
 }
 
@@ -163,7 +163,7 @@ pub async fn keys_repeat(setup: Setup) -> CaseResult {
     assert!(store.set_pinned(&id("s"), true, &keyed(1, "pin")).await?);
     assert!(store.set_pinned(&id("s"), false, &request(2)).await?);
     assert!(store.set_pinned(&id("s"), true, &keyed(3, "pin")).await?, "it is the same request");
-    assert_eq!(marks::of(&*store, &id("s")).await?.pinned_at, None);
+    assert_eq!(pins_and_tags::of(&*store, &id("s")).await?.pinned_at, None);
     let reused = conflict(store.set_pinned(&id("s"), false, &keyed(3, "pin")).await);
     assert_eq!(reused, Conflict::KeyReused(crate::fixture::key("pin")));
     let (work, home) = (tags(&["work", "home"]), tags(&["home"]));
@@ -277,7 +277,7 @@ pub async fn pruning_keeps_what_is_pinned(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A conversation takes its marks with it: neither an id that comes back nor what branched from it has them.
+/// A conversation takes its pins and tags with it: neither an id that comes back nor what branched from it has them.
 pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -287,47 +287,47 @@ pub async fn what_is_gone_has_none(setup: Setup) -> CaseResult {
     assert_eq!(store.tags().await?, []);
     made(&*store, "root", 7).await;
     for name in ["root", "branch"] {
-        assert_eq!(marks::of(&*store, &id(name)).await?, Marks::default(), "{name}");
+        assert_eq!(pins_and_tags::of(&*store, &id(name)).await?, PinAndTags::default(), "{name}");
     }
-    assert_eq!(marks::all(&*store).await?, BTreeMap::new());
-    // A delegate that goes alone leaves the marks of its conversation.
+    assert_eq!(pins_and_tags::all(&*store).await?, BTreeMap::new());
+    // A delegate that goes alone leaves the pins and tags of its conversation.
     store.create(&new_session("helper").child_of(id("root"), Relation::Delegate), &request(8)).await?;
     tag(&*store, "helper", &["home"]).await;
     store.delete(&id("helper"), DeleteExtent::Chain, &request(9)).await?;
-    assert_eq!(marks::of(&*store, &id("root")).await?.tags, tags(&["home"]));
+    assert_eq!(pins_and_tags::of(&*store, &id("root")).await?.tags, tags(&["home"]));
     assert!(store.verify().await?.is_sound());
     Ok(())
 }
 
-/// What comes back from the trash has the marks it had, though its ids were without any meanwhile.
+/// What comes back from the trash has the pins and tags it had, though its ids were without any meanwhile.
 pub async fn come_back_from_the_trash(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
     pin(&*store, "tip", 5).await;
     tag(&*store, "tip", &["work", "大别山"]).await;
-    let had = marks::of(&*store, &id("root")).await?;
+    let had = pins_and_tags::of(&*store, &id("root")).await?;
     store.trash_chain(&id("root"), at(100), &request(6)).await?;
-    assert_eq!((store.tags().await?, marks::all(&*store).await?), (vec![], BTreeMap::new()));
+    assert_eq!((store.tags().await?, pins_and_tags::all(&*store).await?), (vec![], BTreeMap::new()));
     store.restore(&id("root"), &request(7)).await?;
     for name in ["root", "tip", "helper"] {
-        assert_eq!(marks::of(&*store, &id(name)).await?, had, "{name}");
+        assert_eq!(pins_and_tags::of(&*store, &id(name)).await?, had, "{name}");
     }
     assert_eq!(store.tags().await?, counted(&[("work", 1), ("大别山", 1)]));
     // A delegate has none of its own.
     store.trash_chain(&id("helper"), at(100), &request(8)).await?;
     store.restore(&id("helper"), &request(9)).await?;
-    assert_eq!(marks::all(&*store).await?.len(), 1);
+    assert_eq!(pins_and_tags::all(&*store).await?.len(), 1);
     // What had none comes back without.
     store.set_pinned(&id("root"), false, &request(10)).await?;
     store.change_tags(&id("root"), &[], &had.tags, &request(11)).await?;
     store.trash_chain(&id("root"), at(100), &request(12)).await?;
     store.restore(&id("root"), &request(13)).await?;
-    assert_eq!(marks::all(&*store).await?, BTreeMap::new());
+    assert_eq!(pins_and_tags::all(&*store).await?, BTreeMap::new());
     assert!(store.verify().await?.is_sound());
     Ok(())
 }
 
-/// Marks from outside are added to what is there, once; what is there stays.
+/// Pins and tags from outside are added to what is there, once; what is there stays.
 pub async fn come_from_outside(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in ["a", "b", "c"] {
@@ -335,23 +335,25 @@ pub async fn come_from_outside(setup: Setup) -> CaseResult {
     }
     pin(&*store, "a", 1).await;
     tag(&*store, "a", &["work"]).await;
-    let marks = |seconds: Option<i32>, texts: &[&str]| Marks { pinned_at: seconds.map(at), tags: tags(texts) };
+    let pins_and_tags =
+        |seconds: Option<i32>, texts: &[&str]| PinAndTags { pinned_at: seconds.map(at), tags: tags(texts) };
     let outside = [
-        (id("a"), marks(Some(9), &["home", "work"])),
-        (id("absent"), marks(Some(9), &["lost"])),
-        (id("b"), marks(Some(9), &[])),
-        (id("c"), Marks::default()),
+        (id("a"), pins_and_tags(Some(9), &["home", "work"])),
+        (id("absent"), pins_and_tags(Some(9), &["lost"])),
+        (id("b"), pins_and_tags(Some(9), &[])),
+        (id("c"), PinAndTags::default()),
     ];
-    assert_eq!(store.import_marks(&outside).await?, 2);
-    assert_eq!(store.import_marks(&outside).await?, 0);
-    let expect = BTreeMap::from([(id("a"), marks(Some(1), &["home", "work"])), (id("b"), marks(Some(9), &[]))]);
-    assert_eq!(marks::all(&*store).await?, expect);
+    assert_eq!(store.import_pins_and_tags(&outside).await?, 2);
+    assert_eq!(store.import_pins_and_tags(&outside).await?, 0);
+    let expect =
+        BTreeMap::from([(id("a"), pins_and_tags(Some(1), &["home", "work"])), (id("b"), pins_and_tags(Some(9), &[]))]);
+    assert_eq!(pins_and_tags::all(&*store).await?, expect);
     made(&*store, "absent", 1).await;
-    assert_eq!(marks::of(&*store, &id("absent")).await?, Marks::default());
+    assert_eq!(pins_and_tags::of(&*store, &id("absent")).await?, PinAndTags::default());
     Ok(())
 }
 
-/// An export holds the marks of each conversation once, on the line of its first session, and an import brings them back.
+/// An export holds the pins and tags of each conversation once, on the line of its first session, and an import brings them back.
 pub async fn an_export_carries_them(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -359,7 +361,7 @@ pub async fn an_export_carries_them(setup: Setup) -> CaseResult {
     pin(&*store, "tip", 5).await;
     tag(&*store, "tip", &["work", "大"]).await;
     tag(&*store, "branch", &["home"]).await;
-    let (text, all) = (exported(&*store).await?, marks::all(&*store).await?);
+    let (text, all) = (exported(&*store).await?, pins_and_tags::all(&*store).await?);
     let pinned_at = format!("\"pinned_at\": {}, \"tags\": [\"work\", \"大\"]", at(5).seconds());
     assert_eq!(text.matches(&pinned_at).count(), 1, "{text}");
     assert_eq!((text.matches("\"pinned_at\"").count(), text.matches("\"tags\"").count()), (1, 2), "{text}");
@@ -369,34 +371,34 @@ pub async fn an_export_carries_them(setup: Setup) -> CaseResult {
     let other = setup.store_named("other").await;
     let report = imported(&*other, &text).await;
     assert_eq!((report.sessions, report.findings.len()), (5, 0), "{report:?}");
-    assert_eq!(marks::all(&*other).await?, all);
+    assert_eq!(pins_and_tags::all(&*other).await?, all);
     assert!(exported(&*other).await? == text);
     // What was lost on the way comes when it is run again.
     other.set_pinned(&id("root"), false, &request(6)).await?;
     assert_eq!(imported(&*other, &text).await.skipped, 5);
-    assert_eq!(marks::all(&*other).await?, all);
+    assert_eq!(pins_and_tags::all(&*other).await?, all);
     Ok(())
 }
 
-/// A transfer brings marks, the second time nothing, and its proof tells what is missing.
+/// A transfer brings pins and tags, the second time nothing, and its proof tells what is missing.
 pub async fn a_transfer_carries_them(setup: Setup) -> CaseResult {
     let (first, store, last) = (ModelStore::new(), setup.store().await, ModelStore::new());
     family(&first).await?;
     pin(&first, "tip", 5).await;
     tag(&first, "tip", &["work", "大"]).await;
     tag(&first, "branch", &["home"]).await;
-    let all = marks::all(&first).await?;
+    let all = pins_and_tags::all(&first).await?;
     let mut watch = |_| ControlFlow::Continue(());
     for (from, to) in [(&first as &dyn Store, &*store), (&*store, &last)] {
         let rehearsal = TransferOptions { is_rehearsal: true, ..TransferOptions::default() };
-        assert_eq!(copy(from, to, &rehearsal, &mut watch).await.unwrap().marks, 2);
-        assert_eq!(marks::all(to).await?, BTreeMap::new());
+        assert_eq!(copy(from, to, &rehearsal, &mut watch).await.unwrap().pins_and_tags, 2);
+        assert_eq!(pins_and_tags::all(to).await?, BTreeMap::new());
         let report = copy(from, to, &TransferOptions::default(), &mut watch).await.unwrap();
-        assert_eq!((report.marks, report.found), (2, 0), "{report:?}");
-        assert_eq!(marks::all(to).await?, all);
+        assert_eq!((report.pins_and_tags, report.found), (2, 0), "{report:?}");
+        assert_eq!(pins_and_tags::all(to).await?, all);
         let proof = prove(from, to, Proving::but(&BTreeSet::new()), &mut watch).await.unwrap();
-        assert!(proof.holds() && proof.marks == 2, "{proof:?}");
-        assert_eq!(copy(from, to, &TransferOptions::default(), &mut watch).await.unwrap().marks, 0);
+        assert!(proof.holds() && proof.pins_and_tags == 2, "{proof:?}");
+        assert_eq!(copy(from, to, &TransferOptions::default(), &mut watch).await.unwrap().pins_and_tags, 0);
     }
     last.change_tags(&id("branch"), &[], &tags(&["home"]), &request(9)).await?;
     last.change_tags(&id("root"), &tags(&["more"]), &[], &request(9)).await?;

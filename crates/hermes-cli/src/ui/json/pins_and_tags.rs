@@ -1,6 +1,6 @@
 //! Documents about pins and tags.
 
-use crate::ui::marks::{Pinned, Tagged};
+use crate::ui::pins_and_tags::{Pinned, Tagged};
 use hermes_session::Tag;
 use hermes_wire::{document, pins as wire};
 
