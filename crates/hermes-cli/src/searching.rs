@@ -10,7 +10,7 @@ use hermes_terminal::highlight::Delimiters;
 use std::time::Duration;
 
 /// From this many messages on, scanning what is not indexed takes time that a person notices.
-const MANY_UNINDEXED: u64 = 1_000;
+const LARGE_BACKLOG: u64 = 1_000;
 
 /// Searches a store and prints the hits and how they were found.
 ///
@@ -39,7 +39,7 @@ fn notes(served: &Served, timeout: Duration) -> Vec<String> {
     if served.is_relaxed {
         notes.push("no message has all of this; these have some of the words (--exact leaves them out)".into());
     }
-    if served.unindexed >= MANY_UNINDEXED || (served.is_partial && served.unindexed > 0) {
+    if served.unindexed >= LARGE_BACKLOG || (served.is_partial && served.unindexed > 0) {
         notes.push(format!("looked through {} messages that are not indexed yet", number(served.unindexed)));
     }
     if served.is_partial {
@@ -62,7 +62,7 @@ mod tests {
             way: Way::Index,
             is_relaxed: false,
             is_partial: false,
-            unindexed: MANY_UNINDEXED - 1,
+            unindexed: LARGE_BACKLOG - 1,
             needs_adoption: false,
         };
         let told = |served: Served| notes(&served, Duration::from_millis(1500)).join("\n");

@@ -40,15 +40,15 @@ pub(crate) fn stdin() -> DuplexStream {
     ours
 }
 
-/// What ends a server, besides the end of its input: a signal, or the end of the program that started it.
-pub(crate) struct Stop {
+/// The reasons to stop a server besides the end of its input: a signal, or the end of the program that started it.
+pub(crate) struct ServerStop {
     terminate: Signal,
     parent: u32,
     // A terminal sends these to every process in it. They are caught and ignored: the program that started the server decides.
     others: [Signal; 2],
 }
 
-impl Stop {
+impl ServerStop {
     /// Catches the signals from now on.
     pub(crate) fn watch() -> io::Result<Self> {
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Ctrl-C in work that goes step by step: it ends between two steps, and its command says where. A second one ends the process at once.
+//! Ctrl-C in work done in steps: the work ends between two steps, and the command reports where. A second Ctrl-C ends the process at once.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -18,14 +18,14 @@ pub(crate) fn note_asked() {
     ASKED.store(SIGTERM.unsigned_abs() as usize, Ordering::Relaxed);
 }
 
-/// Whether somebody asked to stop.
+/// A request to stop, made by a signal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop {
     signal: Arc<AtomicUsize>,
 }
 
 impl Stop {
-    /// From now on a signal only asks. A command that never looks must not call this.
+    /// Makes signals ask to stop from now on. A command that never checks must not call this.
     pub(crate) fn watch() -> Self {
         let stop = Self { signal: Arc::clone(&ASKED) };
         let is_asked = Arc::new(AtomicBool::new(false));
@@ -41,7 +41,7 @@ impl Stop {
         stop
     }
 
-    /// The signal that asked to stop, if one did.
+    /// Returns the signal that asked to stop, if one did.
     pub(crate) fn asked(&self) -> Option<u8> {
         u8::try_from(self.signal.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
     }

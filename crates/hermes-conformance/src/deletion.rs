@@ -15,14 +15,14 @@ use std::task::{Context, Poll, Waker};
 
 const DAY: f64 = 86_400.0;
 /// More messages than any provider should take in one step.
-const MANY: usize = 3_000;
+const MESSAGES: usize = 3_000;
 
 /// A chain of two, titled, with many messages in the first; a delegate; a branch; a stranger.
 async fn large(store: &dyn Maintenance) -> Result<(), StoreError> {
     made(store, "stranger", 0).await;
     made(store, "root", 0).await;
     store.set_title(&id("root"), Some(&title("plan")), &request(1)).await?;
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} with words 大别山"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n} with words 大别山"))).collect();
     store.append(&id("root"), &batch, &keyed(1, "append")).await?;
     store.create(&new_session("helper").child_of(id("root"), Relation::Delegate), &request(2)).await?;
     store.branch(&id("helper"), &NewChild::new(id("branch")), &request(3)).await?;
@@ -39,7 +39,7 @@ pub async fn a_large_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large(&*store).await?;
     let deleted = store.delete(&id("tip"), DeleteExtent::Conversation, &keyed(5, "delete")).await?;
-    assert_eq!(deleted, Deleted { sessions: 3, messages: MANY as u64 + 1 });
+    assert_eq!(deleted, Deleted { sessions: 3, messages: MESSAGES as u64 + 1 });
     let counts = store.counts(&SessionFilter::default()).await?;
     assert_eq!(counts, Counts { conversations: 2, sessions: 2, messages: 0 });
     assert_eq!(stored(&*store, &id("branch")).await.parent_session_id, None);
@@ -94,7 +94,7 @@ pub async fn others_write_while_much_goes(setup: Setup) -> CaseResult {
             break;
         }
     }
-    assert_eq!(deletion.await.unwrap()?, Deleted { sessions: 3, messages: MANY as u64 + 1 });
+    assert_eq!(deletion.await.unwrap()?, Deleted { sessions: 3, messages: MESSAGES as u64 + 1 });
     assert!(store.verify().await?.is_sound());
     Ok(())
 }
@@ -110,7 +110,7 @@ pub async fn a_dropped_deletion_is_whole_or_nothing(setup: Setup) -> CaseResult 
         let _: Poll<_> = deletion.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
     let deleted = store.delete(&id("tip"), DeleteExtent::Conversation, &keyed(6, "delete")).await?;
-    assert_eq!(deleted, Deleted { sessions: 3, messages: MANY as u64 + 1 });
+    assert_eq!(deleted, Deleted { sessions: 3, messages: MESSAGES as u64 + 1 });
     while store.upkeep().await? {}
     assert_eq!(store.counts(&SessionFilter::default()).await?.sessions, 2);
     assert!(store.verify().await?.is_sound());
@@ -142,7 +142,7 @@ pub async fn a_large_delegate_goes_while_others_write(setup: Setup) -> CaseResul
             break;
         }
     }
-    assert_eq!(deletion.await.unwrap()?, Deleted { sessions: 1, messages: MANY as u64 });
+    assert_eq!(deletion.await.unwrap()?, Deleted { sessions: 1, messages: MESSAGES as u64 });
     assert_eq!(other.list(&ListRequest::default()).await?.rows[0].last_active, at(10 + second));
     assert!(store.verify().await?.is_sound());
     Ok(())
@@ -155,7 +155,7 @@ async fn large_delegate(store: &dyn Maintenance) -> Result<(), StoreError> {
     store.append(&id("root"), &[user("root")], &request(1)).await?;
     store.create(&new_session("helper").child_of(id("root"), Relation::Delegate), &request(2)).await?;
     store.split(&id("root"), &NewChild::new(id("tip")), &[user("tip")], &request(4)).await?;
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} with words 大别山"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n} with words 大别山"))).collect();
     store.append(&id("helper"), &batch, &request(9)).await.map(drop)
 }
 
@@ -175,7 +175,7 @@ pub async fn a_dropped_deletion_of_a_delegate_is_whole_or_nothing(setup: Setup) 
             || (row.segments, row.last_active) == (2, at(4))
     );
     let deleted = store.delete(&id("helper"), DeleteExtent::Chain, &keyed(6, "delete")).await?;
-    assert_eq!(deleted, Deleted { sessions: 1, messages: MANY as u64 });
+    assert_eq!(deleted, Deleted { sessions: 1, messages: MESSAGES as u64 });
     while store.upkeep().await? {}
     let row = store.list(&ListRequest::default()).await?.rows.swap_remove(0);
     assert_eq!((row.id.as_str(), row.segments, row.last_active), ("tip", 2, at(4)));
@@ -343,7 +343,7 @@ pub async fn prune_of_many(setup: Setup) -> CaseResult {
         store.append(&id("stranger"), &[user("x")], &request(6)).await?;
     }
     let pruned = pruning.await.unwrap()?;
-    assert_eq!((pruned.conversations, pruned.sessions, pruned.messages), (1_001, 1_003, MANY as u64 + 1));
+    assert_eq!((pruned.conversations, pruned.sessions, pruned.messages), (1_001, 1_003, MESSAGES as u64 + 1));
     assert_eq!((pruned.looked_at, pruned.kept), (1_001, 0));
     assert_eq!(store.counts(&SessionFilter::default()).await?.sessions, 2);
     Ok(())

@@ -14,7 +14,7 @@ use hermes_session::{
 use std::sync::Arc;
 
 /// More messages than any provider should take in one step.
-const MANY: usize = 2_500;
+const MESSAGES: usize = 2_500;
 
 /// A whole session with messages of these ids.
 fn piece(name: &str, numbers: &[i64]) -> ImportPiece {
@@ -90,7 +90,7 @@ pub async fn a_link_is_made_once(setup: Setup) -> CaseResult {
 pub async fn a_large_session_comes_as_a_whole(setup: Setup) -> CaseResult {
     let (from, to) = (setup.store().await, setup.store_named("copy").await);
     made(&*from, "large", 0).await;
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n}\0"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n}\0"))).collect();
     from.append(&id("large"), &batch, &request(1)).await?;
     from.set_title(&id("large"), Some(&title("large")), &request(1)).await?;
     let text = exported(&*from).await?;
@@ -121,7 +121,7 @@ pub async fn a_large_session_comes_as_a_whole(setup: Setup) -> CaseResult {
             assert_eq!(texts(&*to, &id("large")).await.len() as i64, session.message_count);
         }
     }
-    assert_eq!(told(&importing.await.unwrap()), ([1, MANY as u64, 0, 0, 0], vec![]));
+    assert_eq!(told(&importing.await.unwrap()), ([1, MESSAGES as u64, 0, 0, 0], vec![]));
     assert_eq!(texts(&*to, &id("large")).await, texts(&*from, &id("large")).await);
     assert_eq!(texts(&*to, &id("other")).await.len(), written);
     assert!(to.verify().await?.is_sound());

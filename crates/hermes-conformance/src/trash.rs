@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// More messages than any provider should move in one step.
-const MANY: usize = 3_000;
+const MESSAGES: usize = 3_000;
 
 /// Everything is as it was after a conversation went and came back: fields, bytes, times, counters, relations, what is found.
 pub async fn everything_comes_back(setup: Setup) -> CaseResult {
@@ -84,7 +84,7 @@ pub async fn nobody_sees_what_is_in_it(setup: Setup) -> CaseResult {
 pub async fn a_title_is_free_at_once(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     family(&*store).await?;
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n}"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n}"))).collect();
     store.append(&id("root"), &batch, &request(4)).await?;
     let going = tokio::spawn(async move { store.trash_chain(&id("tip"), at(100), &request(5)).await });
     while other.session(&id("tip")).await?.is_some() {
@@ -258,7 +258,7 @@ pub async fn much_goes_and_comes_while_others_write(setup: Setup) -> CaseResult 
     let store = setup.store().await;
     made(&*store, "stranger", 0).await;
     made(&*store, "large", 0).await;
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} with words 大别山"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n} with words 大别山"))).collect();
     store.append(&id("large"), &batch, &request(1)).await?;
     store.split(&id("large"), &NewChild::new(id("tip")), &[user("tip")], &request(2)).await?;
     let other = setup.store().await;
@@ -277,15 +277,15 @@ pub async fn much_goes_and_comes_while_others_write(setup: Setup) -> CaseResult 
             written += 1;
             let counts = other.counts(&SessionFilter::default()).await?;
             let whole = counts.sessions == 3;
-            let expected = if whole { MANY as u64 + 1 + written } else { written };
+            let expected = if whole { MESSAGES as u64 + 1 + written } else { written };
             assert_eq!((counts.messages, counts.sessions), (expected, if whole { 3 } else { 1 }));
             if was_over {
                 break;
             }
         }
-        assert_eq!(work.await.unwrap()?, MANY as u64 + 1);
+        assert_eq!(work.await.unwrap()?, MESSAGES as u64 + 1);
     }
-    assert_eq!(transcript(&*store, &id("large")).await.len(), MANY);
+    assert_eq!(transcript(&*store, &id("large")).await.len(), MESSAGES);
     while store.upkeep().await? {}
     assert!(store.verify().await?.is_sound());
     Ok(())
@@ -295,7 +295,7 @@ pub async fn much_goes_and_comes_while_others_write(setup: Setup) -> CaseResult 
 pub async fn a_dropped_future_is_whole_or_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "large", 0).await;
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n}"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n}"))).collect();
     store.append(&id("large"), &batch, &request(1)).await?;
     let (large, go, come) = (id("large"), keyed(5, "go"), keyed(6, "come"));
     {
@@ -303,15 +303,15 @@ pub async fn a_dropped_future_is_whole_or_nothing(setup: Setup) -> CaseResult {
         let _: Poll<_> = going.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
     let deleted = store.trash_chain(&large, at(100), &go).await?;
-    assert_eq!(deleted, Deleted { sessions: 1, messages: MANY as u64 });
+    assert_eq!(deleted, Deleted { sessions: 1, messages: MESSAGES as u64 });
     {
         let mut coming = std::pin::pin!(store.restore(&large, &come));
         let _: Poll<_> = coming.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
     while store.upkeep().await? {}
     assert!(matches!(store.counts(&SessionFilter::default()).await?.messages, 0 | 3_000));
-    assert_eq!(store.restore(&large, &come).await?.messages, MANY as u64);
-    assert_eq!(transcript(&*store, &large).await.len(), MANY);
+    assert_eq!(store.restore(&large, &come).await?.messages, MESSAGES as u64);
+    assert_eq!(transcript(&*store, &large).await.len(), MESSAGES);
     while store.upkeep().await? {}
     assert!(store.verify().await?.is_sound());
     Ok(())

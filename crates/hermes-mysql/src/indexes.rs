@@ -125,8 +125,8 @@ struct Known {
 /// How long nobody else is told to see to what the index lost.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// How many words are remembered; beyond that it starts anew.
-const MOST: usize = 200_000;
+/// The largest number of remembered words. Beyond it the memory starts empty again.
+const MAX_REMEMBERED_TERMS: usize = 200_000;
 
 impl Vocabulary {
     /// Meets a server over a connection, see [`Knowledge`]. It tells for how long it is up, not since when: so each newer connection counts.
@@ -147,7 +147,7 @@ impl Vocabulary {
     /// Takes it that words are in the vocabulary: they were committed.
     pub(crate) fn remember(&self, epoch: Epoch, terms: Vec<Box<str>>) {
         self.0.note(epoch, |known| {
-            if known.terms.len() + terms.len() > MOST {
+            if known.terms.len() + terms.len() > MAX_REMEMBERED_TERMS {
                 known.terms.clear();
             }
             known.terms.extend(terms);
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(unknown(), ["a", "b", "c"]);
         vocabulary.remember(epoch, vec!["b".into(), "x".into()]);
         assert_eq!(unknown(), ["a", "c"]);
-        vocabulary.remember(epoch, (0..MOST).map(|number| number.to_string().into()).collect());
+        vocabulary.remember(epoch, (0..MAX_REMEMBERED_TERMS).map(|number| number.to_string().into()).collect());
         assert_eq!(unknown(), ["a", "b", "c"], "too many were known");
     }
 

@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 
 /// The least that a statement may take, however little time is left.
 const LEAST: Duration = Duration::from_millis(50);
-/// The most that can be told to a server.
-const MOST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest time limit that a server accepts.
+const MAX_TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Answers a question of what there was when it began. No statement takes longer than the whole search may, nor than `statement_timeout` if that
 /// is not zero.
@@ -36,7 +36,7 @@ pub(crate) async fn search(
     statement_timeout: Duration,
 ) -> Result<SearchAnswer, Failure> {
     let start = Instant::now();
-    let most = if statement_timeout.is_zero() { MOST } else { statement_timeout };
+    let most = if statement_timeout.is_zero() { MAX_TIME_LIMIT } else { statement_timeout };
     let bound = request.timeout.max(LEAST).min(most);
     transaction.read_current(bound).await?;
     let admitted = Admitted::new(transaction, &request.filter).await?;

@@ -68,8 +68,8 @@ pub(crate) async fn add<'m>(
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary(Knowledge<HashSet<Box<str>>>);
 
-/// How many words are remembered; beyond that it starts anew.
-const MOST: usize = 200_000;
+/// The largest number of remembered words. Beyond it the memory starts empty again.
+const MAX_REMEMBERED_TERMS: usize = 200_000;
 
 /// Words that were put into the vocabulary, and stay there once something that came after them is on disk.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ impl Vocabulary {
     /// Takes it that words are in the vocabulary: something was committed after them.
     pub(crate) fn remember(&self, learned: Learned) {
         self.0.note(learned.epoch, |known| {
-            if known.len() + learned.terms.len() > MOST {
+            if known.len() + learned.terms.len() > MAX_REMEMBERED_TERMS {
                 known.clear();
             }
             known.extend(learned.terms);

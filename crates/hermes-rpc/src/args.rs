@@ -1,7 +1,7 @@
 //! Arguments by their names, as the types that a method needs. What a column of the agent's would make of a value is made of it here.
 
 use crate::fail::{ErrorType, Fail};
-use crate::line::{Line, elements, members, plain};
+use crate::request_line::{RequestLine, elements, members, plain};
 use crate::wire;
 use hermes_session::json::Json;
 use hermes_session::{Content, SessionId};
@@ -178,7 +178,7 @@ fn shown(number: f64) -> Option<String> {
 
 /// The arguments of a call.
 #[derive(Debug)]
-pub(crate) struct Args<'a>(pub(crate) &'a Line);
+pub(crate) struct Args<'a>(pub(crate) &'a RequestLine);
 
 impl Args<'_> {
     /// The argument, or the default.

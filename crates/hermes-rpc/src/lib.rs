@@ -11,7 +11,7 @@
 mod args;
 mod call;
 mod fail;
-mod line;
+mod request_line;
 mod row;
 mod scheduler;
 mod serve;

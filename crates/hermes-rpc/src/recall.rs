@@ -9,8 +9,8 @@ use hermes_session::search::SearchFilter;
 use hermes_session::{Role, Scope};
 use jiff::tz::TimeZone;
 
-/// How many conversations an answer has at most, as the agent's tool has it.
-const MOST: usize = 5;
+/// The largest number of conversations in an answer, the same as in the tool of the agent.
+const MAX_CONVERSATIONS: usize = 5;
 
 /// `session_search`, with times told in a zone.
 pub(crate) async fn session_search(call: &Call<'_>, zone: &TimeZone) -> Answer {
@@ -30,7 +30,7 @@ pub(crate) async fn session_search(call: &Call<'_>, zone: &TimeZone) -> Answer {
 /// How many conversations, as the agent's tool takes it: what is no number is as if nothing was said.
 fn limit(value: Value<'_>) -> usize {
     match value.double() {
-        Ok(Some(number)) if number.is_finite() => (number.max(1.0) as usize).min(MOST),
+        Ok(Some(number)) if number.is_finite() => (number.max(1.0) as usize).min(MAX_CONVERSATIONS),
         _ => DEFAULT_LIMIT,
     }
 }

@@ -1,4 +1,4 @@
-//! A line that came: which method, with what, under which key, and what its answer is called.
+//! Parses a request line: the method, its arguments, the idempotency key and the id of the answer.
 
 use crate::fail::Fail;
 use crate::scheduler::Lane;
@@ -8,9 +8,9 @@ use hermes_session::json::{self, Json};
 use hermes_session::{JsonKind, RequestKey};
 use std::ops::Range;
 
-/// A request that can be carried out.
+/// A request with valid arguments.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct RequestLine {
     pub(crate) json: Json,
     pub(crate) method: &'static Method,
     /// Where the argument of each parameter stands.
@@ -18,15 +18,15 @@ pub(crate) struct Line {
     pub(crate) key: Option<RequestKey>,
 }
 
-/// What is called by a line, and how its answer is called: the id as it came.
+/// A parsed line, with the id of the request as it was sent.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) id: Option<String>,
-    pub(crate) line: Result<Line, Fail>,
+    pub(crate) line: Result<RequestLine, Fail>,
 }
 
 impl Received {
-    /// Reads a line.
+    /// Parses a line.
     pub(crate) fn read(bytes: Vec<u8>) -> Self {
         let parsed = String::from_utf8(bytes)
             .map_err(|_| Fail::value("the request is not UTF-8"))
@@ -62,7 +62,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn call(self, json: Json) -> Result<Line, Fail> {
+    fn call(self, json: Json) -> Result<RequestLine, Fail> {
         let text = json.as_str();
         let string = |range: Option<Range<usize>>| range.and_then(|range| plain(&text[range]));
         let name = string(self.method).ok_or_else(|| Fail::value("the request names no method in \"m\""))?;
@@ -88,11 +88,11 @@ impl Parts {
             None => None,
         };
         let bound = method.signature.bind(given)?;
-        Ok(Line { json, method, bound, key })
+        Ok(RequestLine { json, method, bound, key })
     }
 }
 
-impl Line {
+impl RequestLine {
     /// The sessions that the call names.
     pub(crate) fn sessions(&self) -> Vec<String> {
         let Lane::Sessions(names) = self.method.lane else { return Vec::new() };

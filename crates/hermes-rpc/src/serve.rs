@@ -1,7 +1,7 @@
 //! Lines in, lines out: reads requests, lets those run side by side that may, answers each when it is done.
 
 use crate::fail::{ErrorType, Fail};
-use crate::line::Received;
+use crate::request_line::Received;
 use crate::scheduler::Scheduler;
 use crate::service::Service;
 use hermes_session::json::ObjectWriter;

@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::call::{Answer, Call, yes};
 use crate::fail::{ErrorType, Fail};
-use crate::line::Line;
+use crate::request_line::RequestLine;
 use crate::{
     conversation, export, handoff, listing, maintenance, messages, meta, recall, search, sessions, titles, topics,
 };
@@ -42,7 +42,7 @@ impl Service {
     }
 
     /// Carries a call out.
-    pub(crate) async fn answer(&self, line: &Line) -> Answer {
+    pub(crate) async fn answer(&self, line: &RequestLine) -> Answer {
         let call = Call { store: &*self.store, args: Args(line), now: (self.clock)() };
         let call = &call;
         match line.method.signature.name {

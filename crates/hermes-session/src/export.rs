@@ -28,7 +28,7 @@ const SESSION_PAGE: u32 = 1000;
 /// A session that is deleted meanwhile is left out, unless it was asked for by its id.
 pub struct Exporter<'a> {
     store: &'a dyn ConversationStore,
-    /// The sessions of the page, with the pins and tags that are kept with each, if they are known.
+    /// The sessions of the page, with the pin and tags that are stored with each, if known.
     waiting: VecDeque<(SessionId, Option<PinAndTags>)>,
     /// The next page of ids; nothing if there is none, or if the ids were given.
     pages: Option<ListRequest>,
@@ -96,7 +96,7 @@ impl<'a> Exporter<'a> {
         Ok(None)
     }
 
-    /// The pins and tags and the first messages of a session.
+    /// Returns the pin, the tags and the first messages of a session.
     async fn start(&self, id: &SessionId, known: Option<PinAndTags>) -> Result<(PinAndTags, Vec<Message>), StoreError> {
         let pins_and_tags = match known {
             Some(pins_and_tags) => pins_and_tags,

@@ -86,7 +86,7 @@ impl SessionFilter {
             && self.admits_tip(row.model.as_deref(), row.title.as_deref())
     }
 
-    /// Whether it asks for pins and tags.
+    /// Returns whether the filter asks for pins or tags.
     pub const fn asks_for_pins_or_tags(&self) -> bool {
         self.pinned.is_some() || !self.tags.is_empty()
     }

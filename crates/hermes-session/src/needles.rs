@@ -15,10 +15,10 @@ use std::collections::{BTreeSet, HashMap};
 const STRETCH: usize = 24;
 /// The shortest that is looked for among bytes: one by which they are told apart from chance.
 const LEAST: usize = 8;
-/// Between two stretches of a text, as long as it has no more than [`MOST`].
+/// Between two stretches of a text, as long as it has no more than [`MAX_STRETCHES`].
 const APART: usize = 512;
-/// How many stretches are taken of one text.
-const MOST: usize = 256;
+/// The largest number of stretches of one text.
+const MAX_STRETCHES: usize = 256;
 /// Words of so many letters are looked for.
 const LETTERS: usize = 6;
 /// How many bits tell at once that nothing begins so.
@@ -58,7 +58,7 @@ impl Needles {
     pub fn take(&mut self, text: &[u8]) {
         if text.len() >= LEAST {
             let last = text.len().saturating_sub(STRETCH);
-            let apart = APART.max(text.len() / MOST);
+            let apart = APART.max(text.len() / MAX_STRETCHES);
             for start in (0..last).step_by(apart).chain([last]) {
                 self.add(&text[start..text.len().min(start + STRETCH)]);
             }

@@ -1,7 +1,7 @@
-//! Pins and tags: what a person notes on a conversation. A pin keeps it at the top of lists and out of pruning; tags say what it is about.
+//! Pins and tags of conversations. A pin keeps a conversation at the top of lists and out of pruning; tags say what it is about.
 //!
-//! They belong to the conversation and are kept with the session it starts with: any of its sessions leads to them, a continuation keeps them,
-//! a branch starts without. The agent knows nothing of them.
+//! They belong to the conversation and are stored with its first session: every session of the conversation leads to them, a continuation
+//! keeps them, a branch starts without. The agent does not know them.
 
 mod tag;
 
@@ -19,27 +19,27 @@ pub const MAX_TAGS: usize = 50;
 /// How many rows are asked for at once.
 const PAGE: u32 = 1_000;
 
-/// What is noted on a conversation.
+/// The pin and the tags of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PinAndTags {
-    /// When it was pinned; nothing if it is not.
+    /// When the conversation was pinned; `None` if it is not.
     pub pinned_at: Option<Timestamp>,
-    /// Its tags, in the order of their bytes, each once.
+    /// Its tags, sorted by their bytes, without duplicates.
     pub tags: Vec<Tag>,
 }
 
 impl PinAndTags {
-    /// Whether there are none.
+    /// Returns whether there is neither a pin nor a tag.
     pub const fn is_empty(&self) -> bool {
         self.pinned_at.is_none() && self.tags.is_empty()
     }
 
-    /// The pins and tags of a row's conversation.
+    /// Returns the pin and tags of a row's conversation.
     pub fn of_row(row: &SessionSummary) -> Self {
         Self { pinned_at: row.pinned_at, tags: row.tags.clone() }
     }
 
-    /// These pins and tags and those from outside. What is there stays: the time of a pin, and its tags if both together would be more than
+    /// Returns these and `outside` together. What is here stays: the time of the pin, and the tags if both together would be more than
     /// [`MAX_TAGS`].
     #[must_use]
     pub fn joined(&self, outside: &Self) -> Self {
@@ -52,7 +52,7 @@ impl PinAndTags {
         Self { pinned_at: self.pinned_at.or(outside.pinned_at), tags: tags.into_iter().collect() }
     }
 
-    /// Whether nothing of `others` is missing here. When it was pinned does not count.
+    /// Returns whether nothing of `others` is missing here. The time of the pin does not count.
     pub fn hold(&self, others: &Self) -> bool {
         (self.pinned_at.is_some() || others.pinned_at.is_none())
             && others.tags.iter().all(|tag| self.tags.contains(tag))
@@ -73,7 +73,7 @@ pub fn changed_tags(has: &[Tag], add: &[Tag], remove: &[Tag]) -> Result<Vec<Tag>
     Ok(tags.into_iter().cloned().collect())
 }
 
-/// The pins and tags of the conversation that a session is part of.
+/// Returns the pin and tags of the conversation of a session.
 ///
 /// # Errors
 /// `NotFound` if there is no such session.
@@ -81,7 +81,7 @@ pub async fn of(store: &dyn ConversationStore, id: &SessionId) -> Result<PinAndT
     row_of(store, id).await.map(|row| PinAndTags::of_row(&row))
 }
 
-/// The pins and tags that are kept with a session: those of the conversation that it starts; none if it starts none.
+/// Returns the pin and tags that are stored with a session: those of the conversation that it starts; none if it starts none.
 ///
 /// # Errors
 /// `NotFound` if there is no such session.
@@ -90,7 +90,7 @@ pub async fn kept_with(store: &dyn ConversationStore, id: &SessionId) -> Result<
     Ok(if row.conversation == *id { PinAndTags::of_row(&row) } else { PinAndTags::default() })
 }
 
-/// Any row of a session's conversation.
+/// Returns any row of a session's conversation.
 async fn row_of(store: &dyn ConversationStore, id: &SessionId) -> Result<SessionSummary, StoreError> {
     let request = ListRequest {
         view: View::Sessions,
@@ -102,7 +102,7 @@ async fn row_of(store: &dyn ConversationStore, id: &SessionId) -> Result<Session
     store.list(&request).await?.rows.pop().ok_or_else(|| StoreError::no_session(id))
 }
 
-/// Every conversation that has pins and tags, by the session it starts with.
+/// Returns every conversation that has a pin or tags, by its first session.
 ///
 /// # Errors
 /// If the store fails.

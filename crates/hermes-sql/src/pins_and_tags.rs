@@ -2,12 +2,13 @@
 
 use hermes_session::{SessionFilter, Tag};
 
-/// Conditions that a conversation has the pins and tags that a filter asks for, each with an `AND` before it; nothing if it asks for none.
+/// Returns the conditions that a conversation has the pin and tags that a filter asks for, each with an `AND` before it; empty if it asks
+/// for none.
 ///
 /// `root` tells the first session of the conversation. `bind` keeps a value and tells how the statement names it; it is called in the order in
 /// which the names stand in the text.
 pub fn condition(filter: &SessionFilter, root: &str, bind: impl FnMut(&str) -> String) -> String {
-    // By a list of the few that are marked, so that the rest need not be looked at.
+    // A list of the few that are pinned, so that the rest need not be looked at.
     let mut sql = match filter.pinned {
         None => String::new(),
         Some(true) => format!(" AND {root} IN (SELECT mp.session_id FROM hx_pin mp)"),

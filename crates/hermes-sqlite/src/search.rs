@@ -210,11 +210,11 @@ impl<'d> Search<'d> {
 
     /// Learns the lengths of messages: those of a few, or all.
     fn learn_lengths(&mut self, ids: &[i64]) -> Result<(), Failure> {
-        const FEW: usize = 8;
+        const MAX_SINGLE_LOOKUPS: usize = 8;
         let is_told = matches!(self.coverage, Coverage::But { .. });
         self.lengths = match ids.len() {
             _ if !is_told => return Ok(()),
-            0..=FEW => Lengths::of(self.database, ids.iter().copied())?,
+            0..=MAX_SINGLE_LOOKUPS => Lengths::of(self.database, ids.iter().copied())?,
             _ => Lengths::load(self.database)?,
         };
         Ok(())

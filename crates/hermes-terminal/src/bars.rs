@@ -10,7 +10,7 @@ const LEAST_NAME: usize = 8;
 /// The least width of a bar, in columns. A shorter one shows nothing.
 const LEAST_BAR: usize = 6;
 /// The greatest width of a bar, in columns. A longer one shows nothing more.
-pub const MOST_BAR: usize = 30;
+pub const MAX_BAR: usize = 30;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// Returns a name for a cell.
@@ -34,7 +34,7 @@ pub fn barred(table: Table, amounts: &[f64], columns: usize) -> Vec<Line> {
     let most = amounts.iter().copied().fold(0.0, f64::max);
     let mut lines = table.lines(columns);
     let used = lines.iter().map(|line| width(&line.plain().into())).max().unwrap_or(0);
-    let room = columns.saturating_sub(used + 2).min(MOST_BAR);
+    let room = columns.saturating_sub(used + 2).min(MAX_BAR);
     if room < LEAST_BAR || most <= 0.0 {
         return lines;
     }

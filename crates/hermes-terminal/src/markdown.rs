@@ -11,13 +11,13 @@ use block::Block;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// The longest text that is drawn, in bytes. Longer ones are data, not prose.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// The least width of text in columns, however deeply it is nested.
 const LEAST_ROOM: usize = 12;
 
 /// Returns the lines of a Markdown text in at most `columns`. `None` if it is too long to be drawn.
 pub fn lines(text: &str, columns: usize) -> Option<Vec<Line>> {
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return None;
     }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;

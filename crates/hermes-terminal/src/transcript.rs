@@ -10,10 +10,10 @@ use serde_json::Value;
 /// Lines of a tool's result that a folded transcript shows.
 const RESULT_LINES: usize = 3;
 /// The greatest width of lines, in columns. Wider lines are hard to read.
-const MOST_COLUMNS: usize = 120;
+const MAX_COLUMNS: usize = 120;
 const INDENT: &str = "  ";
 /// The greatest width of an argument that is followed by a count of the others, in columns.
-const MOST_ARGUMENT: usize = 60;
+const MAX_ARGUMENT: usize = 60;
 
 /// How much of a transcript is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn faults(session: &Session) -> Option<String> {
 
 /// Returns the lines that separate one session from the next.
 pub fn rule(columns: usize) -> Vec<Line> {
-    let rule = Line::styled("═".repeat(columns.min(MOST_COLUMNS)), Style::new().dimmed());
+    let rule = Line::styled("═".repeat(columns.min(MAX_COLUMNS)), Style::new().dimmed());
     vec![Line::default(), rule, Line::default()]
 }
 
@@ -100,7 +100,7 @@ pub struct Transcript {
 impl Transcript {
     /// Returns a transcript in at most `columns`. `is_drawn` says whether Markdown is drawn or shown as its source.
     pub fn new(detail: Detail, is_drawn: bool, columns: usize) -> Self {
-        Self { detail, is_drawn, columns: columns.min(MOST_COLUMNS), day: String::new() }
+        Self { detail, is_drawn, columns: columns.min(MAX_COLUMNS), day: String::new() }
     }
 
     /// Sets the detail of the messages that follow.
@@ -245,7 +245,7 @@ fn as_text(value: &Value) -> String {
 
 /// Cuts a long argument, to leave room for the count behind it.
 fn shortened(text: &str) -> String {
-    cut(&Visible::line(text), MOST_ARGUMENT).to_string()
+    cut(&Visible::line(text), MAX_ARGUMENT).to_string()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod event;
 #[cfg(test)]
 mod figures;
 mod keys;
-mod line;
+mod line_editor;
 mod plain;
 mod read;
 mod resume;

@@ -13,7 +13,7 @@ use hermes_terminal::time::Now;
 use std::path::PathBuf;
 
 /// A hundred years.
-const MOST_DAYS: u32 = 36_500;
+const MAX_DAYS: u32 = 36_500;
 const DAY: f64 = 86_400.0;
 
 /// Tells how the agent was used: conversations, models, cost, tools, skills, and when
@@ -39,7 +39,7 @@ pub(crate) struct InsightsArgs {
 impl InsightsArgs {
     /// How many days, and what to ask the store for.
     fn request(&self, now: &Now) -> Result<(u32, InsightsRequest), Invalid> {
-        let days = u32::try_from(self.days).ok().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or_else(|| {
+        let days = u32::try_from(self.days).ok().filter(|days| (1..=MAX_DAYS).contains(days)).ok_or_else(|| {
             Invalid::new("--days", format!("{} is out of range", self.days), "give 1 to 36500, such as 7 or 365")
         })?;
         let SessionFilter { sources, exclude_sources, .. } = source_filter(self.source.as_slice(), &[])?;

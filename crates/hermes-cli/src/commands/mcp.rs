@@ -5,7 +5,7 @@ mod chat;
 use crate::clock;
 use crate::context::{Context, Opened};
 use crate::error::{CliError, Kind};
-use crate::serving::{Stop, stdin};
+use crate::serving::{ServerStop, stdin};
 use hermes_config::env;
 use hermes_mcp::{Options, Server, Whose, new_token, serve_http, serve_stdio};
 use hermes_session::{Invalid, Scope, Source};
@@ -101,14 +101,14 @@ pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<(), CliError
         timeout: Duration::from_millis(settings.search.timeout_ms.value),
         version: env!("CARGO_PKG_VERSION"),
     });
-    let stop = Stop::watch().map_err(CliError::output)?;
+    let stop = ServerStop::watch().map_err(CliError::output)?;
     match address {
         None => serve_stdio(server, stdin(), tokio::io::stdout(), stop.asked()).await.map_err(CliError::output),
         Some(address) => over_http(context, server, address, stop).await,
     }
 }
 
-async fn over_http(context: &Context, server: Server, address: SocketAddr, stop: Stop) -> Result<(), CliError> {
+async fn over_http(context: &Context, server: Server, address: SocketAddr, stop: ServerStop) -> Result<(), CliError> {
     let given = context.environment().text(env::HERMES_MCP_TOKEN)?;
     if given.is_some_and(|token| token.len() < SHORTEST) {
         let text = format!("{} is shorter than {SHORTEST} characters", env::HERMES_MCP_TOKEN);

@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::context::{Access, Context, OpenStore};
 use crate::error::CliError;
-use crate::serving::{Stop, stdin};
+use crate::serving::{ServerStop, stdin};
 use hermes_rpc::{ErrorType, Service, error_type, hello_of_failure};
 use hermes_session::StoreError;
 use hermes_store::Adopt;
@@ -39,7 +39,7 @@ pub(crate) async fn run(context: &Context, args: RpcArgs) -> Result<(), CliError
     };
     let service =
         Service::new(store.shared(), Arc::new(|| clock::now().at), context.now.zone.clone(), env!("CARGO_PKG_VERSION"));
-    let stop = Stop::watch().map_err(CliError::output)?;
+    let stop = ServerStop::watch().map_err(CliError::output)?;
     service.serve_until(input(), output(), stop.asked()).await.map_err(ended)
 }
 

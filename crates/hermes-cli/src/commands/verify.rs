@@ -6,8 +6,8 @@ use crate::ui::{checks, json};
 use hermes_session::{Maintenance, Report, SessionFilter, StoreError};
 use std::path::Path;
 
-/// From this many messages on it takes long enough for a person to wonder.
-const MANY: u64 = 20_000;
+/// The number of messages from which on verification takes noticeably long.
+const MESSAGES_THAT_TAKE_LONG: u64 = 20_000;
 
 /// Looks through the whole store and tells what is not as it should be; changes nothing
 #[derive(clap::Args)]
@@ -56,7 +56,7 @@ async fn announce(context: &Context, store: &dyn Maintenance) {
     }
     // If this can't be read, the report says so.
     if let Ok(counts) = store.counts(&SessionFilter::default()).await
-        && counts.messages >= MANY
+        && counts.messages >= MESSAGES_THAT_TAKE_LONG
     {
         context.ui.note(&format!("looking at {} messages; this may take a while", checks::number(counts.messages)));
     }

@@ -14,14 +14,14 @@ const GAP: usize = 2;
 /// A title that has to be cut further than this gets a line of its own.
 const LEAST_TITLE: usize = 16;
 /// The longest name of a tool beside its result, and where there is room.
-const MOST_LABEL: usize = 14;
-const MOST_LABEL_IF_WIDE: usize = 30;
+const MAX_LABEL: usize = 14;
+const MAX_LABEL_IF_WIDE: usize = 30;
 /// Text beside its label has at least this room; else it goes under it.
 const LEAST_ROOM: usize = 32;
 /// Wider lines are hard to read.
-const MOST_ROOM: usize = 120;
+const MAX_ROOM: usize = 120;
 /// How many lines of a message are shown, or about so many.
-const MOST_LINES: usize = 3;
+const MAX_LINES: usize = 3;
 
 /// How hits are shown.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ pub(crate) struct Look {
 
 /// How many characters of a message are worth asking for, to be shown in so many columns.
 pub(crate) fn snippet_length(columns: usize) -> usize {
-    columns.saturating_sub(20).clamp(LEAST_ROOM, MOST_ROOM / 2) * MOST_LINES
+    columns.saturating_sub(20).clamp(LEAST_ROOM, MAX_ROOM / 2) * MAX_LINES
 }
 
 /// The lines of an answer.
@@ -109,7 +109,7 @@ impl Grid {
             let beside = if look.with_context { neighbours(hit) } else { Vec::new() };
             beside.into_iter().chain([label(hit).0])
         });
-        let most = if look.columns >= MOST_ROOM { MOST_LABEL_IF_WIDE } else { MOST_LABEL };
+        let most = if look.columns >= MAX_ROOM { MAX_LABEL_IF_WIDE } else { MAX_LABEL };
         let label = labels.map(|label| width(&label).min(most)).max().unwrap_or(0);
         let time = hits.iter().map(|hit| width(&now.relative(hit.said_at).into())).max().unwrap_or(0);
         let beside = INDENT + label + GAP + time + GAP;
@@ -118,14 +118,14 @@ impl Grid {
     }
 
     fn room(&self) -> usize {
-        self.look.columns.saturating_sub(self.margin).min(MOST_ROOM)
+        self.look.columns.saturating_sub(self.margin).min(MAX_ROOM)
     }
 
     /// A hit, between its neighbours if they are asked for.
     fn hit(&self, hit: &Hit, delimiters: &Delimiters, now: &Now) -> Vec<Line> {
         let (label, style) = label(hit);
         let time = now.relative(hit.said_at);
-        let text = delimiters.read(&hit.snippet).shown(self.look.is_styled).lines(self.room(), MOST_LINES);
+        let text = delimiters.read(&hit.snippet).shown(self.look.is_styled).lines(self.room(), MAX_LINES);
         let found = self.entry((label, style), &time, text);
         let beside = |neighbour: &Option<Neighbour>| {
             let neighbour = neighbour.as_ref().filter(|_| self.look.with_context);

@@ -17,9 +17,9 @@ use std::cmp::Reverse;
 
 pub(super) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Of a longer span, days before the first conversation are not drawn.
-const MOST_EMPTY_DAYS: u32 = 366;
+const MAX_EMPTY_DAYS: u32 = 366;
 /// No more days than this are drawn, however long the span is.
-const MOST_DAYS: usize = 36_600;
+const MAX_DAYS: usize = 36_600;
 /// How many hours are named as those with the most starts.
 const PEAKS: usize = 5;
 /// The source whose people need no table of sources.
@@ -121,8 +121,8 @@ impl<'a> Report<'a> {
         let Some(today) = day(self.now.at) else { return Vec::new() };
         let since = day(self.now.at.plus(-f64::from(self.days) * 86_400.0)).unwrap_or(Date::MIN);
         let first = self.activity.days.keys().next().copied().unwrap_or(today);
-        let from = if self.days > MOST_EMPTY_DAYS { since.max(first) } else { since };
-        self.activity.series(from, today, MOST_DAYS)
+        let from = if self.days > MAX_EMPTY_DAYS { since.max(first) } else { since };
+        self.activity.series(from, today, MAX_DAYS)
     }
 
     /// Names and values of the overview: what was said and how long it took, then what it cost.

@@ -16,11 +16,11 @@ const LEAST_PREVIEW: usize = 20;
 /// As wide as the longest of the agent's own sources that people see every day.
 const LEAST_SOURCE: usize = 10;
 /// A title is at most this wide, so that one long title does not push out every preview.
-const MOST_TITLE: usize = 32;
+const MAX_TITLE: usize = 32;
 
 /// Tags give way to all else, and never take more than this.
 const LEAST_TAGS: usize = 8;
-const MOST_TAGS: usize = 24;
+const MAX_TAGS: usize = 24;
 
 /// How a list is shown.
 #[derive(Debug, Clone, Copy)]
@@ -75,13 +75,13 @@ fn table(rows: &[SessionSummary], now: &Now, look: Look, with_preview: bool, wit
         let mut cells = Vec::with_capacity(columns.len());
         cells.push(number.to_string().into());
         if with_preview {
-            cells.push(cut(&starred(row, row.title.as_deref().unwrap_or(NOTHING)), MOST_TITLE));
+            cells.push(cut(&starred(row, row.title.as_deref().unwrap_or(NOTHING)), MAX_TITLE));
             cells.push(Visible::line(&row.preview));
         } else {
             cells.push(name(row));
         }
         if with_tags {
-            cells.push(cut(&pins_and_tags::listed(&row.tags).into(), MOST_TAGS));
+            cells.push(cut(&pins_and_tags::listed(&row.tags).into(), MAX_TAGS));
         }
         cells.push(now.relative(row.last_active).into());
         cells.push(row.source.as_str().into());

@@ -10,7 +10,7 @@ use hermes_terminal::time::Now;
 use std::cmp::Reverse;
 
 /// How many models are shown to a person.
-const MOST_MODELS: usize = 15;
+const MAX_MODELS: usize = 15;
 
 /// The lines of what a store holds, in at most `columns`.
 pub(crate) fn lines(
@@ -89,8 +89,8 @@ fn models(statistics: &Statistics, columns: usize) -> Vec<Line> {
             .then(b.sessions.cmp(&a.sessions))
             .then(one.cmp(other))
     });
-    let hidden = rows.len().saturating_sub(MOST_MODELS);
-    rows.truncate(MOST_MODELS);
+    let hidden = rows.len().saturating_sub(MAX_MODELS);
+    rows.truncate(MAX_MODELS);
     let cost = |told: &ModelStatistics| told.cost_usd.map_or_else(|| "—".to_owned(), dollars).into();
     let wide = |(name, told): &(&str, &ModelStatistics)| {
         let used = &told.usage;

@@ -106,7 +106,7 @@ fn verify_reports_where_no_marker_can_be_written() {
     assert_eq!(report(&blocked), report(&free));
 }
 
-const MANY: usize = 6_000;
+const MESSAGES: usize = 6_000;
 
 /// Starts a command, and kills it once a session is hidden in this state.
 #[track_caller]
@@ -124,7 +124,7 @@ fn kill_when(home: &Home, args: &[&str], state: &str) {
 
 fn line(id: &str) -> String {
     let message = |number| format!(r#"{{"role": "user", "content": "pebble {number}", "timestamp": {number}.5}}"#);
-    let messages: Vec<String> = (0..MANY).map(message).collect();
+    let messages: Vec<String> = (0..MESSAGES).map(message).collect();
     format!(r#"{{"id": "{id}", "source": "cli", "started_at": 5.0, "messages": [{}]}}"#, messages.join(", "))
 }
 
@@ -156,6 +156,6 @@ fn detach_settles_an_import_and_a_restore_that_were_killed() {
     }
     for id in ["binned", "coming"] {
         let sql = format!("SELECT count(*) FROM messages WHERE session_id = '{id}'");
-        assert_eq!(number(&sql), MANY as i64, "{id}");
+        assert_eq!(number(&sql), MESSAGES as i64, "{id}");
     }
 }

@@ -140,11 +140,11 @@ pub async fn tags_admit_whole_conversations(setup: Setup) -> CaseResult {
 
 /// A tag of many conversations admits all of them, and no other.
 pub async fn a_tag_of_many_conversations(setup: Setup) -> CaseResult {
-    const MANY: i32 = 150;
+    const CONVERSATIONS: i32 = 150;
     let store = setup.idle_store("s").await;
     let tag = vec![Tag::parse("pets")?];
     let (mut said, mut expect) = (Vec::new(), Vec::new());
-    for number in 0..MANY {
+    for number in 0..CONVERSATIONS {
         let name = format!("s{number}");
         store.create(&new_session(&name), &request(number)).await?;
         said.extend(store.append(&id(&name), &[user("cat")], &request(number)).await?);

@@ -23,10 +23,10 @@ pub async fn ten_megabytes(setup: Setup) -> CaseResult {
 
 /// In a session of twenty thousand messages one is found, and many are paged.
 pub async fn a_session_of_twenty_thousand(setup: Setup) -> CaseResult {
-    const MANY: usize = 20_000;
+    const MESSAGES: usize = 20_000;
     let store = setup.idle_store("s").await;
     let session = made(&*store, "s", 0).await;
-    let batch: Vec<_> = (0..MANY).map(|n| user(&format!("common words 共通 {n} x{n}x"))).collect();
+    let batch: Vec<_> = (0..MESSAGES).map(|n| user(&format!("common words 共通 {n} x{n}x"))).collect();
     let said = store.append(&session, &batch, &request(1)).await?;
     for moment in &MOMENTS[..2] {
         moment.come(&*store).await?;

@@ -9,11 +9,12 @@ use hermes_session::search::fold::fold;
 use hermes_sql::server::Fields as _;
 use hermes_sql::{pins_and_tags, scope, stored};
 
-/// As many sessions are listed. More are asked for message by message.
-const FEW: usize = 64;
+/// The largest number of sessions that are listed first. With more, each candidate is checked.
+const MAX_LISTED_SESSIONS: usize = 64;
 
-/// More are not listed in any case: a statement has so many places for values. Messages too many are told then, and the rows themselves are asked.
-const MOST: usize = 10_000;
+/// The largest number of sessions bound to one statement, which limits its parameters. With more, the statement over-approximates and the rows
+/// are checked.
+const MAX_BOUND_SESSIONS: usize = 10_000;
 
 /// The messages that a filter admits.
 pub(super) struct Admitted {
@@ -39,7 +40,7 @@ impl Admitted {
         let mut values = Values::default();
         let conditions = such(filter, &mut values);
         // A title is compared as the domain compares it.
-        let limit = if filter.title.is_some() { i64::MAX } else { FEW as i64 + 1 };
+        let limit = if filter.title.is_some() { i64::MAX } else { MAX_LISTED_SESSIONS as i64 + 1 };
         let limit = if filter.sessions.is_some() { i64::MAX } else { limit };
         let limit = values.bind(limit);
         let sql = format!("SELECT s.id, s.title FROM sessions s WHERE TRUE{conditions} LIMIT {limit}");
@@ -49,8 +50,8 @@ impl Admitted {
                 listed.push(row.try_get(0)?);
             }
         }
-        let is_told =
-            (filter.title.is_some() || filter.sessions.is_some() || listed.len() <= FEW) && listed.len() <= MOST;
+        let is_told = (filter.title.is_some() || filter.sessions.is_some() || listed.len() <= MAX_LISTED_SESSIONS)
+            && listed.len() <= MAX_BOUND_SESSIONS;
         let sessions = if is_told { Sessions::Listed(listed) } else { Sessions::Such };
         Ok(Self { filter: filter.clone(), sessions })
     }
@@ -94,11 +95,11 @@ fn such(filter: &SearchFilter, values: &mut Values) -> String {
     if let Some(model) = &filter.model {
         sql += &format!(" AND s.model = {}", values.bind(kept(model)));
     }
-    if let Some(sessions) = filter.sessions.as_ref().filter(|sessions| sessions.len() <= MOST) {
+    if let Some(sessions) = filter.sessions.as_ref().filter(|sessions| sessions.len() <= MAX_BOUND_SESSIONS) {
         sql += &format!(" AND {}", values.among("s.id", sessions.iter().map(|id| id.as_str())));
     }
     // Those that are too many for a statement are asked of the rows themselves.
-    if !filter.exclude_sessions.is_empty() && filter.exclude_sessions.len() <= MOST {
+    if !filter.exclude_sessions.is_empty() && filter.exclude_sessions.len() <= MAX_BOUND_SESSIONS {
         sql += &format!(" AND NOT ({})", values.among("s.id", filter.exclude_sessions.iter().map(|id| id.as_str())));
     }
     let exact = |column: &str| format!("CAST({column} AS BINARY)");

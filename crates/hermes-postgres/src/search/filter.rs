@@ -7,8 +7,8 @@ use hermes_session::search::SearchFilter;
 use hermes_session::search::fold::fold;
 use hermes_sql::{pins_and_tags, scope, stored};
 
-/// As many sessions are listed, and their messages are looked up. More are asked for message by message.
-const FEW: usize = 64;
+/// The largest number of sessions that are listed first to look up their messages. With more, each candidate is checked.
+const MAX_LISTED_SESSIONS: usize = 64;
 
 /// The messages that a filter admits.
 pub(super) struct Admitted {
@@ -34,7 +34,7 @@ impl Admitted {
         let mut values = Values::default();
         let conditions = such(filter, &mut values);
         // A title is compared as the domain compares it.
-        let limit = if filter.title.is_some() { i64::MAX } else { FEW as i64 + 1 };
+        let limit = if filter.title.is_some() { i64::MAX } else { MAX_LISTED_SESSIONS as i64 + 1 };
         let limit = if filter.sessions.is_some() { i64::MAX } else { limit };
         let limit = values.bind(limit);
         let sql = format!("SELECT s.id, s.title FROM sessions s WHERE true{conditions} LIMIT {limit}");
@@ -44,7 +44,7 @@ impl Admitted {
                 listed.push(row.try_get(0)?);
             }
         }
-        let is_told = filter.title.is_some() || filter.sessions.is_some() || listed.len() <= FEW;
+        let is_told = filter.title.is_some() || filter.sessions.is_some() || listed.len() <= MAX_LISTED_SESSIONS;
         let sessions = if is_told { Sessions::Listed(listed) } else { Sessions::Such };
         Ok(Self { filter: filter.clone(), sessions })
     }
@@ -59,7 +59,7 @@ impl Admitted {
             }
             Sessions::Listed(ids) => {
                 let list = values.bind(ids.clone());
-                match ids.len() <= FEW {
+                match ids.len() <= MAX_LISTED_SESSIONS {
                     true => format!(
                         " AND {name}.message_id IN (SELECT f.id FROM messages f WHERE f.session_id = ANY({list}::text[]))"
                     ),

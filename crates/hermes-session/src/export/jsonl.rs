@@ -5,7 +5,7 @@
 //!
 //! * `content_encoding: "base64"`: the content is bytes, as `{"base64": "…"}`.
 //! * `content_encoding: "json"`: the content is a stored null, not the lack of one.
-//! * `pinned_at`, `tags`: the pins and tags of the conversation, on the line of the session it starts with.
+//! * `pinned_at`, `tags`: the pin and tags of the conversation, on the line of its first session.
 //! * `state`: `compacted` or `undone`; a message without it is active. `archived`: 1 on the line of a session that was put away.
 //! * Columns of newer agents that this crate does not model, under their names, where they hold something other than their default;
 //!   `columns` holds those among them whose name has another meaning here.
@@ -24,7 +24,7 @@ pub fn session_line_head(session: &Session) -> String {
     line_head_with_pin_and_tags(session, &PinAndTags::default())
 }
 
-/// The same with the pins and tags that are kept with the session. Where there are none, there are no keys for them.
+/// The same with the pin and tags that are stored with the session. A session without them has no keys for them.
 pub fn line_head_with_pin_and_tags(session: &Session, pins_and_tags: &PinAndTags) -> String {
     let usage = &session.usage;
     let mut object = ObjectWriter::new();

@@ -15,7 +15,7 @@ use crate::{
 const MAX_LOST: usize = 50;
 
 /// A line in the one spelling.
-pub(super) struct Line(Json);
+pub(super) struct ImportLine(Json);
 
 /// A line taken apart. Messages are read one by one, so that a long session is not held twice.
 pub(super) struct Parsed<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Parsed<'a> {
     pub(super) messages: Messages<'a>,
     /// How many messages of each state there are.
     pub(super) states: StateCounts,
-    /// The pins and tags that are kept with it.
+    /// The pin and tags that are stored with it.
     pub(super) pins_and_tags: PinAndTags,
     /// The entry of the trash that it belongs to, if it is in the trash.
     pub(super) trash: Option<InTrash>,
@@ -41,7 +41,7 @@ pub(super) struct Messages<'a> {
     started_at: Timestamp,
 }
 
-impl Line {
+impl ImportLine {
     /// Reads a line; the bytes are not needed any more afterwards.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Invalid> {
         let text = std::str::from_utf8(bytes)
@@ -49,7 +49,7 @@ impl Line {
         Json::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map(Self)
     }
 
-    /// Returns the session and the pins and tags of a line that has nothing else; `None` if it is another one.
+    /// Returns the session, the pin and the tags of a line that has nothing else; `None` for any other line.
     pub(super) fn pins_and_tags(&self) -> Result<Option<(SessionId, PinAndTags, Vec<String>)>, Invalid> {
         let fields = Fields::of("line", self.0.as_str())?;
         if fields.text("format").ok().flatten().as_deref() != Some(PINS_AND_TAGS_FORMAT) {

@@ -2,7 +2,7 @@
 
 use super::compare::{Comparison, compare};
 use super::lacking::Lacking;
-use super::line::{Line, Parsed};
+use super::line::{ImportLine, Parsed};
 use super::link::{Waiting, link_all};
 use super::rehearsal::Rehearsal;
 use super::report::{FindingKind, ImportError, ImportReport};
@@ -80,7 +80,7 @@ pub async fn import(
         done.lines += 1;
         done.bytes += size as u64;
         if !bytes.trim_ascii().is_empty() {
-            let line = Line::read(&bytes);
+            let line = ImportLine::read(&bytes);
             // A long line is held once from here on.
             if bytes.capacity() > PIECE_BYTES {
                 bytes = Vec::new();
@@ -255,7 +255,7 @@ impl Run<'_> {
         self.binning.finish(self.store, &mut self.waiting, &mut self.report).await
     }
 
-    /// Takes the pins and tags of a session that should be there.
+    /// Takes the pin and tags of a session that should exist.
     async fn take_pins_and_tags(
         &mut self,
         line: u64,
@@ -365,7 +365,7 @@ impl Run<'_> {
         Ok(is_taken)
     }
 
-    /// Remembers the pins and tags of a session that is there. Unless they come now, they do when the import is run again.
+    /// Remembers the pin and tags of a session that exists. Those that are not written now are written when the import is run again.
     async fn keep_pins_and_tags(&mut self, id: SessionId, pins_and_tags: PinAndTags) -> Result<(), StoreError> {
         if pins_and_tags.is_empty() || self.rehearsal.is_some() {
             return Ok(());
@@ -374,7 +374,7 @@ impl Run<'_> {
         if self.marked.len() >= PIECES { self.mark().await } else { Ok(()) }
     }
 
-    /// Hands over the pins and tags that were kept.
+    /// Writes the pins and tags that were remembered.
     async fn mark(&mut self) -> Result<(), StoreError> {
         if !self.marked.is_empty() {
             let marked = std::mem::take(&mut self.marked);

@@ -7,8 +7,8 @@ use crate::replay::without_repeats;
 use crate::{Content, Message, MessageBody, MessageId, Role, SessionId, Timestamp, compaction};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// More messages than this are not looked at from either end: what is copied has to fit into a context.
-const MOST: usize = 2048;
+/// The number of messages compared at either end. A copied part has to fit into a context.
+const MAX_COPIED: usize = 2048;
 /// Within how many messages a compacted context comes to its summary.
 const OPENING: usize = 16;
 
@@ -84,9 +84,9 @@ fn starts(said: &[Trace], compacted: usize, carries_on: bool) -> Vec<usize> {
 
 /// The messages of `context` that are copies of the start and the end of `before`.
 fn copies(before: &[Trace], context: &[Trace]) -> Vec<MessageId> {
-    let context = &context[..context.len().min(MOST)];
-    let (head, rest) = before.split_at(before.len().min(MOST));
-    let tail = &rest[rest.len().saturating_sub(MOST)..];
+    let context = &context[..context.len().min(MAX_COPIED)];
+    let (head, rest) = before.split_at(before.len().min(MAX_COPIED));
+    let tail = &rest[rest.len().saturating_sub(MAX_COPIED)..];
     let before: Vec<Message> = head.iter().chain(tail).map(Trace::as_message).collect();
     if before.is_empty() {
         return Vec::new();

@@ -27,8 +27,8 @@ pub struct SearchCursor {
 
 /// The form of the text; another one gets another number.
 const FORM: &str = "1";
-/// A relaxed query has at most this many words, and the average length comes before their weights.
-const MOST_RELAXED: usize = 65;
+/// The largest number of weights in a cursor: the average length, and one for each word of a relaxed query.
+const MAX_WEIGHTS: usize = 65;
 
 impl SearchCursor {
     /// A text for the place, which [`parse`](Self::parse) takes with the same question.
@@ -72,7 +72,7 @@ impl SearchCursor {
         let mut numbers = parts.map(|bits| number(bits).ok_or_else(unreadable));
         let score = numbers.next().ok_or_else(unreadable)??;
         let weights: Vec<f64> = numbers.collect::<Result<_, _>>()?;
-        if weights.len() != count || count == 0 || (is_relaxed && count > MOST_RELAXED) {
+        if weights.len() != count || count == 0 || (is_relaxed && count > MAX_WEIGHTS) {
             return Err(unreadable());
         }
         Ok(Self { newest, is_relaxed, tier, score, message, weights })
@@ -146,7 +146,7 @@ mod tests {
             assert!(SearchCursor::parse(&text[..length], &request).is_err(), "cut off after {length}");
         }
         let whole = "3ff0000000000000";
-        let many = SearchCursor { weights: vec![1.0; MOST_RELAXED + 1], ..cursor() };
+        let many = SearchCursor { weights: vec![1.0; MAX_WEIGHTS + 1], ..cursor() };
         let nothing = SearchCursor { weights: Vec::new(), ..cursor() };
         let infinite = SearchCursor { score: f64::INFINITY, ..cursor() };
         let broken = [

@@ -4,7 +4,7 @@ use super::checkpoint;
 use super::report::{FindingKind, TransferReport};
 use crate::{PinAndTags, SessionId, Store, StoreError, pins_and_tags};
 
-/// How many values are held, or pins and tags handed over, at once.
+/// How many values are held, or pins and tags written, at once.
 const PAGE: u32 = 100;
 
 /// Values that tell of the store they are in, and mean nothing in another one.

@@ -14,7 +14,7 @@ const ROWS: u32 = 500;
 const BYTES: usize = 4 << 20;
 /// How many messages are asked for first, as long as nobody knows how large they are, and at most.
 const FIRST: u32 = 4;
-const MOST: u32 = 128;
+const MAX_MESSAGES: u32 = 128;
 
 /// The sessions of a store by id.
 pub(super) struct Rows<'a> {
@@ -103,8 +103,8 @@ impl<'a> Pages<'a> {
         self.is_over = page.len() < self.limit as usize;
         self.after = page.last().map(|message| message.id).or(self.after);
         let largest = page.iter().map(portable::size).max().unwrap_or(1).max(1);
-        let fits = u32::try_from(BYTES / largest).unwrap_or(MOST);
-        self.limit = fits.clamp(1, (self.limit * 2).min(MOST));
+        let fits = u32::try_from(BYTES / largest).unwrap_or(MAX_MESSAGES);
+        self.limit = fits.clamp(1, (self.limit * 2).min(MAX_MESSAGES));
         Ok(page)
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How many hits are asked for at once, and up to how many a word is compared.
 const PAGE: u32 = 500;
-const MOST: usize = 5_000;
+const MAX_HITS: usize = 5_000;
 /// How long one page may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -71,7 +71,7 @@ async fn hits(store: &dyn Store, word: &str) -> Result<Option<BTreeSet<Found>>, 
     let mut found = BTreeSet::new();
     loop {
         let answer = store.search(&request).await?;
-        if answer.served.is_partial || found.len() + answer.hits.len() > MOST {
+        if answer.served.is_partial || found.len() + answer.hits.len() > MAX_HITS {
             return Ok(None);
         }
         found.extend(answer.hits.into_iter().map(|hit| (hit.session, hit.message)));

@@ -50,7 +50,7 @@ pub async fn change_tags<T: Sql>(
 
 /// `tags` of the contract.
 pub async fn tags<T: Sql>(transaction: &T) -> Result<Vec<(Tag, u64)>, T::Failure> {
-    // What has become part of another conversation goes by the pins and tags of that one.
+    // A session that has become part of another conversation has the tags of that one.
     let sql = format!(
         "SELECT g.tag, count(*) FROM hx_tag g JOIN hx_session h ON h.session_id = g.session_id WHERE {} GROUP BY g.tag ORDER BY g.tag",
         transaction.dialect().is_root

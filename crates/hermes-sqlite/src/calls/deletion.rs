@@ -27,8 +27,8 @@ fn most(database: &Database) -> u32 {
 
 /// After so many bytes no more do: a statement can't be broken off.
 const BYTES: i64 = 96 * 1024;
-/// With so many in a statement there are more to come, most likely.
-const MANY: usize = 32;
+/// The number of messages in a batch from which on more batches are likely to follow.
+const LARGE_BATCH: usize = 32;
 
 /// About how large the text of a message `m` is, without reading it.
 const SIZE: &str = "coalesce(octet_length(m.content), 0) + coalesce(octet_length(m.tool_calls), 0)";
@@ -324,7 +324,7 @@ impl<'a> Remover<'a> {
             if messages.is_empty() {
                 return merging.end().map(|()| true);
             }
-            if messages.len() >= MANY {
+            if messages.len() >= LARGE_BATCH {
                 merging.hold()?;
             }
             indexes::before_removal_of(database, &messages)?;

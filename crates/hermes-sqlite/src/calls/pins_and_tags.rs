@@ -75,7 +75,7 @@ fn count_tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
     if !are_there(database)? {
         return Ok(Vec::new());
     }
-    // What has become part of another conversation goes by the pins and tags of that one.
+    // A session that has become part of another conversation has the tags of that one.
     let mut statement = database.prepare_cached(
         "SELECT g.tag, count(*) FROM hx_tag g JOIN hx_session h ON h.session_id = g.session_id AND h.root = h.session_id \
          GROUP BY g.tag ORDER BY g.tag",
@@ -85,7 +85,7 @@ fn count_tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Adds pins and tags from outside to what is kept with sessions that are there; with how many.
+/// Adds pins and tags from outside to sessions that exist. Returns how many sessions changed.
 pub(crate) fn import(database: &Database, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, Failure> {
     let mut changed = 0;
     for (id, outside) in pins_and_tags {
@@ -109,7 +109,7 @@ pub(crate) fn is_pinned(database: &Database, root: &SessionId) -> Result<bool, F
         && database.prepare_cached("SELECT 1 FROM hx_pin WHERE session_id = ?")?.exists(params![root.as_str()])?)
 }
 
-/// Forgets the pins and tags that are kept with a session that goes.
+/// Removes the pin and tags of a session that is deleted.
 pub(crate) fn forget(database: &Database, id: &SessionId) -> Result<(), Failure> {
     if are_there(database)? {
         database.prepare_cached("DELETE FROM hx_pin WHERE session_id = ?")?.execute(params![id.as_str()])?;
@@ -118,7 +118,7 @@ pub(crate) fn forget(database: &Database, id: &SessionId) -> Result<(), Failure>
     Ok(())
 }
 
-/// Fills in the pins and tags of a row of a list.
+/// Fills in the pin and tags of a row of a list.
 pub(crate) fn fill(database: &Database, summary: &mut SessionSummary) -> Result<(), Failure> {
     if database.shape().pins_and_tags {
         let pins_and_tags = stored(database, &summary.conversation)?;
@@ -127,7 +127,7 @@ pub(crate) fn fill(database: &Database, summary: &mut SessionSummary) -> Result<
     Ok(())
 }
 
-/// What a filter asks of the pins and tags of the conversation of `h`, each with an `AND` before it.
+/// Returns the conditions of a filter on the pin and tags of the conversation of `h`, each with an `AND` before it.
 pub(crate) fn condition(shape: Shape, filter: &SessionFilter, bind: impl FnMut(&str) -> String) -> String {
     match shape.pins_and_tags {
         true => hermes_sql::pins_and_tags::condition(filter, "h.root", bind),

@@ -7,8 +7,8 @@ use crate::error::Failure;
 use crate::write::budget::Budget;
 use crate::write::database::Database;
 
-/// Up to so many free pages a file keeps for what is written next.
-const FEW: i64 = 1_000;
+/// The number of free pages that a file keeps for the next writes.
+const KEPT_FREE_PAGES: i64 = 1_000;
 /// Up to this part of its pages too.
 const SHARE: i64 = 10;
 /// How many pages are moved between two looks at the clock.
@@ -42,7 +42,7 @@ pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
 
 /// Whether a file has more free pages than it should keep.
 const fn wastes(free: i64, pages: i64) -> bool {
-    free > FEW && free > pages / SHARE
+    free > KEPT_FREE_PAGES && free > pages / SHARE
 }
 
 #[cfg(test)]

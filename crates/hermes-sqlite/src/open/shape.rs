@@ -15,7 +15,7 @@ pub(crate) struct Shape {
     archived: bool,
     /// `session_model_usage`: counters by model.
     pub(crate) model_usage: bool,
-    /// `hx_pin` and `hx_tag`, which are ours and made when somebody pins and tags a conversation.
+    /// Whether `hx_pin` and `hx_tag` exist, which are ours and created by the first pin or tag.
     pub(crate) pins_and_tags: bool,
 }
 

@@ -94,7 +94,7 @@ impl<'q> Plan<'q> {
     /// Words that all have to be there are one question to FTS5, which does not look at what one of them excludes. Pieces of words are many
     /// questions each; they are asked for from the longest on, until so few messages are left that it is quicker to look at them.
     fn all(&mut self, database: &Database, nodes: &'q [Node], asking: &mut Asking<'_>) -> Result<Ids, Failure> {
-        const FEW: usize = 500;
+        const MAX_CHECKED: usize = 500;
         let tier = asking.tier;
         let (mut all, mut words) = (Ids::All, Vec::new());
         let mut telling: Vec<&Node> = nodes.iter().filter(|node| !matches!(node, Node::Not(_))).collect();
@@ -102,7 +102,7 @@ impl<'q> Plan<'q> {
             telling.sort_by_key(|node| Reverse(if let Node::Term(term) = node { term.text.len() } else { 0 }));
         }
         for node in telling.into_iter().take(MAX_PARTS) {
-            let enough = if tier == Tier::Pieces { FEW } else { 0 };
+            let enough = if tier == Tier::Pieces { MAX_CHECKED } else { 0 };
             if matches!(&all, Ids::Some(ids) if ids.len() <= enough) || self.is_over(asking.end) {
                 break;
             }

@@ -165,7 +165,7 @@ impl<'d> Rows<'d> {
 
     /// The messages of the few sessions that a filter admits; nothing if it admits many, so that asking of each message is quicker.
     pub(super) fn admitted(&mut self) -> Result<Option<Vec<i64>>, Failure> {
-        const FEW: usize = 64;
+        const MAX_LISTED_SESSIONS: usize = 64;
         // What only leaves something out admits most, as a rule.
         if !self.filter.names_sessions() {
             return Ok(None);
@@ -186,7 +186,7 @@ impl<'d> Rows<'d> {
                 let name: String = row.get(0)?;
                 if self.card(&name)?.is_some_and(|card| card.is_admitted) {
                     few.push(name);
-                    if few.len() > FEW {
+                    if few.len() > MAX_LISTED_SESSIONS {
                         return Ok(None);
                     }
                 }

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 /// So long after a write, if nothing else was asked for, the writer turns to what is left to do.
 const QUIET: Duration = Duration::from_millis(300);
-/// After so many writes, or so long, it does so between two of them.
-const MOST: Lag = Lag { writes: 2_000, span: Duration::from_secs(4) };
-/// The same while more is known to be left, or it would fall behind further and further.
-const MOST_LEFT: Lag = Lag { writes: 250, span: Duration::from_millis(500) };
+/// The number of writes, or the time, after which background work runs between two writes.
+const MAX_LAG: Lag = Lag { writes: 2_000, span: Duration::from_secs(4) };
+/// The same while a backlog is known, so that the work does not fall further behind.
+const MAX_LAG_WITH_BACKLOG: Lag = Lag { writes: 250, span: Duration::from_millis(500) };
 /// What can wait for a pause does not wait for longer than this.
 const NO_PAUSE: Duration = Duration::from_secs(60);
 /// So long it is let be after it failed twice.
@@ -137,7 +137,7 @@ impl Chores {
 
     /// Whether a step is due between two groups of jobs.
     pub(crate) fn is_overdue(&self, now: Instant) -> bool {
-        let Lag { writes, span } = if self.more { MOST_LEFT } else { MOST };
+        let Lag { writes, span } = if self.more { MAX_LAG_WITH_BACKLOG } else { MAX_LAG };
         let late = self.first.is_some_and(|first| now.saturating_duration_since(first) >= span);
         (self.writes >= writes || late) && self.not_before.is_none_or(|earliest| now >= earliest)
     }

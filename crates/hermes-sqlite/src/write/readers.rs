@@ -14,8 +14,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tracing::{debug, error, warn};
 
-/// The most threads that read.
-const MOST: usize = 3;
+/// The largest number of reader threads.
+const MAX_THREADS: usize = 3;
 
 /// A read, given a connection with a transaction that has begun, or the reason why there is none.
 pub(crate) struct ReadJob {
@@ -110,7 +110,7 @@ impl Readers {
         let Some(jobs) = &self.jobs else { return };
         let busy = self.shared.busy.fetch_add(1, Ordering::Relaxed) + 1;
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        if threads.len() < busy.min(MOST) {
+        if threads.len() < busy.min(MAX_THREADS) {
             let shared = Arc::clone(&self.shared);
             match spawn("hermes-reader", move || shared.read_all()) {
                 Ok(thread) => threads.push(thread),

@@ -13,14 +13,14 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// How many messages the large session has, and at least how many steps it takes to delete them.
-const MANY: usize = 5_000;
+const MESSAGES: usize = 5_000;
 const STEPS: u32 = 5;
 
 /// A session with many messages, and one with none.
 async fn fill(store: &SqliteStore) {
     store.create(&new("large"), &at(1.0)).await.unwrap();
     store.create(&new("other"), &at(2.0)).await.unwrap();
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} 大别山"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n} 大别山"))).collect();
     store.append(&id("large"), &batch, &at(1.0)).await.unwrap();
 }
 
@@ -101,8 +101,8 @@ async fn a_live_writer_gets_in_between() {
     while !pruning.is_finished() {
         store.append(&id("other"), &[user("live")], &at(3.0)).await.unwrap();
     }
-    assert_eq!(pruning.await.unwrap().messages, MANY as u64);
-    let between = format!("SELECT count(DISTINCT rows) FROM seen WHERE rows > 0 AND rows < {MANY}");
+    assert_eq!(pruning.await.unwrap().messages, MESSAGES as u64);
+    let between = format!("SELECT count(DISTINCT rows) FROM seen WHERE rows > 0 AND rows < {MESSAGES}");
     assert!(count(&file.foreign(), &between) >= 2, "the writer waited for more than a step");
 }
 
@@ -210,7 +210,7 @@ async fn a_killed_deletion_has_happened() {
         assert_eq!(shown(&store).await, "other()");
         let key = hermes_session::RequestKey::parse("delete").unwrap();
         let again = store.delete(&id("large"), DeleteExtent::Conversation, &at(10.0).keyed(key)).await.unwrap();
-        assert_eq!(again, Deleted { sessions: 1, messages: MANY as u64 }, "round {round}");
+        assert_eq!(again, Deleted { sessions: 1, messages: MESSAGES as u64 }, "round {round}");
         while store.upkeep().await.unwrap() {}
         assert_eq!((hidden(&foreign), count(&foreign, "SELECT count(*) FROM messages")), (0, 0));
         assert!(store.verify().await.unwrap().is_sound());
@@ -230,7 +230,7 @@ async fn a_killed_deletion_of_a_delegate_has_happened() {
         let store = file.open_idle();
         store.create(&new("sender"), &at(1.0)).await.unwrap();
         store.create(&new("large").child_of(id("sender"), Relation::Delegate), &at(2.0)).await.unwrap();
-        let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} 大别山"))).collect();
+        let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n} 大别山"))).collect();
         store.append(&id("large"), &batch, &at(8.0)).await.unwrap();
         let mut child = child("delete_chain", "large", &file.path()).spawn().unwrap();
         let foreign = file.foreign();
@@ -245,7 +245,7 @@ async fn a_killed_deletion_of_a_delegate_has_happened() {
         assert_eq!(side, "sender sender 1.0 0");
         let key = hermes_session::RequestKey::parse("delete_chain").unwrap();
         let again = store.delete(&id("large"), DeleteExtent::Chain, &at(10.0).keyed(key)).await.unwrap();
-        assert_eq!(again, Deleted { sessions: 1, messages: MANY as u64 }, "round {round}");
+        assert_eq!(again, Deleted { sessions: 1, messages: MESSAGES as u64 }, "round {round}");
         while store.upkeep().await.unwrap() {}
         assert_eq!((hidden(&foreign), count(&foreign, "SELECT count(*) FROM messages")), (0, 0));
         assert!(store.verify().await.unwrap().is_sound());

@@ -11,7 +11,7 @@ use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 
 /// How many messages the large session has: more than a step takes.
-const MANY: usize = 4_000;
+const MESSAGES: usize = 4_000;
 
 pub(crate) async fn exported(store: &SqliteStore) -> String {
     let mut exporter = Exporter::new(store, SessionFilter::default());
@@ -33,7 +33,7 @@ pub(crate) async fn source() -> String {
     store.create(&new("z"), &at(1.0)).await.unwrap();
     store.append(&id("z"), &[user("root\0")], &at(2.0)).await.unwrap();
     store.split(&id("z"), &NewChild::new(id("m-large")), &[], &at(3.0)).await.unwrap();
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} 大别山\0"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n} 大别山\0"))).collect();
     store.append(&id("m-large"), &batch, &at(4.0)).await.unwrap();
     for n in 0..50 {
         let name = format!("a-{n:02}");

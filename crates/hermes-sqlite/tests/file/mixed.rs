@@ -19,7 +19,7 @@ use step::{Start, Step, ours, steps};
 /// How many lists of steps are tried, unless `HERMES_PROPERTY_CASES` says otherwise.
 const RUNS: u32 = 12;
 /// More steps than this no maintenance takes on files so small.
-const MANY: usize = 2_000;
+const MAX_STEPS: usize = 2_000;
 
 #[test]
 fn any_order_ends_with_whole_indexes() {

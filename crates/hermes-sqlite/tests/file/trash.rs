@@ -10,7 +10,7 @@ use hermes_session::{
 use hermes_sqlite::SqliteStore;
 use rusqlite::Connection;
 
-const MANY: usize = 5_000;
+const MESSAGES: usize = 5_000;
 
 fn later() -> Timestamp {
     Timestamp::from_seconds(1e6).unwrap()
@@ -39,7 +39,7 @@ fn rows(connection: &Connection, table: &str) -> Vec<String> {
 async fn fill(store: &SqliteStore) {
     store.create(&new("large"), &at(1.0)).await.unwrap();
     store.create(&new("other"), &at(2.0)).await.unwrap();
-    let batch: Vec<NewMessage> = (0..MANY).map(|n| user(&format!("message {n} 大别山"))).collect();
+    let batch: Vec<NewMessage> = (0..MESSAGES).map(|n| user(&format!("message {n} 大别山"))).collect();
     store.append(&id("large"), &batch, &at(1.0)).await.unwrap();
 }
 
@@ -214,11 +214,11 @@ async fn who_is_killed_on_the_way_into_the_trash_has_put_all_of_it_there() {
         assert_eq!(shown(&store).await, "other()");
         let key = RequestKey::parse("trash_chain").unwrap();
         let again = store.trash_chain(&id("large"), later(), &at(10.0).keyed(key)).await.unwrap();
-        assert_eq!(again, Deleted { sessions: 1, messages: MANY as u64 }, "round {round}");
+        assert_eq!(again, Deleted { sessions: 1, messages: MESSAGES as u64 }, "round {round}");
         // Whoever comes next ends it: upkeep, or the one who wants it back.
         while round % 2 == 0 && store.upkeep().await.unwrap() {}
         let restored = store.restore(&id("large"), &at(11.0)).await.unwrap();
-        assert_eq!(restored.messages, MANY as u64);
+        assert_eq!(restored.messages, MESSAGES as u64);
         assert_eq!(rows(&foreign, "messages"), before);
         assert!(store.verify().await.unwrap().is_sound());
         if half > 1 {
@@ -249,7 +249,7 @@ async fn who_is_killed_on_the_way_back_leaves_it_in_the_trash() {
         if is_half {
             assert_eq!((shown(&store).await, store.trash(None, 9).await.unwrap().len()), ("other()".to_owned(), 1));
             while store.upkeep().await.unwrap() {}
-            assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_message"), MANY as i64);
+            assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_message"), MESSAGES as i64);
             match round % 3 {
                 0 => _ = store.restore(&id("large"), &at(11.0)).await.unwrap(),
                 // Who uses its id meanwhile has it; what was half-way back is in nobody's way.
@@ -295,7 +295,7 @@ async fn what_the_agent_adds_on_the_way_comes_back() {
     let late = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('large', 'user', 'late', 5.0)";
     foreign.execute_batch(late).unwrap();
     assert_eq!(shown(&store).await, "other(after)");
-    assert_eq!(store.restore(&id("large"), &at(10.0)).await.unwrap().messages, MANY as u64 + 1);
+    assert_eq!(store.restore(&id("large"), &at(10.0)).await.unwrap().messages, MESSAGES as u64 + 1);
     assert_eq!(count(&foreign, "SELECT count(*) FROM messages WHERE content = 'late' AND session_id = 'large'"), 1);
 }
 
@@ -309,6 +309,6 @@ async fn a_file_that_cannot_be_written_shows_its_trash() {
     assert_eq!(reader.trash(None, 9).await.unwrap(), []);
     store.trash_chain(&id("large"), later(), &at(9.0)).await.unwrap();
     let seen = reader.trash(None, 9).await.unwrap();
-    assert_eq!((seen.len(), seen[0].id.as_str(), seen[0].messages), (1, "large", MANY as u64));
+    assert_eq!((seen.len(), seen[0].id.as_str(), seen[0].messages), (1, "large", MESSAGES as u64));
     assert!(reader.restore(&id("large"), &at(10.0)).await.is_err());
 }

@@ -92,7 +92,7 @@ fn texts_that_are_no_markup_stay() {
     for text in ["", "one", "a\nb", "1 < 2 && x", "C:\\dir", "2 * 3 * 4", "snake_case_name", "a\n\nb"] {
         assert_eq!(plain(text, 80), text);
     }
-    assert!(lines(&"x".repeat(MOST_BYTES + 1), 80).is_none());
+    assert!(lines(&"x".repeat(MAX_BYTES + 1), 80).is_none());
 }
 
 #[test]

@@ -1,20 +1,20 @@
-//! A line that somebody types. What a person takes for one character is one.
+//! Edits one line of input, by grapheme clusters.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// The longest line, in bytes: whatever is pasted, typing stays quick.
-const MOST: usize = 4096;
+/// The longest line, in bytes, so that typing stays quick after a large paste.
+const MAX_LINE_BYTES: usize = 4096;
 
-/// A line and the place where typing goes on.
+/// A line of input and its cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Line {
+pub(super) struct LineEditor {
     text: String,
     /// In bytes, between two characters.
     at: usize,
 }
 
-impl Line {
-    /// A line to be changed, with the place at its end.
+impl LineEditor {
+    /// Returns an editor for `text` with the cursor at its end.
     pub(super) fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { at: text.len(), text }
@@ -24,39 +24,39 @@ impl Line {
         &self.text
     }
 
-    /// What stands before the place.
+    /// Returns the text before the cursor.
     pub(super) fn before(&self) -> &str {
         &self.text[..self.at]
     }
 
-    /// Puts in the first line of a text, without what no key types.
+    /// Inserts the first line of a text without control characters.
     pub(super) fn insert(&mut self, text: &str) {
         let line = text.lines().next().unwrap_or_default();
         for character in line.chars().filter(|character| !character.is_control()) {
-            if self.text.len() + character.len_utf8() <= MOST {
+            if self.text.len() + character.len_utf8() <= MAX_LINE_BYTES {
                 self.text.insert(self.at, character);
                 self.at += character.len_utf8();
             }
         }
     }
 
-    /// Takes away the character before the place; whether there was one.
+    /// Deletes the character before the cursor. Returns whether there was one.
     pub(super) fn backspace(&mut self) -> bool {
         let from = self.left_of(self.at);
         self.take(from)
     }
 
-    /// Takes away the character behind the place.
+    /// Deletes the character after the cursor.
     pub(super) fn delete(&mut self) {
         self.text.replace_range(self.at..self.right_of(self.at), "");
     }
 
-    /// Takes away all before the place.
+    /// Deletes all before the cursor.
     pub(super) fn clear(&mut self) -> bool {
         self.take(0)
     }
 
-    /// Takes away the word before the place, and the blanks behind it.
+    /// Deletes the word before the cursor and the blanks after it.
     pub(super) fn clear_word(&mut self) -> bool {
         let words = self.before().trim_end();
         let from = words.char_indices().rev().find(|(_, character)| character.is_whitespace());
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_character_is_what_a_person_takes_for_one() {
-        let mut line = Line::new("a大👨\u{200d}👩\u{200d}👧");
+        let mut line = LineEditor::new("a大👨\u{200d}👩\u{200d}👧");
         assert!(line.backspace());
         assert_eq!(line.text(), "a大");
         line.left();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn words_go_one_by_one() {
-        let mut line = Line::new("one  zwei 三 ");
+        let mut line = LineEditor::new("one  zwei 三 ");
         let mut seen = Vec::new();
         while line.clear_word() {
             seen.push(line.text().to_owned());
@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn what_is_pasted_is_one_line_without_controls() {
-        let mut line = Line::default();
+        let mut line = LineEditor::default();
         line.insert("a\u{1b}[31m\tb\r\nsecond");
         assert_eq!(line.text(), "a[31mb");
         line.insert(&"大".repeat(9999));
-        assert!(line.text().len() <= MOST);
+        assert!(line.text().len() <= MAX_LINE_BYTES);
         line.insert("\n");
         assert!(line.clear() && line.text().is_empty());
     }

@@ -7,15 +7,15 @@ use hermes_session::{ListRequest, PageRequest, SessionId, SessionSummary};
 use hermes_terminal::layout::{fit, right};
 use hermes_terminal::{Line, Visible};
 
-/// How many rows there are unless somebody says, as the agent has it.
-const MOST: u64 = 500;
+/// The default number of rows, the same as the agent.
+const DEFAULT_ROWS: u64 = 500;
 const NAME: usize = 50;
 const ACTIVE: usize = 10;
 
 /// Shows the list and takes a number; nothing if none is given.
 pub(super) async fn pick(desk: &Desk, most: Option<u64>) -> Result<Option<SessionId>, CliError> {
     let most = match most {
-        None => MOST,
+        None => DEFAULT_ROWS,
         Some(0) => u64::MAX,
         Some(most) => most,
     };

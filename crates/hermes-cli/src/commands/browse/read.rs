@@ -23,8 +23,8 @@ const PLACES: u32 = 200;
 /// How many messages a preview has before the place that is meant, and from there on or at the end.
 const BEFORE: u32 = 4;
 const SHOWN: u32 = 16;
-/// How much of a message a preview shows, in bytes.
-const MOST: usize = 4_000;
+/// The longest part of a message that a preview shows, in bytes.
+const MAX_PREVIEW_BYTES: usize = 4_000;
 
 /// Reads the list, page by page; at most so many rows.
 pub(super) async fn list(
@@ -144,10 +144,10 @@ pub(super) async fn preview(store: &dyn Store, wanted: &Wanted, text: &str) -> R
 /// part with the match.
 fn shortened(mut message: Message, meant: Option<MessageId>, matcher: &Matcher) -> Message {
     let text = message.body.plain_text();
-    if text.len() > MOST {
+    if text.len() > MAX_PREVIEW_BYTES {
         let mark = matcher.marks(&text).first().map_or(0, |mark| mark.start);
-        let first = if meant == Some(message.id) { mark.saturating_sub(MOST / 4) } else { 0 };
-        let (start, end) = (text.floor_char_boundary(first), text.floor_char_boundary(first + MOST));
+        let first = if meant == Some(message.id) { mark.saturating_sub(MAX_PREVIEW_BYTES / 4) } else { 0 };
+        let (start, end) = (text.floor_char_boundary(first), text.floor_char_boundary(first + MAX_PREVIEW_BYTES));
         let (before, behind) = (if start > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" });
         message.body.content = Some(Content::Text(format!("{before}{}{behind}", &text[start..end])));
     }
@@ -176,7 +176,7 @@ mod tests {
         assert!(meant.contains("needle") && meant.starts_with("… 大") && meant.ends_with("x …"));
         let other = shown(Some(MessageId(8)));
         assert!(!other.contains("needle") && other.starts_with('大'));
-        assert!([meant, other].iter().all(|text| text.len() <= MOST + 12));
+        assert!([meant, other].iter().all(|text| text.len() <= MAX_PREVIEW_BYTES + 12));
         assert_eq!(shortened(message("short"), None, &matcher).body.plain_text(), "short");
     }
 }

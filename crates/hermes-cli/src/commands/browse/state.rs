@@ -6,7 +6,7 @@ mod tests;
 
 use super::areas::{Areas, areas};
 use super::event::{Effect, Event, Hit, Notice, Preview, Wanted};
-use super::line::Line;
+use super::line_editor::LineEditor;
 use super::rows::{Row, Rows, Words};
 use hermes_session::search::Query;
 use hermes_session::{MessageId, SessionId};
@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) cut_short: Option<String>,
     /// How many rows can't be read, and what is wrong with the first.
     pub(super) unreadable: (u64, String),
-    pub(super) filter: Line,
+    pub(super) filter: LineEditor,
     words: Words,
     /// The places of the rows that have what was typed, in the order of the list.
     direct: Vec<usize>,
@@ -79,9 +79,9 @@ pub(super) enum Mode {
     /// The keys are shown, from this one on.
     Help(usize),
     /// A new title is typed.
-    Rename { id: SessionId, line: Line },
+    Rename { id: SessionId, line: LineEditor },
     /// The name of a file is typed.
-    Export { ids: Vec<SessionId>, line: Line },
+    Export { ids: Vec<SessionId>, line: LineEditor },
     /// Something is asked.
     Confirm(Question),
 }
@@ -108,7 +108,7 @@ impl State {
             is_loading: true,
             cut_short: None,
             unreadable: (0, String::new()),
-            filter: Line::default(),
+            filter: LineEditor::default(),
             words: Words::default(),
             direct: Vec::new(),
             hits: Vec::new(),

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 /// How long a server, or whoever holds a lock, is waited for.
 const WAIT: Duration = Duration::from_secs(5);
-/// Up to here search covers what is not indexed without anybody noticing.
-const FEW: u64 = 1_000;
+/// The largest backlog that search scans without a noticeable delay, in messages.
+const MAX_UNNOTICED_BACKLOG: u64 = 1_000;
 
 /// Looks at a store without changing it.
 pub(super) async fn look(context: &Context, settings: &Settings, url: &StoreUrl, items: &mut Vec<Item>) {
@@ -102,7 +102,7 @@ fn indexes(status: &StoreStatus) -> Item {
     match &status.indexes {
         IndexHealth::Whole => Item::fine("lag", "every message is in the search indexes"),
         IndexHealth::Behind { messages } => {
-            let degree = if *messages <= FEW { Degree::Note } else { Degree::Warning };
+            let degree = if *messages <= MAX_UNNOTICED_BACKLOG { Degree::Note } else { Degree::Warning };
             let what = format!(
                 "{} are not in the search indexes yet; search looks through them",
                 plural(*messages, "messages")

@@ -24,7 +24,7 @@ svg rect{fill:var(--bar)}svg text{fill:var(--dim);font-size:11px;text-anchor:mid
 /// So many labels fit under a chart.
 const LABELS: usize = 12;
 /// More days than this share a bar.
-const MOST_BARS: usize = 366;
+const MAX_BARS: usize = 366;
 
 /// The whole page.
 pub(crate) fn page(report: &Report<'_>) -> String {
@@ -155,7 +155,7 @@ fn activity(report: &Report<'_>) -> String {
     let activity = &report.activity;
     let told = |name: &str, count: u64| format!("{name}: {}", plural(count, "conversations"));
     let series = report.series();
-    let (days, each) = shared(&series, MOST_BARS);
+    let (days, each) = shared(&series, MAX_BARS);
     let step = days.len().div_ceil(LABELS).max(1);
     let day = |(index, some): (usize, &&[(jiff::civil::Date, u64)])| {
         let count = some.iter().map(|(_, count)| count).sum();

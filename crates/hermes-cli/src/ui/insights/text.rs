@@ -3,15 +3,15 @@
 use super::{PEAKS, Report, WEEKDAYS, chart, distinction, share, value};
 use anstyle::{AnsiColor, Style};
 use hermes_session::insights::Tally;
-use hermes_terminal::bars::{MOST_BAR, bar, barred, named, table};
+use hermes_terminal::bars::{MAX_BAR, bar, barred, named, table};
 use hermes_terminal::figures::{dollars, number, plural, short};
 use hermes_terminal::layout::{cut, width, wrap};
 use hermes_terminal::{Line, Visible};
 
 /// How many of a kind are shown to a person.
-const MOST_MODELS: usize = 15;
-const MOST_TOOLS: usize = 15;
-const MOST_SKILLS: usize = 10;
+const MAX_MODELS: usize = 15;
+const MAX_TOOLS: usize = 15;
+const MAX_SKILLS: usize = 10;
 /// The span that is proposed where a shorter one has nothing.
 const YEAR: u32 = 365;
 /// How high the bars of hours are.
@@ -83,7 +83,7 @@ fn cost(tally: &Tally) -> Visible {
 
 fn models(report: &Report<'_>, columns: usize) -> Vec<Line> {
     let all = report.models();
-    let rows = &all[..all.len().min(MOST_MODELS)];
+    let rows = &all[..all.len().min(MAX_MODELS)];
     let wide = |(name, tally): &(&str, &Tally)| {
         let used = &tally.usage;
         let cached = used.cache_read_tokens.saturating_add(used.cache_write_tokens);
@@ -99,7 +99,7 @@ fn models(report: &Report<'_>, columns: usize) -> Vec<Line> {
         false => table(&["Model", "Tokens", "Cost"], rows.iter().map(narrow).collect()),
     };
     let amounts: Vec<f64> = rows.iter().map(|(_, tally)| tally.tokens() as f64).collect();
-    with_more(barred(shown, &amounts, columns), all.len(), MOST_MODELS)
+    with_more(barred(shown, &amounts, columns), all.len(), MAX_MODELS)
 }
 
 fn platforms(report: &Report<'_>, columns: usize) -> Vec<Line> {
@@ -123,7 +123,7 @@ fn platforms(report: &Report<'_>, columns: usize) -> Vec<Line> {
 fn tools(report: &Report<'_>, columns: usize) -> Vec<Line> {
     let all = report.tools();
     let total: u64 = all.iter().map(|(_, count)| count).sum();
-    let rows = &all[..all.len().min(MOST_TOOLS)];
+    let rows = &all[..all.len().min(MAX_TOOLS)];
     if rows.is_empty() {
         return Vec::new();
     }
@@ -132,12 +132,12 @@ fn tools(report: &Report<'_>, columns: usize) -> Vec<Line> {
     };
     let shown = table(&["Tool", "Uses", "Share"], rows.iter().map(cells).collect());
     let lines = barred(shown, &rows.iter().map(|(_, count)| *count as f64).collect::<Vec<_>>(), columns);
-    with_more(lines, all.len(), MOST_TOOLS)
+    with_more(lines, all.len(), MAX_TOOLS)
 }
 
 fn skills(report: &Report<'_>, columns: usize) -> Vec<Line> {
     let all = report.skills();
-    let rows = &all[..all.len().min(MOST_SKILLS)];
+    let rows = &all[..all.len().min(MAX_SKILLS)];
     if rows.is_empty() {
         return Vec::new();
     }
@@ -148,7 +148,7 @@ fn skills(report: &Report<'_>, columns: usize) -> Vec<Line> {
         vec![named(name), number(used.loads).into(), number(used.edits).into(), last(used).into()]
     };
     let shown = table(&["Skill", "Loads", "Edits", "Last used"], rows.iter().map(cells).collect());
-    let mut lines = with_more(shown.lines(columns), all.len(), MOST_SKILLS);
+    let mut lines = with_more(shown.lines(columns), all.len(), MAX_SKILLS);
     lines.extend(wrapped(report.skill_sum(), columns, Style::new().dimmed()));
     lines
 }
@@ -157,7 +157,7 @@ fn activity(report: &Report<'_>, columns: usize) -> Vec<Line> {
     let (green, dimmed) = (Style::new().fg_color(Some(AnsiColor::Green.into())), Style::new().dimmed());
     let activity = &report.activity;
     let mut lines =
-        vec![Line::styled("Activity", Style::new().bold()), Line::styled("─".repeat(columns.min(MOST_BAR)), dimmed)];
+        vec![Line::styled("Activity", Style::new().bold()), Line::styled("─".repeat(columns.min(MAX_BAR)), dimmed)];
     let series = report.series();
     if let (Some((first, _)), Some((last, _))) = (series.first(), series.last()) {
         let counts: Vec<u64> = series.iter().map(|(_, count)| *count).collect();
@@ -170,7 +170,7 @@ fn activity(report: &Report<'_>, columns: usize) -> Vec<Line> {
     let most = activity.weekdays.iter().copied().max().unwrap_or(0).max(1);
     let room = number(most).len();
     for (name, count) in WEEKDAYS.iter().zip(activity.weekdays) {
-        let bars = bar(count as f64 / most as f64, columns.saturating_sub(room + 7).min(MOST_BAR));
+        let bars = bar(count as f64 / most as f64, columns.saturating_sub(room + 7).min(MAX_BAR));
         let line = Line::plain_text(format!("{name}  {:>room$}", number(count)));
         lines.push(if bars.is_empty() { line } else { line.text("  ").with(bars, green) });
     }
@@ -199,7 +199,7 @@ fn notable(report: &Report<'_>, columns: usize) -> Vec<Line> {
     }
     let dimmed = Style::new().dimmed();
     let mut lines = vec![Line::styled("Notable conversations", Style::new().bold())];
-    lines.push(Line::styled("─".repeat(columns.min(MOST_BAR)), dimmed));
+    lines.push(Line::styled("─".repeat(columns.min(MAX_BAR)), dimmed));
     for notable in rows {
         let day = report.now.date(notable.started_at);
         let text = format!("{}, {day}", value(notable));

@@ -2,8 +2,8 @@ use super::*;
 use crate::export::{SESSION_LINE_END, message_object, session_line_head};
 use proptest::prelude::*;
 
-fn line(text: &str) -> Line {
-    Line::read(text.as_bytes()).unwrap()
+fn line(text: &str) -> ImportLine {
+    ImportLine::read(text.as_bytes()).unwrap()
 }
 
 /// What a line is written as again.
@@ -15,7 +15,7 @@ fn again(parsed: &Parsed<'_>) -> String {
 
 #[track_caller]
 fn refused(text: &str, why: &str) {
-    let outcome = Line::read(text.as_bytes()).and_then(|line| line.parse().map(drop));
+    let outcome = ImportLine::read(text.as_bytes()).and_then(|line| line.parse().map(drop));
     assert_eq!(outcome.unwrap_err().to_string(), why, "{text}");
 }
 
@@ -109,7 +109,7 @@ fn what_is_no_session_says_why() {
         &format!("{HEAD}\"messages\": [{{\"role\": \"user\", \"tool_name\": \"\\u0000\"}}]}}"),
         "message 1: tool_name holds a NUL character",
     );
-    let error = Line::read(b"{\"id\": \"\xff\"}").map(drop).unwrap_err();
+    let error = ImportLine::read(b"{\"id\": \"\xff\"}").map(drop).unwrap_err();
     assert_eq!(error.to_string(), "line is not UTF-8 from byte 8 on");
 }
 
@@ -126,7 +126,7 @@ proptest! {
     fn any_line_is_read_or_refused(
         text in r#"[\[\]{}",:a0-9 ]{0,60}|\{"id": "s", "source": "x", "started_at": [0-9eE.+-]{1,6}, "messages": [\[\]{}",:a0-9 ]{0,30}\}"#,
     ) {
-        if let Ok(line) = Line::read(text.as_bytes()) {
+        if let Ok(line) = ImportLine::read(text.as_bytes()) {
             _ = line.parse();
         }
     }

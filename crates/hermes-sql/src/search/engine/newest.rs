@@ -6,8 +6,8 @@ use crate::search::postings::Postings;
 use crate::search::wanted::Wanted;
 use hermes_session::search::matching::{Scratch, Tier};
 
-/// The most messages that a server is asked for at once.
-const MOST: usize = 20_000;
+/// The largest number of messages that one statement asks for.
+const MAX_CANDIDATES: usize = 20_000;
 
 impl<P: Postings> Search<'_, P> {
     /// Fills a page with messages that match, from the newest on; without those in whole words, if these were told before.
@@ -21,13 +21,13 @@ impl<P: Postings> Search<'_, P> {
             Some(cursor) if cursor.tier == Tier::Pieces => cursor.message.0,
             _ => self.newest.saturating_add(1),
         };
-        let (mut scratch, mut size) = (Scratch::default(), page.missing().clamp(20, MOST));
+        let (mut scratch, mut size) = (Scratch::default(), page.missing().clamp(20, MAX_CANDIDATES));
         loop {
             if self.is_late() {
                 return Ok(());
             }
             // Where any may match, one more question is cheap. An index names all of them each time.
-            let limit = if wanted.is_some() { (size * 16).min(MOST) } else { size.min(MAX_READ) };
+            let limit = if wanted.is_some() { (size * 16).min(MAX_CANDIDATES) } else { size.min(MAX_READ) };
             let found = self.postings.latest(wanted, before, limit).await?;
             let mut rest = found.as_slice();
             while !rest.is_empty() {
@@ -50,7 +50,7 @@ impl<P: Postings> Search<'_, P> {
                         }
                     }
                 }
-                size = (size * 2).min(MOST);
+                size = (size * 2).min(MAX_CANDIDATES);
             }
             match found.last() {
                 Some((last, _)) if found.len() == limit => before = *last,

@@ -13,8 +13,8 @@ use std::ops::RangeInclusive;
 pub(super) const FIRST: usize = 100;
 /// How many times as many it is asked for next.
 const MORE: usize = 8;
-/// The most at once.
-const MOST: usize = 100_000;
+/// The largest number of candidates at once.
+const MAX_CANDIDATES: usize = 100_000;
 
 /// A message that waits for its turn.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,7 @@ impl Pool {
             let more = postings.ranked(&parted, Some(part.next), part.count).await?;
             part.is_over = more.len() < part.count;
             part.next = more.last().map_or(part.next, |last| last.place);
-            part.count = (part.count * MORE).min(MOST);
+            part.count = (part.count * MORE).min(MAX_CANDIDATES);
             self.waiting.extend(more.into_iter().map(|candidate| Waiting { candidate, is_guess: false }));
         }
         Ok(())

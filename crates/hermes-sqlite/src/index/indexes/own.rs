@@ -23,8 +23,8 @@ const SET_ASIDE: &str = "2";
 
 /// How many messages go in at once, if they are not long: the more, the fewer words are looked up twice.
 const BATCH: usize = 250;
-/// With so many the indexes are not merged by themselves.
-const MANY: usize = 32;
+/// The number of messages in a batch from which on automatic merging of the indexes is off.
+const LARGE_BATCH: usize = 32;
 /// A batch is begun in the first part of a step only, so that the step ends in time.
 const BEGIN: Duration = Duration::from_millis(10);
 
@@ -144,7 +144,7 @@ pub(super) fn fill(database: &Database, start: Instant, merging: &mut Merging<'_
         }
         let next = read(database, &NEXT, edge).map_err(health::elsewhere)?;
         let Some(last) = next.last() else { return Ok(false) };
-        if next.len() >= MANY {
+        if next.len() >= LARGE_BATCH {
             merging.hold()?;
         }
         edge = last.id;

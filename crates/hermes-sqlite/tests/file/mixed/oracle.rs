@@ -1,13 +1,13 @@
 //! What has to hold in the end.
 
-use super::{Done, MANY, World, wrong};
+use super::{Done, MAX_STEPS, World, wrong};
 use crate::verify::told;
 use hermes_session::{Maintenance as _, Optimizing};
 use std::collections::BTreeSet;
 
 impl World {
     pub(super) async fn settle(&self) -> Done {
-        for _ in 0..MANY {
+        for _ in 0..MAX_STEPS {
             if !self.store().upkeep().await.map_err(|error| format!("upkeep: {error}"))? {
                 return Ok(());
             }
@@ -36,7 +36,7 @@ impl World {
         let mut steps = 0;
         while self.store().optimize().await.map_err(|error| format!("optimize: {error}"))? != Optimizing::Done {
             steps += 1;
-            if steps > MANY {
+            if steps > MAX_STEPS {
                 return Err("optimize does not end".to_owned());
             }
         }

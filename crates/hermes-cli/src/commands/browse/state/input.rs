@@ -2,7 +2,7 @@
 
 use super::{Mode, Question, State};
 use crate::commands::browse::event::{Effect, Input, Notice};
-use crate::commands::browse::line::Line;
+use crate::commands::browse::line_editor::LineEditor;
 use hermes_session::{SessionId, Title};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl State {
                 return self.filter_changed();
             }
             Input::Escape => {
-                self.filter = Line::default();
+                self.filter = LineEditor::default();
                 return self.filter_changed();
             }
             Input::Backspace if self.filter.backspace() => return self.filter_changed(),
@@ -99,7 +99,7 @@ impl State {
 
     fn begin_rename(&mut self) {
         if let Some(row) = self.current() {
-            let line = Line::new(row.title.clone().unwrap_or_default());
+            let line = LineEditor::new(row.title.clone().unwrap_or_default());
             self.mode = Mode::Rename { id: row.id.clone(), line };
         }
     }
@@ -118,7 +118,7 @@ impl State {
             [id] if id.is_file_safe() => format!("{id}.jsonl"),
             _ => "conversations.jsonl".to_owned(),
         };
-        self.mode = Mode::Export { ids, line: Line::new(name) };
+        self.mode = Mode::Export { ids, line: LineEditor::new(name) };
     }
 
     fn in_help(&mut self, top: usize, input: &Input) -> Vec<Effect> {
@@ -132,7 +132,7 @@ impl State {
         Vec::new()
     }
 
-    fn in_rename(&mut self, id: SessionId, mut line: Line, input: Input) -> Vec<Effect> {
+    fn in_rename(&mut self, id: SessionId, mut line: LineEditor, input: Input) -> Vec<Effect> {
         match input {
             Input::Escape => return Vec::new(),
             Input::Enter => match Title::parse(line.text()) {
@@ -145,7 +145,7 @@ impl State {
         Vec::new()
     }
 
-    fn in_export(&mut self, ids: Vec<SessionId>, mut line: Line, input: Input) -> Vec<Effect> {
+    fn in_export(&mut self, ids: Vec<SessionId>, mut line: LineEditor, input: Input) -> Vec<Effect> {
         match input {
             Input::Escape => return Vec::new(),
             Input::Enter if !line.text().trim().is_empty() => {
@@ -205,7 +205,7 @@ impl State {
     }
 }
 
-fn type_into(line: &mut Line, input: Input) {
+fn type_into(line: &mut LineEditor, input: Input) {
     match input {
         Input::Text(text) => line.insert(&text),
         Input::Backspace => _ = line.backspace(),

@@ -257,7 +257,7 @@ fn an_export_replaces_nothing_without_a_question() {
     press(&mut state, Input::Clear);
     assert_eq!(
         (press(&mut state, Input::Enter), state.mode.clone()),
-        (vec![], Mode::Export { ids: vec![id("a")], line: Line::default() })
+        (vec![], Mode::Export { ids: vec![id("a")], line: LineEditor::default() })
     );
 }
 

@@ -3,7 +3,7 @@
 use super::Painter;
 use crate::commands::browse::event::Notice;
 use crate::commands::browse::keys::KEYS;
-use crate::commands::browse::line::Line;
+use crate::commands::browse::line_editor::LineEditor;
 use crate::commands::browse::state::{Mode, Question, State};
 use anstyle::{AnsiColor, Style};
 use hermes_terminal::Visible;
@@ -80,7 +80,7 @@ impl Painter {
     }
 
     /// A line that is typed, with the place in sight.
-    fn typed(&self, label: &str, line: &Line, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    fn typed(&self, label: &str, line: &LineEditor, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         let bold = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
         let used = self.paint.text(buffer, area, &label.into(), bold, &[]);
         let rest = Rect { x: used, width: area.width - used, ..area };
