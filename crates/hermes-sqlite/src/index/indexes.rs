@@ -32,7 +32,7 @@ pub(crate) use lost::{Census, lost, note_lost};
 pub(crate) use merge::Merging;
 pub(crate) use nul::{plain, settle};
 pub(crate) use own::{backlog as own_backlog, empty_step as own_empty_step, lacking, unindexed};
-pub(crate) use pending::{backlog, holds as is_pending, is_behind, note, reserve};
+pub(crate) use pending::{backlog, backlog_until, holds as is_pending, is_behind, last_pending, note, reserve};
 pub(crate) use rebuild::{
     Progress, abandon_begun as abandon_rebuild, convert, heal, is_needed as needs_rebuild, start as start_rebuild,
     step as rebuild_step, wants_start as wants_rebuild,

@@ -132,21 +132,20 @@ impl Writer {
         let Some(watch) = self.settings.index_at_close.clone().filter(|_| self.settings.background.is_some()) else {
             return;
         };
-        let backlog = |writer: &Self| match writer.database.layout().is_compact() {
-            true => indexes::backlog(&writer.database).unwrap_or(0),
-            false => 0,
+        // Messages that other processes append meanwhile are theirs to index: this process is to end.
+        let last = match self.database.layout().is_compact() {
+            true => indexes::last_pending(&self.database).unwrap_or_default(),
+            false => None,
         };
+        let Some(last) = last else { return };
+        let backlog = |writer: &Self| indexes::backlog_until(&writer.database, last).unwrap_or(0);
         let total = backlog(self);
         let mut left = total;
         while left > 0 && watch.goes_on(total.saturating_sub(left), total) {
             if !self.chore(self.settings.wait, Work::Pressing) {
                 return;
             }
-            let before = std::mem::replace(&mut left, backlog(self));
-            // Other processes append as fast as this one indexes: they index too, and this process is to end.
-            if left >= before {
-                return;
-            }
+            left = backlog(self);
         }
     }
 

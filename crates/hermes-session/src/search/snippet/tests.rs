@@ -115,6 +115,27 @@ fn whole(text: &str, mark: &Range<usize>) -> Range<usize> {
     start.unwrap_or(0)..borders().find(|border| *border >= mark.end).unwrap_or(text.len())
 }
 
+/// Marks as whole characters; those that touch then are shown as one.
+fn joined(text: &str, marks: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for mark in marks.iter().map(|mark| whole(text, mark)) {
+        match joined.last_mut() {
+            Some(before) if mark.start <= before.end => before.end = mark.end.max(before.end),
+            _ => joined.push(mark),
+        }
+    }
+    joined
+}
+
+#[test]
+fn marks_of_neighbouring_characters_are_one() {
+    // The second mark begins inside a character that follows the first one.
+    let text = "abcdefgh aไa👩\u{200d}💻\u{e48}👩\u{200d}💻";
+    let marks = [9..14, 21..39];
+    assert_eq!(joined(text, &marks), [9..39]);
+    assert_eq!(snippet(text, &marks, &style(15)), "abcdefgh [aไa👩\u{200d}💻\u{e48}👩\u{200d}💻]");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -149,8 +170,8 @@ proptest! {
         }
         if length > 0 && let Some((open, close)) = out.find('[').zip(out.find(']')) {
             let marked = out[open + 1..close].trim();
-            prop_assert!(marks.iter().any(|mark| {
-                let mark = line(&text[whole(&text, mark)]);
+            prop_assert!(joined(&text, &marks).into_iter().any(|mark| {
+                let mark = line(&text[mark]);
                 marked.contains(&mark) || mark.contains(marked)
             }), "{out}");
         }

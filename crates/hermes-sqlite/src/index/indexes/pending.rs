@@ -94,12 +94,24 @@ pub(crate) fn is_behind(database: &Database) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM hx_pending LIMIT 1")?.exists([])?)
 }
 
-/// How many messages are to be indexed.
+/// Returns how many messages are to be indexed.
 pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
+    backlog_until(database, i64::MAX)
+}
+
+/// Returns how many messages up to an id are to be indexed.
+pub(crate) fn backlog_until(database: &Database, last: i64) -> Result<u64, Failure> {
     let count: i64 = database
-        .prepare_cached("SELECT count(*) FROM hx_pending p JOIN messages m ON m.id BETWEEN p.first AND p.last")?
-        .query_row([], |row| row.get(0))?;
+        .prepare_cached(
+            "SELECT count(*) FROM hx_pending p JOIN messages m ON m.id BETWEEN p.first AND p.last WHERE m.id <= ?",
+        )?
+        .query_row([last], |row| row.get(0))?;
     Ok(count.unsigned_abs())
+}
+
+/// Returns the highest id that is to be indexed; `None` if there is none.
+pub(crate) fn last_pending(database: &Database) -> Result<Option<i64>, Failure> {
+    Ok(database.prepare_cached("SELECT max(last) FROM hx_pending")?.query_row([], |row| row.get(0))?)
 }
 
 /// Whether a message is to be indexed.
