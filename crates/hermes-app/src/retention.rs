@@ -43,7 +43,7 @@ pub async fn prune(
 /// How auto-prune works.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AutoPruneOptions {
-    /// What is deleted, and how often.
+    /// Which conversations are deleted, and how often.
     pub rule: AutoPrune,
     /// How long it may delete; `None` until it is finished. At least one step is done. Planning is not counted.
     pub time_limit: Option<Duration>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Makes what a store needs to index its backlog when it is closed, for each store that is opened for writing.
 type MakeIndexAtClose = Arc<dyn Fn() -> IndexAtClose + Send + Sync>;
 
-/// What a program runs in: its flags, its environment and what they lead to.
+/// The surroundings of a program: its flags, its environment, and the settings and store URL that follow from them.
 ///
 /// `config.yaml` is read at the first use and kept. Only a workspace opens stores (see [`open`](crate::open)).
 pub struct Workspace {

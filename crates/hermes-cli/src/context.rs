@@ -1,4 +1,4 @@
-//! What every command gets: the workspace, the time and a way to print.
+//! The context of every command: the workspace, the time and the printer.
 
 mod open;
 

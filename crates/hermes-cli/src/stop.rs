@@ -5,7 +5,7 @@ use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-/// The signal that asked the process to stop; 0 if none did. A signal is sent to the whole process, whoever watches.
+/// The signal that asked the process to stop; 0 if none did. A signal reaches the whole process, so one value serves every watcher.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Returns whether a signal asked the process to stop.

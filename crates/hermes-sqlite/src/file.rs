@@ -78,7 +78,7 @@ pub async fn write<T: Send + 'static>(
 /// Switches a file that nobody else has open to the WAL, where its file system supports one.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn use_wal(connection: &Connection, path: &Path) -> Result<(), Failure> {
     schema::journal(connection, path).map(drop)
 }
@@ -86,7 +86,7 @@ pub fn use_wal(connection: &Connection, path: &Path) -> Result<(), Failure> {
 /// Returns whether the agent that made a file has a newer schema than the one we make.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn is_newer(connection: &Connection) -> Result<bool, Failure> {
     Ok(schema::version(connection)? > Some(schema::VERSION))
 }

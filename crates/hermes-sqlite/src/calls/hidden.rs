@@ -66,7 +66,7 @@ pub(crate) fn hide(database: &Database, id: &SessionId, why: Hidden) -> Result<(
 /// Dooms a session that is being restored from the trash. Leaves any other session as it is.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn abandon_restore(connection: &Connection, id: &SessionId) -> Result<(), Failure> {
     connection
         .prepare_cached(

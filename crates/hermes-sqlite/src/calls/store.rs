@@ -35,7 +35,7 @@ pub struct SqliteStore {
     notices: Notices,
     /// Whether a copy was kept, or not needed, before `optimize`.
     has_copy: AtomicBool,
-    /// Says that the store is open, to whoever would take our tables out; the last thing that goes.
+    /// Tells `detach` that this process has the store open. Dropped last.
     presence: Slot,
 }
 

@@ -221,7 +221,7 @@ pub(crate) fn open_plain_read_only(path: &Path) -> Result<Connection, rusqlite::
 /// Opens a file that nobody else has open, and locks all others out until the connection is closed.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
@@ -233,7 +233,7 @@ pub fn open_alone(path: &Path) -> Result<Connection, rusqlite::Error> {
 /// Opens an existing file for reading and writing beside other programs. It is not brought into use.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn open_beside(path: &Path) -> Result<Connection, rusqlite::Error> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
@@ -241,7 +241,7 @@ pub fn open_beside(path: &Path) -> Result<Connection, rusqlite::Error> {
 /// Opens a file, and creates it if it is missing.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn open_new(path: &Path) -> Result<Connection, rusqlite::Error> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }

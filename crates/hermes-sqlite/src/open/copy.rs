@@ -140,7 +140,7 @@ fn contents(connection: &Connection) -> Result<(u64, u64), rusqlite::Error> {
 /// Returns whether the disk has room in the folder of `beside` for a copy of `source`, and an eighth more.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn has_room(source: &Connection, beside: &Path) -> Result<bool, rusqlite::Error> {
     let pragma = |name: &str| source.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let needed = u64::try_from(pragma("page_count")? * pragma("page_size")?).unwrap_or(u64::MAX);

@@ -47,7 +47,7 @@ pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
 /// Lists the tables that are neither ours, nor SQLite's, nor part of a search index: those of the agent and of other programs.
 ///
 /// # Errors
-/// What SQLite reports.
+/// An error of SQLite.
 pub fn tables(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
     let mut statement = connection.prepare(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' \
