@@ -8,7 +8,7 @@ use hermes_store::{Adopt, OpenOptions, StoreUrl};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What a program does with a store.
+/// Kind of access that a program needs to a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reads a store that exists. A file is opened read-only and is not adopted, and the tables of a server are not migrated.
@@ -54,11 +54,11 @@ impl Deref for OpenStore {
     }
 }
 
-/// The configured store, with what it was opened by.
+/// The configured store, with the settings and the URL it was opened with.
 pub struct Opened {
     /// The store.
     pub store: OpenStore,
-    /// Where it is.
+    /// The URL of the store.
     pub url: StoreUrl,
     /// The settings.
     pub settings: Arc<Settings>,
@@ -90,7 +90,7 @@ impl Workspace {
         Ok(Opened { store, url, settings })
     }
 
-    /// Opens a store as the settings say; a file is adopted when `adopt` says.
+    /// Opens a store as configured. `adopt` says when a file is adopted.
     ///
     /// # Errors
     /// As [`Workspace::open`].
@@ -102,7 +102,8 @@ impl Workspace {
         self.open_with(url, access, options).await
     }
 
-    /// Opens a store with these options, apart from what `access` decides. Settings are not asked, but `--read-only` counts.
+    /// Opens a store with these options; `access` decides the rest. Settings are not consulted, but `--read-only`
+    /// counts.
     ///
     /// # Errors
     /// As [`Workspace::open`].

@@ -1,4 +1,4 @@
-//! Prune and auto-prune, with the transcript files of what was deleted.
+//! Prune and auto-prune, together with the transcript files of the deleted sessions.
 
 use crate::transcripts::{Removed, Transcripts};
 use crate::trash;
@@ -15,16 +15,16 @@ pub const AFTER_OUTPUT: Duration = Duration::from_millis(500);
 /// Conversations that were pruned.
 #[derive(Debug, Default)]
 pub struct PruneReport {
-    /// What the store deleted.
+    /// Counts reported by the store.
     pub pruned: Pruned,
     /// Transcript files that were removed, and those that could not be.
     pub transcripts: Removed,
 }
 
-/// Deletes those of the candidates that may still go, step by step until `progress` breaks, and their transcripts.
+/// Deletes the candidates that may still be deleted, step by step until `progress` breaks, and their transcripts.
 ///
 /// # Errors
-/// If the store fails; what was deleted by then stays deleted.
+/// If the store fails; deletions up to then are kept.
 pub async fn prune(
     store: &dyn Maintenance,
     candidates: &[Candidate],
@@ -40,34 +40,35 @@ pub async fn prune(
     Ok(PruneReport { pruned, transcripts })
 }
 
-/// How auto-prune works.
+/// Options of auto-prune.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AutoPruneOptions {
     /// Which conversations are deleted, and how often.
     pub rule: AutoPrune,
     /// How long it may delete; `None` until it is finished. At least one step is done. Planning is not counted.
     pub time_limit: Option<Duration>,
-    /// Whether free room is given back afterwards, within the same limit.
+    /// Whether free space is given back afterwards, within the same limit.
     pub is_vacuumed: bool,
 }
 
-/// What auto-prune did.
+/// Result of auto-prune.
 #[derive(Debug)]
 pub struct AutoPruneReport {
-    /// What the store deleted.
+    /// Counts reported by the store.
     pub pruned: Pruned,
     /// Transcript files that were removed, and those that could not be.
     pub transcripts: Removed,
     /// Whether it ran for the first time on this store.
     pub is_first: bool,
-    /// Whether everything that was old is gone. Otherwise it stays due, and the next run goes on.
+    /// Whether all old conversations are gone. Otherwise it stays due, and the next run continues.
     pub is_finished: bool,
 }
 
-/// Deletes old conversations and their transcripts, if that is due. Of several processes one does it; the others get `None`.
+/// Deletes old conversations and their transcripts if that is due. Of concurrent processes one does it; the others get
+/// `None`.
 ///
 /// # Errors
-/// If the store fails; what was deleted by then stays deleted, and it stays due.
+/// If the store fails; deletions up to then are kept, and it stays due.
 pub async fn auto_prune(
     store: &dyn Maintenance,
     options: &AutoPruneOptions,
@@ -106,7 +107,7 @@ pub async fn auto_prune(
     Ok(Some(AutoPruneReport { pruned: run.pruned, transcripts, is_first, is_finished }))
 }
 
-/// A time limit that starts when it is first asked.
+/// A time limit that starts at the first check.
 struct Limit {
     time: Option<Duration>,
     end: Option<Instant>,
@@ -120,8 +121,9 @@ impl Limit {
     }
 }
 
-/// Does what is due after a command that wrote: entries of the trash whose time is over are deleted permanently, and old conversations if
-/// `sessions.auto_prune` is on. Returns what auto-prune did, `None` if it was not due or failed: the command itself did its work.
+/// Does the work that is due after a command that wrote: permanently deletes expired entries of the trash, and old
+/// conversations if `sessions.auto_prune` is on. Returns the result of auto-prune, or `None` if it was not due or
+/// failed: the command itself has succeeded.
 pub async fn after_writing(
     store: &dyn Maintenance,
     sessions: &Sessions,
@@ -156,7 +158,7 @@ pub async fn after_writing(
     }
 }
 
-/// Removes the transcripts of those sessions that are gone. A conversation that was kept keeps its transcripts.
+/// Removes the transcripts of sessions that are gone. A conversation that was kept keeps its transcripts.
 async fn remove_transcripts(
     store: &dyn Maintenance,
     candidates: &[Candidate],

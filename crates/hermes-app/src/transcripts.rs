@@ -1,7 +1,7 @@
-//! The transcript files that an agent keeps beside the store, and which go when a session goes.
+//! The transcript files that an agent keeps beside the store, and which are removed with their session.
 //!
-//! No path is made of an id: the folder is read, and the name of each file says which session it belongs to. So no id, whatever it
-//! holds, reaches anything but a file of that very name in that very folder.
+//! No path is built from an id: the folder is read, and the name of each file says which session it belongs to. So an
+//! id, whatever it contains, can only reach a file of exactly that name in this folder.
 
 use hermes_config::Settings;
 use hermes_session::transcript_file::session_of;
@@ -83,13 +83,14 @@ impl Transcripts {
 
 /// Transcripts in the trash: each entry's in a folder that is named by its number and time, never by an id.
 impl Transcripts {
-    /// Moves the files of sessions that went to the trash there too. A file that can't be moved is reported and does not stop the others.
+    /// Moves the files of sessions in the trash to the trash too. A file that can't be moved is reported and does not
+    /// stop the others.
     pub fn put_away(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
         self.put_these_away(self.files(ids), entry)
     }
 
-    /// Moves these files to the trash. If a session could not be restored, only the files brought back for it go to the trash again: the agent
-    /// may have written others under its id.
+    /// Moves these files to the trash. If a session could not be restored, only the files brought back for it go to the
+    /// trash again: the agent may have written others under its id meanwhile.
     pub fn put_these_away(&self, files: Vec<PathBuf>, entry: &Trashed) -> Removed {
         let mut moved = Removed::default();
         let folder = self.trash_of(entry);
@@ -106,7 +107,8 @@ impl Transcripts {
         moved
     }
 
-    /// Moves the files of restored sessions back to where they were. A file that is there by now stays, and so does the one in the trash.
+    /// Moves the files of restored sessions back. If a file exists there by now, it stays, and so does the one in the
+    /// trash.
     pub fn bring_back(&self, ids: &[SessionId], entry: &Trashed) -> Removed {
         let mut moved = Removed::default();
         let trash = Self { folder: self.trash_of(entry) };
@@ -190,11 +192,11 @@ impl Removed {
         }
     }
 
-    /// Moves a file into a folder, unless a file of its name is there.
+    /// Moves a file into a folder, unless the folder has a file of that name.
     fn take(&mut self, file: PathBuf, folder: &Path) {
         let Some(name) = file.file_name() else { return };
         let place = folder.join(name);
-        // A rename would replace a file that is there.
+        // A rename would replace an existing file.
         match std::fs::hard_link(&file, &place).and_then(|()| std::fs::remove_file(&file)) {
             Ok(()) => {
                 self.files += 1;
@@ -212,7 +214,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<> {
             warn!(?folder, %error, "folder of transcripts not read");
         }
     });
-    // An entry that can't be read was removed meanwhile, or the next deletion tries again.
+    // An entry that can't be read was removed meanwhile, or the next deletion retries it.
     entries.into_iter().flatten().flatten()
 }
 

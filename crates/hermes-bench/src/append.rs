@@ -1,4 +1,4 @@
-//! Appends messages of the corpus one by one, each acknowledged before the next, in a file without messages.
+//! Appends messages of the corpus one by one, each acknowledged before the next, to a file without messages.
 
 use crate::stopwatch::{Stopwatch, percentiles};
 use crate::{Anything, corpus};
@@ -6,7 +6,7 @@ use hermes_session::{NewMessage, Request, SessionId, SessionStore as _};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Tells the CPU time of the acknowledgements alone, and with all that they put off and the closing of the file.
+/// Reports the CPU time of the acknowledgements alone, and with all deferred work and closing the file.
 pub(crate) async fn run(file: &str, corpus: &Path, count: usize) -> Result<Value, Anything> {
     let store = crate::open_idle(file)?;
     let mut messages: Vec<(SessionId, NewMessage)> = Vec::with_capacity(count);

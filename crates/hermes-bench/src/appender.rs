@@ -1,7 +1,7 @@
-//! One of several processes that append to one file at once.
+//! One of several processes that append to one file concurrently.
 //!
-//! It opens the file, prints `ready`, and starts when a line comes in. It stops after its time, or when its input ends. Its messages
-//! are `NAME/NUMBER BODY`, so that whoever counts them afterwards can tell each from every other, and a torn one from a whole one.
+//! It opens the file, prints `ready`, and starts when it reads a line. It stops after its time, or when its input ends.
+//! Its messages are `NAME/NUMBER BODY`, so that a later count can identify each of them and detect truncated ones.
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
@@ -13,10 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// When the first message is said; the others follow as time goes by.
+/// Time of the first message; the others follow in real time.
 const START: f64 = 1_767_225_600.0;
 
-/// Appends for so many seconds, with a pause in milliseconds after each message, and tells how long each took and which failed.
+/// Appends for `seconds`, with a pause of `pause` milliseconds after each message. Reports how long each took and which
+/// failed.
 pub(crate) async fn run(file: &str, bodies: &Path, name: &str, seconds: f64, pause: u64) -> Result<Value, Anything> {
     let bodies: Vec<String> = serde_json::from_slice(&std::fs::read(bodies)?)?;
     let store = crate::open(file)?;
@@ -45,7 +46,7 @@ pub(crate) async fn run(file: &str, bodies: &Path, name: &str, seconds: f64, pau
     }))
 }
 
-/// Waits for the start, and returns what tells of the stop.
+/// Waits for the start. Returns the flag that is set to stop.
 fn started() -> Result<Arc<AtomicBool>, Anything> {
     println!("ready");
     std::io::stdout().flush()?;

@@ -1,4 +1,4 @@
-//! Reads a corpus (JSONL, a session with its messages per line) and puts it into a store.
+//! Reads a corpus (JSONL, a session with its messages per line) and imports it.
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
-/// The sessions of a corpus, one after the other.
+/// Returns the sessions of a corpus one by one.
 pub(crate) fn sessions(path: &Path) -> Result<impl Iterator<Item = Result<Value, Anything>>, Anything> {
     let lines = BufReader::new(std::fs::File::open(path)?).lines();
     Ok(lines.map(|line| Ok(serde_json::from_str(&line?)?)))
 }
 
-/// Imports the corpus and tells how fast: until all is acknowledged, and until all is indexed and the file closed.
+/// Imports the corpus and reports the speed: until all is acknowledged, and until all is indexed and the file closed.
 pub(crate) async fn load(file: &str, path: &Path) -> Result<Value, Anything> {
     let store = crate::open(file)?;
     let watch = Stopwatch::start();
@@ -34,7 +34,7 @@ pub(crate) async fn load(file: &str, path: &Path) -> Result<Value, Anything> {
     }))
 }
 
-/// Makes a session of the corpus, without its messages.
+/// Creates a session of the corpus, without its messages.
 pub(crate) async fn create(store: &SqliteStore, session: &Value) -> Result<SessionId, Anything> {
     let text = |key: &str| session[key].as_str().map(str::to_owned);
     let id = SessionId::parse(text("id").ok_or("a session without an id")?)?;
@@ -54,7 +54,7 @@ fn time(value: &Value) -> Option<Timestamp> {
     value.as_f64().and_then(|seconds| Timestamp::from_seconds(seconds).ok())
 }
 
-/// A message of the corpus.
+/// Converts a message of the corpus.
 pub(crate) fn message(message: &Value) -> Result<NewMessage, Anything> {
     let text = |key: &str| message[key].as_str().map(str::to_owned);
     let json = |key: &str| message.get(key).filter(|value| !value.is_null()).map(Json::from_value);

@@ -11,12 +11,12 @@ use tokio::runtime::Runtime;
 /// How many seconds each query is repeated.
 const BUDGET: f64 = 0.5;
 
-/// Asks each of the queries, a JSON list of objects with `name` and `query`, again and again.
+/// Runs each of the queries, a JSON list of objects with `name` and `query`, repeatedly.
 pub(crate) fn run(runtime: &Runtime, file: &str, queries: &Path) -> Result<Value, Anything> {
     ask(runtime, &crate::open(file)?, queries)
 }
 
-/// The same of any store.
+/// Runs the queries on any store.
 pub(crate) fn ask(runtime: &Runtime, store: &dyn ConversationStore, queries: &Path) -> Result<Value, Anything> {
     let queries: Value = serde_json::from_slice(&std::fs::read(queries)?)?;
     let mut figures = Map::new();

@@ -1,6 +1,6 @@
-//! Measures our store. `scripts/bench` runs it beside the Python agent and prints both.
+//! Measures our store. `scripts/bench` runs it next to the Python agent and prints both results.
 //!
-//! One subcommand, and one file, per measurement; each prints one JSON object. What they are for stands in `scripts/bench`.
+//! There is one subcommand, and one file, per measurement; each prints one JSON object. `scripts/bench` describes them.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -25,19 +25,19 @@ const USAGE: &str = "usage: hermes-bench load CORPUS FILE | reads CORPUS FILE | 
                      appender FILE BODIES NAME SECONDS PAUSE_MS | prune FILE NOW DAYS | optimize FILE | threads FILE | \
                      find FILE QUERIES | recall FILE QUERIES | servers CORPUS FILE QUERIES SECONDS";
 
-/// Whatever went wrong: a bench stops at it.
+/// Any error: a benchmark stops at the first one.
 type Anything = Box<dyn Error + Send + Sync>;
 
 fn open(path: &str) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(Path::new(path), &SqliteOptions::default())
 }
 
-/// Opens a file such that nothing is indexed before [`settle`] asks for it, so that an acknowledgement can be measured alone.
+/// Opens a file so that nothing is indexed before [`settle`], in order to measure acknowledgements alone.
 fn open_idle(path: &str) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(Path::new(path), &SqliteOptions { background: false, ..SqliteOptions::default() })
 }
 
-/// Does all that was put off, and closes the store.
+/// Does all deferred work and closes the store.
 async fn settle(store: SqliteStore) -> Result<(), StoreError> {
     while store.upkeep().await? {}
     Ok(())

@@ -1,4 +1,4 @@
-//! Brings a file of the agent's making into the compact layout.
+//! Converts a file of the agent to the compact layout.
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
@@ -6,7 +6,7 @@ use hermes_session::{Maintenance as _, Optimizing};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Opens, which adopts the file if nobody has yet, then converts it to the end.
+/// Opens the file, which adopts it if necessary, then converts it completely.
 pub(crate) async fn run(file: &str) -> Result<Value, Anything> {
     let watch = Stopwatch::start();
     let store = crate::open(file)?;

@@ -1,4 +1,4 @@
-//! Prunes the conversations in which nothing happened for some days.
+//! Prunes conversations that were inactive for some days.
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
@@ -6,7 +6,7 @@ use hermes_session::Timestamp;
 use hermes_session::retention::{RetentionPolicy, prune};
 use serde_json::{Value, json};
 
-/// Prunes, then does what was put off; the CPU time is that of all of it.
+/// Prunes, then does the deferred work; the CPU time covers both.
 pub(crate) async fn run(file: &str, now: f64, days: f64) -> Result<Value, Anything> {
     let store = crate::open(file)?;
     let watch = Stopwatch::start();

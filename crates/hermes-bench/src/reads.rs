@@ -39,7 +39,7 @@ pub(crate) fn all(runtime: &Runtime, file: &str, corpus: &Path) -> Result<Value,
     Ok(Value::Object(figures))
 }
 
-/// The lists that a person sees first, of any store.
+/// Measures the lists that a person sees first, on any store.
 pub(crate) fn lists(runtime: &Runtime, store: &dyn ConversationStore) -> Result<Value, Anything> {
     let list = |order| ListRequest { order, page: PageRequest::first(20), ..ListRequest::default() };
     let mut figures = Map::new();
@@ -49,7 +49,7 @@ pub(crate) fn lists(runtime: &Runtime, store: &dyn ConversationStore) -> Result<
     Ok(Value::Object(figures))
 }
 
-/// Repeats a call for the budget and tells its median and tail, and the CPU time of the whole process for each.
+/// Repeats a call for the budget. Reports its median and tail, and the CPU time of the whole process per call.
 fn time<E: Into<Anything>>(mut call: impl FnMut() -> Result<(), E>) -> Result<Value, Anything> {
     let whole = Stopwatch::start();
     let mut samples = Vec::new();

@@ -1,4 +1,4 @@
-//! Times recall: what an agent is told of the past, on a store that has just been opened and on one that is in use.
+//! Times recall, on a store that has just been opened and on one that is in use.
 
 use crate::Anything;
 use crate::stopwatch::{Stopwatch, percentiles};
@@ -10,10 +10,10 @@ use tokio::runtime::Runtime;
 
 /// How many seconds each query is repeated.
 const BUDGET: f64 = 0.5;
-/// How often a store is opened for one.
+/// Number of times that the store is opened for a cold query.
 const COLD: usize = 3;
 
-/// Asks each of the queries, a JSON list of objects with `name` and `query`.
+/// Runs each of the queries, a JSON list of objects with `name` and `query`.
 pub(crate) fn run(runtime: &Runtime, file: &str, queries: &Path) -> Result<Value, Anything> {
     let queries: Value = serde_json::from_slice(&std::fs::read(queries)?)?;
     let mut figures = Map::new();

@@ -1,4 +1,5 @@
-//! Servers beside a file, in one run: carried from one to the next and back, appends by many connections, lists, searches.
+//! Servers compared with a file, in one run: copies from one to the next and back, appends on many connections, lists,
+//! searches.
 
 use crate::Anything;
 use crate::stopwatch::{Stopwatch, percentiles};
@@ -16,17 +17,17 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// How many writers append at once, each on a connection of its own.
+/// Numbers of concurrent writers, each on a connection of its own.
 const CONNECTIONS: [usize; 3] = [1, 8, 32];
 
-/// A store of each kind: one with the corpus, one to append to.
+/// The stores of one kind: one with the corpus, one to append to.
 struct Side {
     name: &'static str,
     corpus: Arc<dyn Store>,
     appends: Arc<dyn Store>,
 }
 
-/// Measures all three. The throw-away servers bring every commit to disk, as the file does.
+/// Measures all three. The throw-away servers sync every commit to disk, as the file does.
 pub(crate) fn run(runtime: &Runtime, path: &Path, file: &str, queries: &Path, seconds: f64) -> Result<Value, Anything> {
     let postgresql = Postgres::start(&["fsync=on", "synchronous_commit=on", "shared_buffers=512MB"]);
     let mysql = Mariadb::start(&[
@@ -84,7 +85,7 @@ pub(crate) fn run(runtime: &Runtime, path: &Path, file: &str, queries: &Path, se
     Ok(Value::Object(figures))
 }
 
-/// Carries everything from one to the other, and proves it.
+/// Copies everything from one store to the other, and proves the copy.
 async fn carry(from: &dyn Store, to: &dyn Store) -> Result<Value, Anything> {
     let mut watch = |_| ControlFlow::Continue(());
     let stopwatch = Stopwatch::start();
@@ -98,7 +99,7 @@ async fn carry(from: &dyn Store, to: &dyn Store) -> Result<Value, Anything> {
     }))
 }
 
-/// Messages of the corpus to append.
+/// Returns messages of the corpus to append.
 fn said(path: &Path) -> Result<Vec<NewMessage>, Anything> {
     let mut said = Vec::new();
     for session in corpus::sessions(path)?.take(40) {
@@ -109,7 +110,7 @@ fn said(path: &Path) -> Result<Vec<NewMessage>, Anything> {
     Ok(said)
 }
 
-/// Appends one message after the other on each connection, for so many seconds.
+/// Appends one message after the other on each connection, for `seconds`.
 async fn append(
     store: &Arc<dyn Store>,
     said: &[NewMessage],

@@ -1,4 +1,4 @@
-//! Eight threads of one process append to one session at once. What counts: lost, doubled, errors.
+//! Eight threads of one process append to one session concurrently. Counts lost and duplicate messages, and errors.
 
 use crate::Anything;
 use crate::stopwatch::Stopwatch;
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 const THREADS: usize = 8;
 const EACH: usize = 250;
 
-/// Appends, then compares what was promised with what is there.
+/// Appends, then compares the acknowledged messages with the stored ones.
 pub(crate) fn run(runtime: &Runtime, file: &str) -> Result<Value, Anything> {
     let store = Arc::new(crate::open(file)?);
     let watch = Stopwatch::start();

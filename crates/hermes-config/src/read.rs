@@ -5,14 +5,15 @@ use crate::{ConfigError, Environment, Origin, Secret, Setting};
 use serde_json::Value;
 use std::ops::RangeBounds;
 
-/// What a value is checked against. Strings are taken for numbers and booleans too, because `{{ env.NAME }}` makes strings.
+/// Reads values and checks their types. Strings are accepted for numbers and booleans too, because `{{ env.NAME }}`
+/// yields strings.
 pub(crate) struct Reader<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) environment: &'a Environment,
 }
 
 impl Reader<'_> {
-    /// A text; nothing if the key is not there.
+    /// Reads a text. Returns `None` if the key is missing.
     pub(crate) fn text(&self, key: &'static str) -> Result<Option<Setting<String>>, ConfigError> {
         let Some((value, origin)) = self.tree.value(key) else { return Ok(None) };
         match value {
@@ -28,7 +29,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A text that is never shown.
+    /// Reads a text that is never printed.
     pub(crate) fn secret(&self, key: &'static str) -> Result<Option<Setting<Secret>>, ConfigError> {
         match self.text(key) {
             Err(ConfigError::Value { key, origin, hint, .. }) => Err(wrong(key, "***".into(), origin, hint)),
@@ -48,7 +49,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A whole number within `range`.
+    /// Reads a whole number within `range`.
     pub(crate) fn count(
         &self,
         key: &'static str,
@@ -66,7 +67,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A number of seconds, fractions allowed.
+    /// Reads a number of seconds, fractions allowed.
     pub(crate) fn seconds(&self, key: &'static str, default: u64) -> Result<Setting<std::time::Duration>, ConfigError> {
         let default = std::time::Duration::from_secs(default);
         self.scalar(key, default, "give the seconds as a number of 0 or more", |value| {
@@ -79,7 +80,7 @@ impl Reader<'_> {
         })
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     pub(crate) fn word<T: Copy>(
         &self,
         key: &'static str,
@@ -117,7 +118,7 @@ fn wrong(key: &'static str, value: String, origin: Origin, hint: &'static str) -
     ConfigError::Value { key, value, origin, hint }
 }
 
-/// A value in an error: short, and of a map or list only the kind, which may hold a password further in.
+/// Formats a value for an error: shortened, and of a map or list only the kind, because a password may be nested in it.
 fn shown(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".into(),

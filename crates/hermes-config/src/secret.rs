@@ -1,18 +1,18 @@
-//! Text that must not be shown.
+//! Text that must not be printed.
 
 use std::fmt;
 
-/// A password, or a text with one inside. Shown as `***`, whatever prints it.
+/// A password, or a text that contains one. Every formatter prints it as `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for the driver that needs it.
+    /// Returns the text itself, for the driver that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -8,23 +8,23 @@ use std::path::PathBuf;
 pub struct Setting<T> {
     /// The value.
     pub value: T,
-    /// Who set it.
+    /// Origin of the value.
     pub origin: Origin,
 }
 
 impl<T> Setting<T> {
-    /// A value nobody set.
+    /// Returns a default value.
     pub const fn default_value(value: T) -> Self {
         Self { value, origin: Origin::Default }
     }
 
-    /// The same origin with a value made of this one.
+    /// Converts the value and keeps the origin.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
         Setting { value: change(self.value), origin: self.origin }
     }
 }
 
-/// Who set a value.
+/// Place where a value was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The command line.
@@ -38,7 +38,7 @@ pub enum Origin {
         /// The key, with dots between its parts.
         key: &'static str,
     },
-    /// Nobody.
+    /// The built-in default.
     Default,
 }
 

@@ -1,4 +1,4 @@
-//! The releases of the Python agent that tests run beside, and a process of one.
+//! The releases of the Python agent that tests compare with, and a process that runs one.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -6,19 +6,19 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The release that figures are taken beside.
+/// The release that benchmarks compare with.
 pub const PEER: &str = "0.14.0";
 
-/// The program that runs the store of a release and is told what to do by JSON lines; its head says which. It stands alone in its folder, where Python
-/// looks for modules first.
+/// The program that runs the store of a release, controlled by JSON lines; the commands are described at its top. It is
+/// alone in its folder, because Python searches that folder for modules first.
 pub const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/agent/peer.py");
 
-/// Why a release is not run beside.
+/// Reason why a release is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absent {
-    /// The person asked to go without.
+    /// Skipped by `HERMES_TEST_SKIP`.
     Unwanted,
-    /// The folder where it should be.
+    /// Missing; the folder where it should be.
     Missing(PathBuf),
 }
 
@@ -35,10 +35,10 @@ impl fmt::Display for Absent {
     }
 }
 
-/// The folder of a release that `scripts/peers` has fetched, in `HERMES_PEERS` or beside the build.
+/// Returns the folder of a release that `scripts/peers` has fetched, in `HERMES_PEERS` or beside the build.
 ///
 /// # Errors
-/// If there is none, or none is wanted.
+/// If it is missing or skipped.
 pub fn release(version: &str) -> Result<PathBuf, Absent> {
     if std::env::var("HERMES_TEST_SKIP").is_ok_and(|skip| skip.contains("peers")) {
         return Err(Absent::Unwanted);
@@ -50,20 +50,21 @@ pub fn release(version: &str) -> Result<PathBuf, Absent> {
     if folder.join("hermes_state.py").is_file() { Ok(folder) } else { Err(Absent::Missing(folder)) }
 }
 
-/// The same where only figures depend on it: if there is none, that is printed.
+/// Returns the folder like [`release`], for tests in which only figures depend on it. If there is none, prints the
+/// reason.
 #[expect(clippy::print_stdout, reason = "what is left out is told")]
 pub fn release_for_figures(version: &str) -> Option<PathBuf> {
     release(version).inspect_err(|why| println!("the figures of hermes-agent {version} are left out: {why}")).ok()
 }
 
-/// A Python program with a release of the agent's at hand.
+/// Returns a command that runs a Python script with a release of the agent on its path.
 pub fn python(release: &Path, script: &str) -> Command {
     let mut command = Command::new("python3");
     command.arg(script).env("PYTHONPATH", release);
     command
 }
 
-/// A process that answers each line of JSON with one. Killed when dropped.
+/// A process that answers each line of JSON with one line. Killed when dropped.
 #[derive(Debug)]
 pub struct Agent {
     process: Child,
@@ -72,7 +73,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Starts it.
+    /// Starts the process.
     ///
     /// # Panics
     /// If it can't be started.
@@ -82,10 +83,10 @@ impl Agent {
         Self { process, input, output }
     }
 
-    /// Starts [`SCRIPT`] with a file of its own in a folder, which is its home.
+    /// Starts [`SCRIPT`] with its own file in a folder, which is its home.
     ///
     /// # Panics
-    /// If it can't be started, or the file not be opened.
+    /// If it can't be started, or can't open the file.
     pub fn open(release: &Path, home: &Path) -> Self {
         let mut agent = Self::start(python(release, SCRIPT).env("HERMES_HOME", home));
         let opened = agent.say(&json!({"do": "open", "path": home.join("state.db")}));
@@ -93,10 +94,10 @@ impl Agent {
         agent
     }
 
-    /// Tells it something; what it answers.
+    /// Sends a line and returns the answer.
     ///
     /// # Panics
-    /// If it answers nothing that is JSON.
+    /// If the answer is not JSON.
     pub fn say(&mut self, line: &Value) -> Value {
         writeln!(self.input, "{line}").unwrap();
         let mut answer = String::new();
@@ -107,7 +108,7 @@ impl Agent {
     /// Calls a method of the store that [`SCRIPT`] has open.
     ///
     /// # Errors
-    /// What the agent's own error says.
+    /// The message of the agent's error.
     pub fn call(&mut self, method: &str, arguments: &Value) -> Result<Value, String> {
         let mut answer = self.say(&json!({"do": "call", "method": method, "arguments": arguments}));
         match answer.get("error") {

@@ -1,4 +1,4 @@
-//! Two handles, many writers, futures that are dropped.
+//! Two handles, many writers, dropped futures.
 
 use crate::fixture::{at, calls, id, keyed, made, request, stored, texts, title, transcript, user};
 use crate::{CaseResult, Setup};
@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-/// What one handle writes, the other reads at once.
+/// A write through one handle is visible through the other at once.
 pub async fn two_handles_one_store(setup: Setup) -> CaseResult {
     let (one, two) = (setup.store().await, setup.store().await);
     let session = made(&*one, "s", 0).await;
@@ -26,14 +26,15 @@ pub async fn two_handles_one_store(setup: Setup) -> CaseResult {
     assert_eq!(texts(&*one, &id("c")).await, ["other"]);
     one.delete(&session, DeleteExtent::Conversation, &request(6)).await?;
     assert_eq!(two.counts(&SessionFilter::default()).await?, Default::default());
-    // A handle that is opened later, after the first is gone, sees the same.
+    // A handle that is opened after the first ones are closed sees the same.
     made(&*two, "kept", 7).await;
     drop((one, two));
     assert_eq!(stored(&*setup.store().await, &id("kept")).await.started_at, at(7));
     Ok(())
 }
 
-/// Many writers over two handles: none lost, none doubled, counters exact, the order of each writer kept.
+/// Many writers over two handles: no message is lost or duplicated, counters are exact, the order of each writer is
+/// kept.
 pub async fn many_writers(setup: Setup) -> CaseResult {
     const WRITERS: usize = 8;
     const APPENDS: usize = 50;
@@ -86,7 +87,7 @@ pub async fn many_writers(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The call of tools that ends a batch comes right after the message that starts it.
+/// Returns whether the tool call that ends a batch directly follows the message that starts it.
 fn batches_are_together(messages: &[Message]) -> bool {
     messages.windows(2).all(|pair| {
         pair[1].body.tool_calls.is_none()
@@ -94,7 +95,7 @@ fn batches_are_together(messages: &[Message]) -> bool {
     })
 }
 
-/// Readers meet whole batches and matching counters while others write.
+/// Readers see whole batches and matching counters while others write.
 pub async fn readers_see_whole_steps(setup: Setup) -> CaseResult {
     let (store, reader) = (setup.store().await, setup.store().await);
     let session = made(&*store, "s", 0).await;
@@ -123,7 +124,7 @@ pub async fn readers_see_whole_steps(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A future that is dropped at any point leaves its whole change, or nothing of it, and a store that works.
+/// A future that is dropped at any point leaves its whole change or none of it, and a working store.
 pub async fn a_dropped_future_is_whole_or_nothing(setup: Setup) -> CaseResult {
     const ROUNDS: u64 = 60;
     let store = setup.store().await;
@@ -150,11 +151,11 @@ pub async fn a_dropped_future_is_whole_or_nothing(setup: Setup) -> CaseResult {
                 })
                 .await;
             }
-            // Let go of after a while.
+            // Dropped after a timeout.
             _ => _ = tokio::time::timeout(Duration::from_micros(round * 40), append).await,
         }
     }
-    // What was dropped may still be under way; a change that is answered comes after it.
+    // A dropped change may still be running; one that is answered comes after it.
     store.append(&session, &[user("last")], &request(1_000)).await?;
     let messages = transcript(&*store, &session).await;
     let mut whole: BTreeMap<String, usize> = BTreeMap::new();
@@ -173,7 +174,7 @@ pub async fn a_dropped_future_is_whole_or_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A change whose answer was not waited for can be sent again under its key.
+/// A change whose future was dropped can be repeated with its idempotency key.
 pub async fn a_dropped_future_can_be_repeated(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -190,7 +191,7 @@ pub async fn a_dropped_future_can_be_repeated(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Ends, titles and creations raced by many callers have one winner each.
+/// Concurrent ends, titles and creations have one winner each.
 pub async fn races_have_one_winner(setup: Setup) -> CaseResult {
     let handles = [setup.store().await, setup.store().await];
     for round in 0..5 {

@@ -1,4 +1,4 @@
-//! Deleting much, and pruning.
+//! Deleting large conversations, and pruning.
 
 use crate::fixture::{assert_not_found, at, id, keyed, made, new_session, request, source, stored, texts, title, user};
 use crate::{CaseResult, Setup};
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 const DAY: f64 = 86_400.0;
-/// More messages than any provider should take in one step.
+/// More messages than a provider should process in one step.
 const MESSAGES: usize = 3_000;
 
-/// A chain of two, titled, with many messages in the first; a delegate; a branch; a stranger.
+/// Creates a chain of two, titled, with many messages in the first; a delegate; a branch; an unrelated session.
 async fn large(store: &dyn Maintenance) -> Result<(), StoreError> {
     made(store, "stranger", 0).await;
     made(store, "root", 0).await;
@@ -34,7 +34,7 @@ async fn end(store: &dyn Maintenance, name: &str, seconds: f64) -> Result<(), St
     store.end(&id(name), &EndReason::parse("cli_close")?, &request(seconds)).await.map(drop)
 }
 
-/// Nothing of a large conversation is left, and all that it held is free.
+/// Nothing of a large conversation is left after deletion, and its ids, titles and keys are free.
 pub async fn a_large_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large(&*store).await?;
@@ -54,7 +54,7 @@ pub async fn a_large_conversation_goes_as_a_whole(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// While a large conversation goes, readers no longer see it, and others can write, take its ids and its titles.
+/// While a large conversation is deleted, readers no longer see it, and others can write and take its ids and titles.
 pub async fn others_write_while_much_goes(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large(&*store).await?;
@@ -70,7 +70,7 @@ pub async fn others_write_while_much_goes(setup: Setup) -> CaseResult {
     }
     let (mut written, mut rounds) = (0, 0);
     loop {
-        // What is found out after the flag was seen holds for the end as well.
+        // The flag is read first, so that the checks below also hold for the end.
         let was_over = is_over.load(Ordering::SeqCst);
         other.append(&id("stranger"), &[user("meanwhile")], &request(6)).await?;
         written += 1;
@@ -99,14 +99,15 @@ pub async fn others_write_while_much_goes(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A deletion whose future is dropped has happened or not; upkeep ends what was begun, and a repeated request answers for it.
+/// A deletion whose future is dropped has happened or not. Upkeep finishes a deletion that was started, and a repeated
+/// request returns its result.
 pub async fn a_dropped_deletion_is_whole_or_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large(&*store).await?;
     {
         let (tip, delete) = (id("tip"), keyed(5, "delete"));
         let mut deletion = std::pin::pin!(store.delete(&tip, DeleteExtent::Conversation, &delete));
-        // It is asked for once, and then nobody listens any more.
+        // It is polled once, and its result is never read.
         let _: Poll<_> = deletion.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
     let deleted = store.delete(&id("tip"), DeleteExtent::Conversation, &keyed(6, "delete")).await?;
@@ -117,7 +118,8 @@ pub async fn a_dropped_deletion_is_whole_or_nothing(setup: Setup) -> CaseResult 
     Ok(())
 }
 
-/// While a large delegate goes, the conversation that sent it takes messages, and is as active as what is said in it.
+/// While a large delegate is deleted, the conversation that sent it accepts messages, and its last activity follows
+/// them.
 pub async fn a_large_delegate_goes_while_others_write(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large_delegate(&*store).await?;
@@ -128,7 +130,7 @@ pub async fn a_large_delegate_goes_while_others_write(setup: Setup) -> CaseResul
     }
     let mut second = 0_u32;
     loop {
-        // What is found out after the end was seen holds for the end as well.
+        // The end is checked first, so that the checks below also hold for it.
         let was_over = deletion.is_finished();
         let row = &other.list(&ListRequest::default()).await?.rows[0];
         let expected = if second == 0 { at(4) } else { at(10 + second) };
@@ -148,7 +150,8 @@ pub async fn a_large_delegate_goes_while_others_write(setup: Setup) -> CaseResul
     Ok(())
 }
 
-/// A chain of two with a delegate of many messages, in which the last thing was said; a stranger that is as old as the chain.
+/// Creates a chain of two with a delegate of many messages, which has the newest message; and an unrelated session as
+/// old as the chain.
 async fn large_delegate(store: &dyn Maintenance) -> Result<(), StoreError> {
     made(store, "stranger", 0).await;
     made(store, "root", 0).await;
@@ -159,7 +162,7 @@ async fn large_delegate(store: &dyn Maintenance) -> Result<(), StoreError> {
     store.append(&id("helper"), &batch, &request(9)).await.map(drop)
 }
 
-/// A deletion of a delegate whose future is dropped has happened or not, and what stays is told accordingly.
+/// A deletion of a delegate whose future is dropped has happened or not, and the rest is reported accordingly.
 pub async fn a_dropped_deletion_of_a_delegate_is_whole_or_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large_delegate(&*store).await?;
@@ -168,7 +171,7 @@ pub async fn a_dropped_deletion_of_a_delegate_is_whole_or_nothing(setup: Setup) 
         let mut deletion = std::pin::pin!(store.delete(&helper, DeleteExtent::Chain, &delete));
         let _: Poll<_> = deletion.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
-    // Whether it happened is looked at in one step with what stays.
+    // One list shows both whether it happened and what is left.
     let row = store.list(&ListRequest::default()).await?.rows.swap_remove(0);
     assert!(
         matches!((row.segments, row.last_active), (3, time) if time == at(9))
@@ -184,7 +187,7 @@ pub async fn a_dropped_deletion_of_a_delegate_is_whole_or_nothing(setup: Setup) 
     Ok(())
 }
 
-/// Pruning deletes the conversations that the plan names, tells how far it is, and leaves nothing for a second run.
+/// Pruning deletes the planned conversations, reports progress, and leaves nothing for a second run.
 pub async fn prune_takes_what_was_planned(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, day) in [("old", 1.0), ("recent", 99.0), ("active", 1.0), ("from-cron", 1.0)] {
@@ -218,10 +221,10 @@ pub async fn prune_takes_what_was_planned(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Who says that it is enough after a step finds everything else as it was, and can go on.
+/// Pruning that is stopped after a step leaves everything else unchanged, and can be continued.
 pub async fn prune_stops_where_it_is_told(setup: Setup) -> CaseResult {
     let store = setup.store().await;
-    // More than go into one step.
+    // More than fit into one step.
     for number in 0..600 {
         made(&*store, &format!("s{number:03}"), 0).await;
         end(&*store, &format!("s{number:03}"), 1.0).await?;
@@ -244,7 +247,7 @@ pub async fn prune_stops_where_it_is_told(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What was selected and came to life again before its turn is kept, as a whole; what is gone by then is no matter.
+/// A planned conversation that became active before its turn is kept as a whole; one that no longer exists is ignored.
 pub async fn prune_keeps_what_came_alive(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let names = ["reopened", "said", "delegated", "carried", "joined", "gone", "idle"];
@@ -262,7 +265,7 @@ pub async fn prune_keeps_what_came_alive(setup: Setup) -> CaseResult {
     store.split(&id("carried"), &NewChild::new(id("on")), &[user("on")], &request(late)).await?;
     end(&*store, "on", late).await?;
     store.delete(&id("gone"), DeleteExtent::Conversation, &request(late)).await?;
-    // Named by a session that is not its first any more: nobody asked for the whole.
+    // Named by a session that is no longer the first of its conversation: the whole was not asked for.
     store.delete(&id("joined"), DeleteExtent::Conversation, &request(late)).await?;
     store.create(&new_session("joined").child_of(id("idle"), Relation::Delegate), &request(1)).await?;
     end(&*store, "joined", 2.0).await?;
@@ -284,7 +287,8 @@ pub async fn prune_keeps_what_came_alive(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// As the agent prunes: of a chain and of what was sent from it the old sessions go, the later ones stay without a parent.
+/// Pruning as the agent does: in a chain and its delegates the old sessions are deleted, the later ones stay and lose
+/// their parent.
 pub async fn prune_may_take_each_session_by_itself(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let now = at(200.0 * DAY);
@@ -316,7 +320,7 @@ pub async fn prune_may_take_each_session_by_itself(setup: Setup) -> CaseResult {
         assert_eq!(stored(&*store, &id(orphan)).await.parent_session_id, None, "{orphan}");
     }
     assert_eq!(stored(&*store, &id("d")).await.parent_session_id, Some(id("c")));
-    // What was named and may not go stays.
+    // Named sessions that may not be pruned stay.
     let again = store.prune(&[id("c"), id("active"), id("used"), id("helper")], &policy, now).await?;
     assert_eq!((again.sessions, again.kept, again.looked_at), (0, 4, 4));
     let only = RetentionPolicy::new(90.0, Some(source("telegram")))?.each_session();
@@ -325,7 +329,7 @@ pub async fn prune_may_take_each_session_by_itself(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A thousand small conversations and a large one go in one run, while somebody writes.
+/// A thousand small conversations and a large one are pruned in one run, while another process writes.
 pub async fn prune_of_many(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     large(&*store).await?;

@@ -1,24 +1,24 @@
-//! What cases are written with: fixed times, short names, and the few looks at a store that all of them take.
+//! Helpers for cases: fixed times, short names, and common reads of a store.
 
 use hermes_session::{
     Conflict, Content, Json, Listing, Maintenance, Message, MessageBody, MessageRequest, NewMessage, NewSession,
     Request, RequestKey, Role, Session, SessionId, Source, StoreError, Timestamp, Title,
 };
 
-/// When cases take place: a second of 2025 with a fraction that no decimal of a few digits can hold.
+/// Start time of cases: a second of 2025 with a fraction that has no short decimal representation.
 const EPOCH: f64 = 1_741_166_123.123_456_7;
 
-/// The time `seconds` after the start of the case.
+/// Returns the time `seconds` after the start of the case.
 pub(crate) fn at(seconds: impl Into<f64>) -> Timestamp {
     Timestamp::from_seconds(EPOCH + seconds.into()).unwrap()
 }
 
-/// A change at that time.
+/// Returns a request at that time.
 pub(crate) fn request(seconds: impl Into<f64>) -> Request {
     Request::at(at(seconds))
 }
 
-/// A change at that time, under a key.
+/// Returns a request at that time, with an idempotency key.
 pub(crate) fn keyed(seconds: impl Into<f64>, key: &str) -> Request {
     request(seconds).keyed(self::key(key))
 }
@@ -47,58 +47,58 @@ pub(crate) fn json(text: &str) -> Json {
     Json::parse(text).unwrap()
 }
 
-/// A session of the terminal with nothing else known.
+/// Returns a new session with source `cli` and no other fields.
 pub(crate) fn new_session(name: &str) -> NewSession {
     NewSession::new(id(name), source("cli"))
 }
 
-/// A message of the person.
+/// Returns a message of the user.
 pub(crate) fn user(text: &str) -> NewMessage {
     NewMessage::new(Role::User, text)
 }
 
-/// A message of the model.
+/// Returns a message of the assistant.
 pub(crate) fn assistant(text: &str) -> NewMessage {
     NewMessage::new(Role::Assistant, text)
 }
 
-/// A message of the model that calls tools and says nothing.
+/// Returns a message of the assistant that calls tools and has no text.
 pub(crate) fn calls(tool_calls: &str) -> NewMessage {
     MessageBody { tool_calls: Some(json(tool_calls)), ..MessageBody::empty(Role::Assistant) }.into()
 }
 
-/// Structured content, or text that Rust can't hold.
+/// Returns structured content, or text that Rust can't hold.
 pub(crate) fn structured(text: &str) -> Content {
     Content::from_json(json(text))
 }
 
-/// Makes a session of the terminal that starts at a time.
+/// Creates a session with source `cli` that starts at this time.
 pub(crate) async fn made(store: &dyn Maintenance, name: &str, seconds: impl Into<f64>) -> SessionId {
     store.create(&new_session(name), &request(seconds)).await.unwrap();
     id(name)
 }
 
-/// The session, which must be there.
+/// Returns the session, which must exist.
 pub(crate) async fn stored(store: &dyn Maintenance, name: &SessionId) -> Session {
     store.session(name).await.unwrap().unwrap_or_else(|| panic!("session {name} is not there"))
 }
 
-/// Every message of a session.
+/// Returns every message of a session.
 pub(crate) async fn transcript(store: &dyn Maintenance, name: &SessionId) -> Vec<Message> {
     store.messages(name, &MessageRequest::first(u32::MAX)).await.unwrap()
 }
 
-/// What every message of a session says, as plain text.
+/// Returns the text of every message of a session.
 pub(crate) async fn texts(store: &dyn Maintenance, name: &SessionId) -> Vec<String> {
     transcript(store, name).await.iter().map(|message| message.body.plain_text().into_owned()).collect()
 }
 
-/// The ids of the rows of a page, in order.
+/// Returns the ids of the rows of a page, in order.
 pub(crate) fn row_ids(listing: &Listing) -> Vec<&str> {
     listing.rows.iter().map(|row| row.id.as_str()).collect()
 }
 
-/// The conflict that a call must have met.
+/// Returns the conflict of a call that must have failed with one.
 #[track_caller]
 pub(crate) fn conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Conflict {
     match result {
@@ -107,7 +107,7 @@ pub(crate) fn conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Con
     }
 }
 
-/// Sees to it that the call did not find that session.
+/// Asserts that the call failed because the session does not exist.
 #[track_caller]
 pub(crate) fn assert_not_found<T: std::fmt::Debug>(result: Result<T, StoreError>, name: &SessionId) {
     match result {
@@ -116,7 +116,7 @@ pub(crate) fn assert_not_found<T: std::fmt::Debug>(result: Result<T, StoreError>
     }
 }
 
-/// Sees to it that what was given was refused, and names what.
+/// Asserts that an argument was refused, and which.
 #[track_caller]
 pub(crate) fn assert_invalid<T: std::fmt::Debug>(result: Result<T, StoreError>, what: &str) {
     match result {

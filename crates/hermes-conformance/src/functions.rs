@@ -1,4 +1,4 @@
-//! What is composed of a store's calls works on every store: replay, recap, retention, export, resume.
+//! Functions over the contract work on every store: replay, recap, retention, export, resume.
 
 use crate::fixture::{
     assistant, at, calls, id, ids, json, made, new_session, request, source, structured, title, transcript, user,
@@ -20,27 +20,27 @@ fn result_of(call: &str, text: &str) -> NewMessage {
     MessageBody { tool_call_id: Some(call.into()), ..MessageBody::new(Role::Tool, text) }.into()
 }
 
-/// What a replay says, one line for each message.
+/// Returns the texts of a replay, one line for each message.
 fn said(messages: &[replay::ReplayMessage]) -> Vec<String> {
     let text =
         |message: &replay::ReplayMessage| message.content.as_ref().map(|content| content.plain_text().into_owned());
     messages.iter().map(|message| format!("{}: {}", message.role, text(message).unwrap_or_default())).collect()
 }
 
-/// A replay of a compressed conversation tells everything once, and brings in neither what branched off nor what it
-/// branched off from.
+/// A replay of a compressed conversation contains every message once, and neither its branches nor the conversation it
+/// branched from.
 pub async fn a_replay_follows_the_conversation(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let root = made(&*store, "root", 0).await;
     let talk = [user("one"), assistant("two"), user("three"), assistant("four")];
     store.append(&root, &talk, &request(1)).await?;
-    // The continuation starts with a copy of the end, as the agent writes it.
+    // The continuation starts with a copy of the end, as the agent does.
     let kept = [talk[2].clone(), talk[3].clone()];
     store.split(&root, &NewChild::new(id("tip")), &kept, &request(2)).await?;
     store.append(&id("tip"), &[user("five")], &request(3)).await?;
     store.branch(&id("tip"), &NewChild::new(id("branch")), &request(4)).await?;
     store.append(&id("branch"), &[user("aside")], &request(5)).await?;
-    // Rewriting what came first gives it later ids; the order is that of the conversation all the same.
+    // Replacing the first messages gives them later ids; the order is still that of the conversation.
     store.replace(&root, &talk, &request(6)).await?;
     let whole = replay::load(&*store, &id("tip"), Scope::WholeConversation).await?;
     assert_eq!(said(&whole), ["user: one", "assistant: two", "user: three", "assistant: four", "user: five"]);
@@ -53,7 +53,7 @@ pub async fn a_replay_follows_the_conversation(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Every call is answered once, directly after it, whatever was stored.
+/// In a replay every tool call has exactly one result, directly after it, whatever was stored.
 pub async fn a_replay_answers_every_call(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -74,7 +74,7 @@ pub async fn a_replay_answers_every_call(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A transcript of many pages is read whole, in order.
+/// A transcript of many pages is read completely and in order.
 pub async fn a_transcript_of_many_pages(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -86,7 +86,7 @@ pub async fn a_transcript_of_many_pages(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The recap of what is stored is the recap of what was said.
+/// The recap of a stored session equals the recap of the same messages in memory.
 pub async fn a_recap_of_a_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -107,7 +107,7 @@ pub async fn a_recap_of_a_session(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What may go is whole conversations without anything active or recent in them; deleting it leaves the rest.
+/// Retention plans whole conversations without active or recent sessions; deleting them leaves the rest.
 pub async fn retention_takes_whole_conversations(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let closed = EndReason::parse("cli_close")?;
@@ -120,7 +120,7 @@ pub async fn retention_takes_whole_conversations(setup: Setup) -> CaseResult {
     let root = made(&*store, "root", 0).await;
     store.split(&root, &NewChild::new(id("tip")), &[user("summary")], &request(2.0 * DAY)).await?;
     store.end(&id("tip"), &closed, &request(2.0 * DAY)).await?;
-    // A delegate that is at work keeps its conversation.
+    // An active delegate keeps its conversation.
     let kept = made(&*store, "kept", 0).await;
     store.end(&kept, &closed, &request(1)).await?;
     store.create(&new_session("worker").child_of(kept, Relation::Delegate), &request(1)).await?;
@@ -149,7 +149,7 @@ pub async fn retention_takes_whole_conversations(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A session is found by id, title, number and the start of its id, and leads to where its work goes on.
+/// A session is found by id, title, number and prefix of its id, and resolved to the session in which it continues.
 pub async fn a_session_is_found_as_it_is_named(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in ["2025_a", "2025_b", "2026_c", "plan"] {
@@ -182,7 +182,7 @@ pub async fn a_session_is_found_as_it_is_named(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A store in which every kind of thing has happened.
+/// Fills a store with every kind of data.
 async fn story(store: &dyn Maintenance) -> Result<(), StoreError> {
     let new = NewSession {
         user_id: Some("u 大".into()),
@@ -208,7 +208,7 @@ async fn story(store: &dyn Maintenance) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// An export in one text, message ids as ordinals: they are each store's own.
+/// Returns an export as text, with message ids replaced by ordinals, because ids differ between stores.
 async fn exported(store: &dyn Maintenance, only: Option<SessionId>) -> Result<String, StoreError> {
     let mut exporter = match only {
         Some(id) => Exporter::of(store, [id]),
@@ -230,7 +230,7 @@ async fn exported(store: &dyn Maintenance, only: Option<SessionId>) -> Result<St
     Ok(shown)
 }
 
-/// The export of the same story is the same text on every store, byte by byte.
+/// The export of the same data is byte for byte the same on every store.
 pub async fn the_export_is_the_models(setup: Setup) -> CaseResult {
     let (store, model) = (setup.store().await, ModelStore::new());
     story(&*store).await?;

@@ -1,4 +1,4 @@
-//! Handoffs, topics as they change, and what is cleared away now and then.
+//! Handoffs, changes of topics, and automatic cleanup.
 
 use crate::fixture::{at, id, made, new_session, request, user};
 use crate::{CaseResult, Setup};
@@ -17,7 +17,7 @@ fn keyed(seconds: i32, key: &str) -> Request {
     request(seconds).keyed(RequestKey::parse(key).unwrap())
 }
 
-/// Asked for, taken, ended; each step is seen by others, and in the session's own columns.
+/// A handoff is requested, claimed and ended; each step is visible to other handles and in the session's own columns.
 pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let session = made(&*store, "s", 0).await;
@@ -38,7 +38,7 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     assert!(other.end_handoff(&session, Some(claim), &HandoffEnd::Completed, &request(5)).await?);
     let ended = store.handoff(&session).await?.unwrap();
     assert_eq!((ended.state, ended.error, ended.lease_until), (Some(HandoffState::Completed), None, None));
-    // And again, to fail.
+    // Again, this time it fails.
     assert!(store.request_handoff(&session, "slack", &request(6)).await?);
     let again = store.claim_handoff(&session, MINUTE, &request(7)).await?.unwrap();
     assert!(again > claim);
@@ -62,7 +62,7 @@ pub async fn a_handoff_goes_its_way(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// One that is on its way is not asked for again; the same request is.
+/// A handoff in progress can't be requested again; a repeated request with the same key succeeds.
 pub async fn one_on_its_way_is_not_asked_for_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -80,7 +80,7 @@ pub async fn one_on_its_way_is_not_asked_for_again(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Of many workers one gets it.
+/// Of many concurrent workers exactly one claims a handoff.
 pub async fn one_worker_wins(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -98,7 +98,7 @@ pub async fn one_worker_wins(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A worker that is silent too long is replaced, and can't end what is another's now.
+/// A worker whose lease expired is replaced, and can't end the handoff that another one holds now.
 pub async fn a_lost_worker_is_replaced(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -112,7 +112,7 @@ pub async fn a_lost_worker_is_replaced(setup: Setup) -> CaseResult {
     assert_eq!(store.handoff(&session).await?.unwrap().state, Some(HandoffState::Running));
     assert!(store.end_handoff(&session, Some(next), &HandoffEnd::Completed, &request(64)).await?);
     assert!(!store.end_handoff(&session, Some(next), &HandoffEnd::Failed("late".into()), &request(65)).await?);
-    // One that nobody replaced can be asked for again.
+    // A handoff whose lease expired without a new claim can be requested again.
     store.request_handoff(&session, "a", &request(70)).await?;
     store.claim_handoff(&session, MINUTE, &request(71)).await?;
     assert!(!store.request_handoff(&session, "b", &request(130)).await?);
@@ -121,7 +121,7 @@ pub async fn a_lost_worker_is_replaced(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// An agent has no claim: it completes what was asked for, and fails what is on its way.
+/// The agent has no claim: it completes a requested handoff, and fails one in progress.
 pub async fn agents_end_handoffs_without_a_claim(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -138,7 +138,7 @@ pub async fn agents_end_handoffs_without_a_claim(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Who asked first comes first, however old the session is.
+/// Handoffs are listed in the order of their requests, regardless of the age of the session.
 pub async fn waiting_in_the_order_of_requests(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, start, asked) in [("old", 0, 30), ("new", 20, 25), ("b", 10, 26), ("a", 10, 26)] {
@@ -171,7 +171,7 @@ fn bind(chat: &str, thread: &str, session: &str) -> TopicChange {
     }
 }
 
-/// On and off; what was learned of the platform, and when it began, stays.
+/// Topics are switched on and off; the capabilities of the platform and the time of activation are kept.
 pub async fn topics_are_switched(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     assert_eq!(store.topic_mode("1").await?, None);
@@ -200,7 +200,7 @@ pub async fn topics_are_switched(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A topic leads to one session, and a session has one topic.
+/// A topic is bound to one session, and a session to one topic.
 pub async fn topics_lead_to_sessions(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     for name in ["a", "b"] {
@@ -222,7 +222,7 @@ pub async fn topics_lead_to_sessions(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A person's sessions without a topic, the last active first.
+/// The sessions of a person without a topic, most recently active first.
 pub async fn sessions_without_a_topic(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let telegram = Source::from_stored("telegram");
@@ -246,7 +246,7 @@ pub async fn sessions_without_a_topic(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Ghosts are what a terminal began and left without a word; nothing else goes.
+/// Ghost sessions, which a terminal created and left without a message, are deleted, and nothing else.
 pub async fn ghosts_are_cleared_away(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let day = 86_400;
@@ -262,7 +262,7 @@ pub async fn ghosts_are_cleared_away(setup: Setup) -> CaseResult {
     store.append(&id("spoken"), &[user("hello")], &request(2)).await?;
     store.set_title(&id("titled"), Title::clean("kept").unwrap().as_ref(), &request(2)).await?;
     let now = at(f64::from(day) + 10.0);
-    // Something was said in it since it was planned.
+    // A message was appended after planning.
     let late = tui("late");
     store.create(&late, &request(0)).await?;
     store.end(&late.id, &EndReason::from_stored("tui_close"), &request(1)).await?;
@@ -277,7 +277,7 @@ pub async fn ghosts_are_cleared_away(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Orphans are what a compression made and nobody carried on in; they are ended, once.
+/// Orphans, which a compression created and that were never continued, are ended once.
 pub async fn orphans_are_ended(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let week = 7 * 86_400;
@@ -300,7 +300,7 @@ pub async fn orphans_are_ended(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What is old goes by itself, by one of several processes and not again before its time.
+/// Auto-prune is done by one of several processes, and not again before its interval is over.
 pub async fn what_is_old_goes_by_itself(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let day = 86_400.0;
@@ -322,7 +322,7 @@ pub async fn what_is_old_goes_by_itself(setup: Setup) -> CaseResult {
     store.end(&id("c"), &EndReason::from_stored("cli_close"), &request(1)).await?;
     let early = retention::auto_prune(&*store, &rule, at(2.9 * day), &mut { go_on }).await?;
     assert_eq!(early, AutoPruneOutcome::NotDue);
-    // A clock that went wrong holds nobody up.
+    // A stored time from a wrong clock does not block it.
     for last in ["inf", "nan", "soon", "9e18"] {
         store.set_meta(retention::LAST_AUTO_PRUNE, Some(last)).await?;
         let outcome = retention::auto_prune(&*store, &rule, at(3.1 * day), &mut { go_on }).await?;

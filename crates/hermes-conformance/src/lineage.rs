@@ -1,4 +1,4 @@
-//! Sessions that come from sessions: continuations, branches, delegates.
+//! Sessions with parents: continuations, branches, delegates.
 
 use crate::fixture::{
     assert_invalid, assistant, at, calls, conflict, id, ids, json, made, new_session, request, source, stored, texts,
@@ -10,7 +10,7 @@ use hermes_session::{
     NewSession, Relation, Session, SessionId, Source, Usage, UsageUpdate,
 };
 
-/// A session with everything that a child may inherit.
+/// Creates a session with everything that a child may inherit.
 async fn rich(store: &dyn Maintenance) -> SessionId {
     let new = NewSession {
         user_id: Some("u".into()),
@@ -51,7 +51,7 @@ fn heir(name: &str, relation: Relation, parent: &SessionId) -> Session {
     }
 }
 
-/// A split ends the parent, makes the child, fills and titles it, all at once.
+/// A split ends the parent and creates, fills and titles the child in one transaction.
 pub async fn a_split_is_one_step(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let parent = rich(&*store).await;
@@ -68,7 +68,7 @@ pub async fn a_split_is_one_step(setup: Setup) -> CaseResult {
     assert_eq!(said.into_iter().map(|message| message.body).collect::<Vec<_>>(), summary.map(|message| message.body));
     assert_eq!(texts(&*store, &parent).await, ["one", ""]);
 
-    // What the child asks for comes before what it would inherit; no title, no number.
+    // Explicit fields of the child take precedence over inherited ones. Without a title there is no number.
     let bare = made(&*store, "bare", 0).await;
     let asked = NewChild {
         system_prompt: Some("be brief".into()),
@@ -85,7 +85,7 @@ pub async fn a_split_is_one_step(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A split that can't be done leaves everything as it was.
+/// A split that fails changes nothing.
 pub async fn a_split_is_all_or_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let parent = rich(&*store).await;
@@ -119,7 +119,7 @@ pub async fn a_split_is_all_or_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Compression is what ended a session that is carried on, whatever it had ended with; the time of its end stays.
+/// Splitting a session that has ended sets its end reason to compression; the time of its end stays.
 pub async fn an_ended_session_can_be_split(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let parent = made(&*store, "parent", 0).await;
@@ -127,13 +127,14 @@ pub async fn an_ended_session_can_be_split(setup: Setup) -> CaseResult {
     store.split(&parent, &NewChild::new(id("child")), &[user("x")], &request(20)).await?;
     let ended = stored(&*store, &parent).await;
     assert_eq!((ended.ended_at, ended.end_reason), (Some(at(50)), Some(EndReason::compression())));
-    // The clock went back since; the child does not start before the parent's end, but was written to when it was.
+    // The clock was set back since: the child does not start before the parent's end, but its messages have the time of
+    // the request.
     assert_eq!(stored(&*store, &id("child")).await.started_at, at(50));
     assert_eq!(transcript(&*store, &id("child")).await[0].timestamp, at(20));
     Ok(())
 }
 
-/// One session carries on another, however the second one is made.
+/// A session has at most one continuation, however the second one is created.
 pub async fn one_continuation_only(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let parent = made(&*store, "parent", 0).await;
@@ -148,13 +149,13 @@ pub async fn one_continuation_only(setup: Setup) -> CaseResult {
     assert_eq!(store.session(&id("second")).await?, None);
     assert_eq!(stored(&*store, &parent).await, before);
 
-    // A child that does not say what it is becomes a branch, so that nothing hides it.
+    // A child without a given relation becomes a branch, so that it is not hidden.
     let unsaid = NewSession { parent_session_id: Some(parent.clone()), ..new_session("second") };
     store.create(&unsaid, &request(3)).await?;
     assert_eq!(stored(&*store, &id("second")).await.relation, Relation::Branch);
     assert_eq!(store.lineage(&parent).await?.tip(&parent), id("first"));
 
-    // The same for a continuation that was made by `create`.
+    // The same for a continuation created by `create`.
     let other = made(&*store, "other", 0).await;
     store.create(&new_session("on").child_of(other.clone(), Relation::Continuation), &request(4)).await?;
     assert_eq!(stored(&*store, &other).await.ended_at, None);
@@ -163,7 +164,7 @@ pub async fn one_continuation_only(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Of any number of splits at once, over two handles, one wins.
+/// Of concurrent splits over two handles exactly one succeeds.
 pub async fn two_splits_one_winner(setup: Setup) -> CaseResult {
     let handles = [setup.store().await, setup.store().await];
     for round in 0..6 {
@@ -195,7 +196,7 @@ pub async fn two_splits_one_winner(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A branch starts with a copy of everything said, and goes its own way.
+/// A branch starts with a copy of all messages and is independent from then on.
 pub async fn a_branch_copies_and_stands_alone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let parent = rich(&*store).await;
@@ -206,7 +207,8 @@ pub async fn a_branch_copies_and_stands_alone(setup: Setup) -> CaseResult {
     let child = Session {
         message_count: 2,
         tool_call_count: 1,
-        // By this mark newer agents know a branch; without it they take it for a delegate and delete it with its parent.
+        // Newer agents recognise a branch by this key; without it they treat it as a delegate and delete it with its
+        // parent.
         model_config: Some(json(r#"{"a": 1, "_branched_from": "parent"}"#)),
         ..heir("branch", Relation::Branch, &parent)
     };
@@ -232,7 +234,7 @@ pub async fn a_branch_copies_and_stands_alone(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A branch from a session that ended leaves that end alone, and starts no earlier.
+/// A branch of an ended session does not change that end, and starts no earlier.
 pub async fn a_branch_from_an_ended_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let parent = made(&*store, "parent", 0).await;
@@ -246,7 +248,7 @@ pub async fn a_branch_from_an_ended_session(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What a child is follows from its parent's end, unless it says so itself.
+/// The relation of a child is derived from its parent's end, unless it is given.
 pub async fn the_parent_tells_what_a_child_is(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let born = async |name: &str, ended: Option<&str>, config: Option<&str>| {
@@ -264,7 +266,7 @@ pub async fn the_parent_tells_what_a_child_is(setup: Setup) -> CaseResult {
     assert_eq!(born("d", Some("cli_close"), None).await, Relation::Delegate);
     assert_eq!(born("e", Some("compression"), Some(r#"{"_branched_from": "x"}"#)).await, Relation::Branch);
     assert_eq!(born("f", Some("compression"), Some(r#"{"_delegate_from": "x"}"#)).await, Relation::Delegate);
-    // A clock that went back between the end and the birth changes nothing.
+    // A clock that was set back between the end of the parent and the creation changes nothing.
     let parent = made(&*store, "late", 100).await;
     store.end(&parent, &EndReason::compression(), &request(200)).await?;
     let new = NewSession { parent_session_id: Some(parent.clone()), ..new_session("early") };
@@ -274,9 +276,9 @@ pub async fn the_parent_tells_what_a_child_is(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A chain of thousands is one conversation, from whichever of its sessions it is asked for.
+/// A chain of thousands is one conversation, and is found from any of its sessions.
 pub async fn any_length(setup: Setup) -> CaseResult {
-    // Longer than any limit on recursion that a server has by default, and a clock that runs backwards.
+    // Longer than the default recursion limit of any server, and with a clock that runs backwards.
     const LENGTH: usize = 2_500;
     let store = setup.store().await;
     let name = |n: usize| id(&format!("s{n:05}"));
@@ -301,7 +303,7 @@ pub async fn any_length(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The whole family is found from each of its members; strangers are not.
+/// The whole family is found from each of its members; unrelated sessions are not.
 pub async fn branches_and_delegates(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "stranger", 0).await;
@@ -338,7 +340,7 @@ pub async fn branches_and_delegates(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A branch that was made after the compression is not where the work goes on.
+/// A branch created after the compression is not the tip.
 pub async fn a_later_branch_is_not_the_tip(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let root = made(&*store, "root", 0).await;
@@ -352,7 +354,7 @@ pub async fn a_later_branch_is_not_the_tip(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Nobody becomes their own ancestor, also not by filling in what was only heard of.
+/// No session becomes its own ancestor, not even when a placeholder is filled in.
 pub async fn cycles_cannot_be_made(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     store.create(&NewSession::new(id("a"), source(Source::UNKNOWN)), &request(0)).await?;

@@ -1,4 +1,4 @@
-//! Messages: appended in order, whole batches, every field.
+//! Messages: order, atomic batches, every field.
 
 use crate::fixture::{
     assert_invalid, assert_not_found, assistant, at, calls, id, json, made, request, stored, structured, texts,
@@ -10,7 +10,7 @@ use hermes_session::{
     UsageUpdate, Window,
 };
 
-/// A message of which every field says something.
+/// Returns a message with every field set.
 fn full() -> MessageBody {
     MessageBody {
         role: Role::Other("session_meta".into()),
@@ -30,7 +30,7 @@ fn full() -> MessageBody {
     }
 }
 
-/// Every field of a message comes back as it was given, for every role.
+/// Every field of a message comes back unchanged, for every role.
 pub async fn every_field_comes_back(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -47,7 +47,7 @@ pub async fn every_field_comes_back(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Empty lists and maps in the structured fields are nothing, and count for nothing.
+/// Empty lists and maps in the structured fields are stored as `None` and do not count.
 pub async fn empty_structures_are_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -68,7 +68,7 @@ pub async fn empty_structures_are_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The order is the order of the calls, whatever the times say, and whichever handle was called.
+/// The order is that of the calls, whatever the times are and whichever handle was called.
 pub async fn keep_order(setup: Setup) -> CaseResult {
     let handles = [setup.store().await, setup.store().await];
     let session = made(&*handles[0], "s", 0).await;
@@ -88,7 +88,7 @@ pub async fn keep_order(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A message has its own time or, without one, that of the request; all of a batch the same.
+/// A message has its own time or, without one, that of the request, which is the same for the whole batch.
 pub async fn times_are_given_or_the_requests(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -107,7 +107,7 @@ pub async fn times_are_given_or_the_requests(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The counters of a session say what is in it, after every step.
+/// The counters of a session match its messages after every step.
 pub async fn counters_move_together(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -134,7 +134,7 @@ pub async fn counters_move_together(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A batch of which one message can't be taken is not taken at all.
+/// A batch with one invalid message is refused as a whole.
 pub async fn a_batch_is_all_or_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -163,7 +163,7 @@ pub async fn a_batch_is_all_or_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Large batches go in whole and in order.
+/// Large batches are stored completely and in order.
 pub async fn a_batch_of_thousands(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -177,7 +177,7 @@ pub async fn a_batch_of_thousands(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Ended sessions take messages, and stay ended.
+/// Ended sessions accept messages, and stay ended.
 pub async fn ended_sessions_take_messages(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -188,7 +188,7 @@ pub async fn ended_sessions_take_messages(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Other messages take the place of all; usage and the rest of the session stay.
+/// Replacing exchanges all messages; usage and the other fields of the session stay.
 pub async fn replace_is_all_or_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "t", 0).await);
@@ -208,7 +208,7 @@ pub async fn replace_is_all_or_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Nothing in place of everything leaves nothing.
+/// Replacing with an empty list removes all messages.
 pub async fn replace_with_nothing_clears(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -222,7 +222,7 @@ pub async fn replace_with_nothing_clears(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Ids of messages that are gone are not given again, so that nobody mistakes a new message for an old one.
+/// Ids of deleted messages are not assigned again, so that a new message is not mistaken for an old one.
 pub async fn ids_are_not_given_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -236,7 +236,7 @@ pub async fn ids_are_not_given_again(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Pages of any size, from the front or from the back, neither skip nor repeat.
+/// Pages of any size, from the front or from the back, neither skip nor repeat messages.
 pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "t", 0).await);
@@ -252,7 +252,7 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
                 store.messages(&session, &MessageRequest::new(Window::After(forward.last().copied()), limit)).await?;
             assert!(page.len() <= limit as usize);
             forward.extend(page.iter().map(|message| message.id));
-            // A page that repeats would go on for ever.
+            // Pages that repeat messages would never end.
             assert!(forward.len() <= ids.len(), "pages of {limit} repeat: {forward:?}");
             if page.is_empty() {
                 break;
@@ -277,7 +277,7 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The last messages come oldest first; edges need not be messages of the session.
+/// The last messages are returned oldest first; the bounds need not be messages of the session.
 pub async fn the_last_page_first(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -297,7 +297,7 @@ pub async fn the_last_page_first(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Where nothing was compacted away, what was said is the transcript, from either side.
+/// If nothing was compacted, the messages as said equal the transcript, from either side.
 pub async fn as_said_is_the_transcript(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -315,7 +315,8 @@ pub async fn as_said_is_the_transcript(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Around a place stand the message before it and two from it on, of its own session, however the places are mixed.
+/// Around a position are the message before it, itself and the one after it, of its own session, whatever the order of
+/// the positions.
 pub async fn around_places(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (one, other) = (made(&*store, "one", 0).await, made(&*store, "other", 0).await);
@@ -324,7 +325,7 @@ pub async fn around_places(setup: Setup) -> CaseResult {
         ids.extend(store.append(&one, &[user(&format!("one {n}"))], &request(1)).await?);
         others.extend(store.append(&other, &[user(&format!("other {n}"))], &request(1)).await?);
     }
-    // One more that stands far from the last of its session.
+    // One more position, far from the last message of its session.
     let between: Vec<NewMessage> = (0..100).map(|n| user(&n.to_string())).collect();
     store.append(&other, &between, &request(2)).await?;
     ids.extend(store.append(&one, &[user("far")], &request(3)).await?);

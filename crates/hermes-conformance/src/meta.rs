@@ -1,10 +1,10 @@
-//! Values kept beside the sessions.
+//! Values that are stored beside the sessions.
 
 use crate::fixture::assert_invalid;
 use crate::{CaseResult, Setup};
 use hermes_session::DeleteExtent;
 
-/// The last value given is the one that is kept; keys are exact.
+/// The last value is kept; keys match exactly.
 pub async fn kept_and_overwritten(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     assert_eq!(store.meta("key").await?, None);
@@ -41,7 +41,7 @@ pub async fn of_two_that_expect_the_same_one_wins(setup: Setup) -> CaseResult {
     assert!(store.swap_meta("key", Some(""), None).await?);
     assert_eq!(store.meta("key").await?, None);
     let stores = [setup.store().await, setup.store().await, setup.store().await, setup.store().await];
-    // A key that has a value, and keys that have none: there nothing can be locked.
+    // A key with a value, and keys without one, where there is no row to lock.
     for round in 0..25 {
         let key = if round < 5 { "key".to_owned() } else { format!("key {round}") };
         let expected = store.meta(&key).await?;
@@ -75,7 +75,7 @@ pub async fn keys_are_checked(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Nothing of the sessions is touched by meta values, nor they by the sessions.
+/// Meta values do not affect sessions, nor sessions them.
 pub async fn apart_from_sessions(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = crate::fixture::made(&*store, "s", 0).await;
@@ -85,7 +85,7 @@ pub async fn apart_from_sessions(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Pages come in the order of the keys' bytes, and neither skip nor repeat.
+/// Pages are in the order of the keys' bytes, and neither skip nor repeat.
 pub async fn pages_in_the_order_of_bytes(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert_eq!(store.meta_page(None, 10).await?, []);

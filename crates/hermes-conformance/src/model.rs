@@ -1,8 +1,8 @@
-//! The contract as plain maps: what every provider is compared with.
+//! The contract implemented with plain maps: the reference for every provider.
 //!
-//! Nothing here is quick or clever. Each rule is said once, in the order in which the contract says it:
-//! what was given is checked, then the request's key is looked up, then what is missing is told, then what is in the way,
-//! and only then is anything changed.
+//! It is neither fast nor clever. Each rule is written once, in the order of the contract: arguments are checked, then
+//! the idempotency key is looked up, then missing objects are reported, then conflicts, and only then anything is
+//! changed.
 
 mod arrivals;
 mod gateway;
@@ -40,23 +40,23 @@ struct State {
     sessions: BTreeMap<SessionId, Session>,
     /// The messages of each session that has any, oldest first.
     transcripts: BTreeMap<SessionId, Vec<Message>>,
-    /// The messages of sessions that are imported and not whole yet.
+    /// The messages of sessions whose import is not complete yet.
     coming: BTreeMap<SessionId, Vec<Message>>,
     requests: BTreeMap<RequestKey, Applied>,
     meta: BTreeMap<String, String>,
     modes: BTreeMap<String, TopicMode>,
     bindings: BTreeMap<(String, String), TopicBinding>,
-    /// What stands beside the columns of handoffs.
+    /// Data of handoffs that is kept beside the agent's columns.
     handoffs: BTreeMap<SessionId, Beside>,
-    /// Pins and tags, by the session that each is kept with.
+    /// Pins and tags, by the session they are stored with.
     pins_and_tags: BTreeMap<SessionId, PinAndTags>,
     last_message_id: i64,
-    /// What was deleted and can come back, the oldest first.
+    /// Deleted conversations that can be restored, oldest first.
     trash: Vec<trash::Kept>,
     last_trash_number: i64,
 }
 
-/// A change that was made under a key.
+/// A change that was made with an idempotency key.
 struct Applied {
     fingerprint: String,
     /// Its type follows from the method, which is part of the fingerprint.
@@ -64,8 +64,8 @@ struct Applied {
     lives: Life,
 }
 
-/// What a key lives as long as. That of a deletion comes after what it deleted, and goes when another session of
-/// that id is deleted.
+/// Lifetime of a key: as long as its session or its messages. The key of a deletion is created after its session is
+/// gone, and ends when another session of that id is deleted.
 #[derive(Debug, Clone)]
 enum Life {
     Session(SessionId),
@@ -79,7 +79,7 @@ impl fmt::Debug for Applied {
 }
 
 impl ModelStore {
-    /// An empty store.
+    /// Returns an empty store.
     pub fn new() -> Self {
         Self::default()
     }
@@ -88,7 +88,7 @@ impl ModelStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a change that is for a session, once for each key.
+    /// Makes a change to a session, once for each key.
     fn once<T: Clone + Send + Sync + 'static>(
         &self,
         request: &Request,
@@ -131,7 +131,7 @@ impl State {
         self.sessions.get_mut(id).ok_or_else(|| StoreError::no_session(id))
     }
 
-    /// Forgets the keys for which `is_gone` says that what they were for went just now.
+    /// Removes the keys whose session or messages were just deleted, according to `is_gone`.
     fn forget_requests(&mut self, is_gone: impl Fn(&Life) -> bool) {
         self.requests.retain(|_, applied| !is_gone(&applied.lives));
     }

@@ -1,17 +1,17 @@
-//! What a search has to find, told as plainly as can be: every message is looked at, and nothing is clever.
+//! A reference for search, as simple as possible: it looks at every message.
 
 pub use hermes_session::search::matching::reference::tier;
 
 use hermes_session::search::{Hit, SearchRequest};
 use hermes_session::{ConversationStore, PageRequest, StoreError};
 
-/// The hits of every page, each page after the last hit of the one before.
+/// Returns the hits of every page, each page after the last hit of the previous one.
 ///
 /// # Errors
-/// Whatever the store answers.
+/// If the store fails.
 ///
 /// # Panics
-/// If pages go on beyond all reason, or time ran out.
+/// If there are far too many pages, or time ran out.
 pub async fn every_page<S: ConversationStore + ?Sized>(
     store: &S,
     request: &SearchRequest,

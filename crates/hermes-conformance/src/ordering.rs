@@ -1,4 +1,4 @@
-//! Lists: in what order rows come, and how they are paged.
+//! Lists: the order of rows, and paging.
 
 use crate::fixture::{at, id, ids, made, request, row_ids, user};
 use crate::listing::{family, sessions, used};
@@ -12,7 +12,7 @@ const VIEWS: [View; 2] = [View::Conversations, View::Sessions];
 pub(crate) const ORDERS: [Order; 6] =
     [Order::Active, Order::Started, Order::Messages, Order::Cost, Order::Id, Order::PinnedFirst];
 
-/// Sessions with equal and unequal times, in an order that no column has by chance.
+/// Creates sessions with equal and different times, in an order that no column has by chance.
 pub(crate) async fn crowd(store: &dyn Maintenance) -> Result<(), StoreError> {
     for (name, started, said) in [
         ("m", 5, Some(50)),
@@ -33,7 +33,7 @@ pub(crate) async fn crowd(store: &dyn Maintenance) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Newest first, ties by id in the same direction; by id, the smallest first.
+/// Newest first, with ties by id in the same direction; by id, smallest first.
 pub async fn orders(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     crowd(&*store).await?;
@@ -50,7 +50,7 @@ pub async fn orders(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// By the number of messages and by the cost of what the row stands for, ties by id; what is unknown is nothing.
+/// Order by the number of messages and by the cost of the row, with ties by id; an unknown cost counts as 0.
 pub async fn orders_by_size(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -76,7 +76,8 @@ pub async fn orders_by_size(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Pinned conversations come first, then the others, each part by activity. Filters hold, and a session goes by its conversation's pin.
+/// Pinned conversations come first, then the others, each part by activity. Filters apply, and a session follows its
+/// conversation's pin.
 pub async fn pinned_first(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     crowd(&*store).await?;
@@ -89,7 +90,7 @@ pub async fn pinned_first(setup: Setup) -> CaseResult {
     for view in VIEWS {
         assert_eq!(listed(view, all(), None).await, "m a B p _ x c é z", "nothing is pinned: {view:?}");
     }
-    // When something was pinned does not count.
+    // The time of pinning does not matter.
     for (name, seconds) in [("z", 60), ("p", 61), ("x", 59), ("a", 62)] {
         store.set_pinned(&id(name), true, &request(seconds)).await?;
     }
@@ -101,14 +102,14 @@ pub async fn pinned_first(setup: Setup) -> CaseResult {
         assert_eq!(listed(view, pinned(false), None).await, "m a B _ c é", "{view:?}");
         let since = SessionFilter { active_since: Some(at(7)), ..all() };
         assert_eq!(listed(view, since, None).await, "p x m a B _ c", "{view:?}");
-        // A cursor is a place in either part, whether or not its row is still there.
+        // A cursor is a position in either part, whether or not its row still exists.
         let cursor = |seconds, name, is_pinned| {
             Some(ListCursor { is_pinned, ..ListCursor::new(at(seconds).seconds(), id(name)) })
         };
         assert_eq!(listed(view, all(), cursor(8, "gone", true)).await, "x z m a B _ c é", "{view:?}");
         assert_eq!(listed(view, all(), cursor(0, "gone", true)).await, "m a B _ c é", "{view:?}");
         assert_eq!(listed(view, all(), cursor(8, "gone", false)).await, "c é", "{view:?}");
-        // An offset leads from one part into the other.
+        // An offset may reach from one part into the other.
         for (limit, offset, expect) in [(2, 0, "p x"), (2, 2, "z m"), (3, 3, "m a B"), (9, 7, "c é"), (1, 9, "")] {
             let page = PageRequest::new(limit, offset)?;
             let request = ListRequest { view, order: Order::PinnedFirst, page, ..ListRequest::default() };
@@ -125,7 +126,7 @@ pub async fn pinned_first(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Pages by cursor and pages by offset, of any size, give the list, each row once.
+/// Pages by cursor and pages by offset, of any size, give the whole list, each row once.
 pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     crowd(&*store).await?;
@@ -145,7 +146,7 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
                     .await?;
                 assert_eq!(listing.next.is_some(), listing.rows.len() == limit as usize);
                 paged.extend(listing.rows);
-                // A page that repeats would go on for ever.
+                // Pages that repeat rows would never end.
                 assert!(paged.len() <= whole.len(), "{view:?} {order:?} by {limit} repeats");
                 after = listing.next;
                 if after.is_none() {
@@ -164,7 +165,7 @@ pub async fn pages_neither_skip_nor_repeat(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The edges of paging: nothing asked for, nothing left, more than there is, a row that is gone.
+/// Edge cases of paging: limit 0, past the end, more than there is, a row that is gone.
 pub async fn edges_of_pages(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert_eq!(store.list(&ListRequest::default()).await?, Listing::default());
@@ -179,7 +180,7 @@ pub async fn edges_of_pages(setup: Setup) -> CaseResult {
     assert_eq!(store.list(&by_id(PageRequest::new(5, 9)?, None)).await?, Listing::default());
     assert_eq!(store.list(&by_id(PageRequest::new(5, i64::MAX)?, None)).await?, Listing::default());
     assert_eq!(row_ids(&store.list(&by_id(PageRequest::first(u32::MAX), None)).await?).len(), 9);
-    // A cursor is a place: the row that was there may be gone, or never have been. The offset counts from it.
+    // A cursor is a position: its row may be gone, or may never have existed. The offset counts from it.
     assert_eq!(row_ids(&store.list(&by_id(PageRequest::first(2), Some("n"))).await?), ["p", "x"]);
     assert_eq!(row_ids(&store.list(&by_id(PageRequest::new(2, 1)?, Some("c"))).await?), ["p", "x"]);
     let active = |seconds: i32, name: &str| ListRequest {
@@ -195,7 +196,7 @@ pub async fn edges_of_pages(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// In the order of ids nothing is missed or repeated while others write.
+/// In the order of ids no row is skipped or repeated while others write.
 pub async fn paging_while_others_write(setup: Setup) -> CaseResult {
     let (store, writer) = (setup.store().await, setup.store().await);
     for n in 0..20 {
@@ -212,7 +213,7 @@ pub async fn paging_while_others_write(setup: Setup) -> CaseResult {
         }
         round += 1;
         assert!(round < 40, "the pages do not end: {seen:?}");
-        // Old rows become active, and rows come in before and behind the place of the reader.
+        // Old rows become active, and rows are added before and after the reader's position.
         writer.append(&id("k19"), &[user("x")], &crate::fixture::request(1_000 + round)).await?;
         made(&*writer, &format!("a{round}"), 5_000 + round).await;
         made(&*writer, &format!("z{round}"), -round).await;

@@ -1,12 +1,13 @@
 //! People on one store, and what each of them may see.
 //!
-//! Some are called nearly the same, or the same on two platforms; one conversation went on in a session without a user and had work done in one that
-//! names somebody else. Whatever is asked within a scope, nothing of another conversation comes back.
+//! Some have nearly the same name, or the same name on two platforms. One conversation continued in a session without a
+//! user, and has a delegate that names another user. A query within a scope never returns anything of another
+//! conversation.
 
 use crate::fixture::{assistant, at, id, ids, new_session, request, source, title, user};
 use hermes_session::{ConversationStore, NewSession, Relation, Scope, StoreError};
 
-/// A session: its id, source and user, and the session that it comes from.
+/// A session: its id, source and user, and its parent.
 struct Person {
     id: &'static str,
     source: &'static str,
@@ -20,7 +21,7 @@ const fn person(id: &'static str, source: &'static str, user_id: Option<&'static
 
 const PEOPLE: [Person; 11] = [
     person("t1", "telegram", Some("anna")),
-    // An agent that compressed it told no user, and another source.
+    // The agent that compressed it recorded no user and another source.
     Person { id: "t1b", source: "cli", user_id: None, kin: Some(("t1", Relation::Continuation)) },
     Person { id: "t1d", source: "cron", user_id: Some("bob"), kin: Some(("t1", Relation::Delegate)) },
     Person { id: "x1", source: "telegram", user_id: Some("bob"), kin: Some(("t1", Relation::Branch)) },
@@ -33,12 +34,12 @@ const PEOPLE: [Person; 11] = [
     person("k1", "cron", Some("anna")),
 ];
 
-/// A word that only one session has.
+/// Returns a word that only one session contains.
 pub fn secret(session: &str) -> String {
     format!("word{session}end")
 }
 
-/// Every session, with the first one of its conversation.
+/// Returns every session, with the first session of its conversation.
 pub fn sessions() -> Vec<(&'static str, &'static str)> {
     let root = |person: &Person| match person.kin {
         Some((parent, Relation::Continuation | Relation::Delegate)) => parent,
@@ -47,7 +48,7 @@ pub fn sessions() -> Vec<(&'static str, &'static str)> {
     PEOPLE.iter().map(|person| (person.id, root(person))).collect()
 }
 
-/// Puts everybody into a store. All say `common` and `commonly`, and each their [`secret`].
+/// Fills a store. All sessions contain `common` and `commonly`, and each its [`secret`].
 ///
 /// # Errors
 /// If the store fails.
@@ -75,7 +76,7 @@ pub async fn fill(store: &dyn ConversationStore) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Scopes, and the conversations within each by their first sessions.
+/// Returns scopes, each with the first sessions of the conversations within it.
 pub fn scopes() -> Vec<(Scope, &'static [&'static str])> {
     let user = |user_id: &str, tag: Option<&str>| Scope::User { user_id: user_id.into(), source: tag.map(source) };
     vec![

@@ -1,7 +1,7 @@
-//! Random operations, on the store under test and on the model, step by step the same.
+//! Random operations, applied step by step to the store under test and to the model.
 //!
-//! Ids, titles and keys come from small pools, so that operations get in each other's way, and clocks jump. A failure is cut
-//! down to the shortest list of operations that still fails, and tells them.
+//! Ids, titles and keys come from small pools, so that operations conflict, and clocks jump. A failure is shrunk to the
+//! shortest list of operations that still fails, and reported.
 
 mod operation;
 mod picture;
@@ -17,17 +17,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use strategy::Machine;
 use tokio::runtime::Handle;
 
-/// How many lists of operations are tried, unless `HERMES_PROPERTY_CASES` says otherwise.
+/// Number of lists of operations that are tried, unless `HERMES_PROPERTY_CASES` is set.
 const RUNS: u32 = 48;
-/// The longest list.
+/// Maximum length of a list.
 const STEPS: usize = 40;
-/// After how many operations the whole states are compared.
+/// Number of operations after which the whole states are compared.
 const STRIDE: usize = 6;
 
 /// Compares a store with the model under random operations.
 ///
 /// # Errors
-/// Where the two differ first, and the operations that led there.
+/// The first difference, and the operations that led to it.
 pub fn random_operations(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result<(), String> {
     let runs = runs(RUNS)?;
     let config = Config { cases: runs, failure_persistence: None, max_shrink_time: 120_000, ..Config::default() };
@@ -56,7 +56,7 @@ pub fn random_operations(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result
     }
 }
 
-/// How many runs are asked for.
+/// Returns the number of runs.
 fn runs(usual: u32) -> Result<u32, String> {
     match std::env::var("HERMES_PROPERTY_CASES") {
         Ok(text) => text.parse().map_err(|_| format!("HERMES_PROPERTY_CASES is {text:?}, not a number")),
@@ -64,7 +64,7 @@ fn runs(usual: u32) -> Result<u32, String> {
     }
 }
 
-/// Does the steps on both, and tells where they differ first.
+/// Applies the steps to both. Fails with the first difference.
 async fn compare(harness: &Arc<dyn Harness>, name: &str, steps: &[Step], seen: impl Fn(&Step)) -> Result<(), String> {
     let store = harness.open(name).await;
     let model = ModelStore::new();

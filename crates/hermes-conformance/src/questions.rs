@@ -1,9 +1,11 @@
 //! Natural questions about a year of conversations, and how many of them a search answers.
 //!
-//! People who ask have forgotten the words that were used. What counts is whether the conversation that holds the evidence is among
-//! the first ones of the answer. A third of the questions is *held out*: nothing was tuned on them. People and places are made up.
+//! People who ask have forgotten the exact words. The measure is whether the conversation with the evidence is among
+//! the first ones of the answer. A third of the questions is *held out*: nothing was tuned on them. People and places
+//! are made up.
 //!
-//! `data/conversations.jsonl` has a conversation on each line, `data/questions.jsonl` a question with the messages that answer it.
+//! Each line of `data/conversations.jsonl` is a conversation, each line of `data/questions.jsonl` a question with the
+//! messages that answer it.
 
 use hermes_session::search::{Query, SearchRequest};
 use hermes_session::{
@@ -17,7 +19,7 @@ use std::fmt;
 const CONVERSATIONS: &str = include_str!("../data/conversations.jsonl");
 const QUESTIONS: &str = include_str!("../data/questions.jsonl");
 
-/// How many hits of an answer are read to find its first conversations.
+/// Number of hits that are read to find the first conversations of an answer.
 const HITS: u32 = 100;
 
 /// A conversation of the year.
@@ -27,24 +29,24 @@ pub struct Conversation {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Where it took place.
+    /// Its source.
     pub source: String,
     /// When it started.
     pub started: f64,
-    /// What was said: by whom, and the text.
+    /// Its messages: role and text.
     pub messages: Vec<(Role, String)>,
 }
 
 /// A question about one of the conversations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// As it was asked.
+    /// The question as asked.
     pub text: String,
     /// The language of the question and of the conversation.
     pub language: String,
     /// The conversation that holds the evidence.
     pub conversation: String,
-    /// The messages that hold it, counted from one.
+    /// The messages that hold the evidence, counted from 1.
     pub messages: Vec<usize>,
     /// Whether nothing was tuned on it.
     pub is_held_out: bool,
@@ -58,7 +60,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// The conversations, the oldest first.
+/// Returns the conversations, oldest first.
 pub fn conversations() -> Vec<Conversation> {
     let message = |message: &Value| (Role::parse(&text(&message["role"])).unwrap(), text(&message["text"]));
     let conversation = |value: Value| Conversation {
@@ -71,7 +73,7 @@ pub fn conversations() -> Vec<Conversation> {
     lines(CONVERSATIONS).map(conversation).collect()
 }
 
-/// The questions.
+/// Returns the questions.
 pub fn questions() -> Vec<Question> {
     let number = |number: &Value| usize::try_from(number.as_u64().unwrap()).unwrap();
     let question = |value: Value| Question {
@@ -84,21 +86,21 @@ pub fn questions() -> Vec<Question> {
     lines(QUESTIONS).map(question).collect()
 }
 
-/// How many questions were answered by the first conversation, by one of the first three, of the first five.
+/// Number of questions answered by the first conversation, by one of the first three, by one of the first five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// How many were asked.
+    /// Number of questions.
     pub asked: usize,
-    /// Those whose evidence is in the first conversation of the answer.
+    /// Questions whose evidence is in the first conversation of the answer.
     pub in_first: usize,
-    /// In one of the first three.
+    /// Questions whose evidence is in one of the first three.
     pub in_three: usize,
-    /// In one of the first five.
+    /// Questions whose evidence is in one of the first five.
     pub in_five: usize,
 }
 
 impl Tally {
-    /// Counts a question by the place of its conversation in the answer, from nought.
+    /// Counts a question by the index of its conversation in the answer, from 0.
     pub fn count(&mut self, place: Option<usize>) {
         let within = |places: usize| usize::from(place.is_some_and(|place| place < places));
         self.asked += 1;
@@ -107,7 +109,7 @@ impl Tally {
         self.in_five += within(5);
     }
 
-    /// The share of questions that one of the first three conversations answers.
+    /// Returns the share of questions that one of the first three conversations answers.
     pub fn share_in_three(&self) -> f64 {
         self.in_three as f64 / self.asked.max(1) as f64
     }
@@ -121,10 +123,11 @@ impl fmt::Display for Tally {
     }
 }
 
-/// The tally of each language; all together under the name `all`.
+/// The tally of each language, and of all together as `all`.
 pub type Tallies = BTreeMap<String, Tally>;
 
-/// Tallies answers: `answer` gives the ids of conversations to a question, in the order of the answer, each any number of times.
+/// Tallies answers. `answer` returns the ids of the conversations for a question, in the order of the answer, possibly
+/// repeated.
 pub fn tally(questions: &[Question], mut answer: impl FnMut(&Question) -> Vec<String>) -> Tallies {
     let mut tallies = Tallies::new();
     for question in questions {
@@ -140,7 +143,7 @@ fn count(tallies: &mut Tallies, question: &Question, answer: Vec<String>) {
     }
 }
 
-/// The place of the right conversation among those of an answer.
+/// Returns the index of the right conversation among those of an answer.
 pub fn place(question: &Question, answer: impl IntoIterator<Item = String>) -> Option<usize> {
     let mut seen: Vec<String> = Vec::new();
     for conversation in answer {
@@ -154,7 +157,7 @@ pub fn place(question: &Question, answer: impl IntoIterator<Item = String>) -> O
     None
 }
 
-/// Puts the conversations into a store, a minute between one message and the next.
+/// Fills a store with the conversations, with a minute between messages.
 pub async fn fill(store: &dyn ConversationStore) -> Result<(), StoreError> {
     for conversation in conversations() {
         let started = Timestamp::from_seconds(conversation.started).unwrap();
@@ -171,7 +174,7 @@ pub async fn fill(store: &dyn ConversationStore) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Asks a store that [`fill`] filled.
+/// Asks the questions on a store that [`fill`] filled.
 pub async fn ask(store: &dyn ConversationStore, questions: &[Question]) -> Result<Tallies, StoreError> {
     let mut tallies = Tallies::new();
     for question in questions {

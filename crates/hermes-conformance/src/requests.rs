@@ -1,4 +1,4 @@
-//! Request keys: a change that is sent again is made once.
+//! Idempotency keys: a repeated change is made once.
 
 use crate::fixture::{
     assert_not_found, conflict, id, key, keyed, made, new_session, request, stored, texts, title, transcript, user,
@@ -14,7 +14,7 @@ fn reused(name: &str) -> Conflict {
     Conflict::KeyReused(key(name))
 }
 
-/// Everything that a store shows of a few sessions, to see that nothing moved.
+/// Returns everything that a store shows of a few sessions, to check that nothing changed.
 async fn whole(store: &dyn Maintenance) -> Result<String, StoreError> {
     let rows = store.list(&ListRequest { view: View::Sessions, ..ListRequest::default() }).await?.rows;
     let mut shown = format!("{rows:?} {:?}", store.counts(&SessionFilter::default()).await?);
@@ -24,7 +24,7 @@ async fn whole(store: &dyn Maintenance) -> Result<String, StoreError> {
     Ok(shown)
 }
 
-/// A created session is not created again: the repeat is no conflict.
+/// Repeating a creation with its key is not a conflict.
 pub async fn create_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let new = NewSession { model: Some("m".into()), ..new_session("s") };
@@ -40,14 +40,14 @@ pub async fn create_repeats(setup: Setup) -> CaseResult {
     ] {
         assert_eq!(conflict(store.create(&other, &keyed(0, "k")).await), reused("k"));
     }
-    // The same content by another method is another change.
+    // The same content through another method is another change.
     assert_eq!(conflict(store.ensure(&new, &keyed(0, "k")).await), reused("k"));
     assert_eq!(conflict(store.create(&new, &keyed(0, "other key")).await), Conflict::Exists(id("s")));
     assert_eq!(whole(&*store).await?, before);
     Ok(())
 }
 
-/// `ensure` answers the same again, not what it would find now.
+/// A repeated `ensure` returns the first answer, not the current state.
 pub async fn ensure_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let new = new_session("s");
@@ -59,7 +59,7 @@ pub async fn ensure_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A patch that is sent again does not undo what came after it.
+/// A repeated patch does not undo later changes.
 pub async fn update_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -69,7 +69,7 @@ pub async fn update_repeats(setup: Setup) -> CaseResult {
     store.update(&session, &patch("one"), &keyed(3, "k")).await?;
     assert_eq!(stored(&*store, &session).await.model.as_deref(), Some("two"));
     assert_eq!(conflict(store.update(&session, &patch("two"), &keyed(4, "k")).await), reused("k"));
-    // To leave a field alone is not to empty it.
+    // Leaving a field unchanged differs from clearing it.
     store.update(&session, &SessionPatch::default(), &keyed(5, "l")).await?;
     let emptied = SessionPatch { model: Some(None), ..SessionPatch::default() };
     assert_eq!(conflict(store.update(&session, &emptied, &keyed(6, "l")).await), reused("l"));
@@ -77,7 +77,7 @@ pub async fn update_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Ends and reopenings answer the same again, and do not happen again.
+/// Repeated ends and reopenings return the same answer, and have no effect.
 pub async fn end_and_reopen_repeat(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -99,7 +99,7 @@ pub async fn end_and_reopen_repeat(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Titles are given once, and allocated once.
+/// Repeated requests set and allocate a title only once.
 pub async fn titles_repeat(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "t", 0).await);
@@ -119,7 +119,7 @@ pub async fn titles_repeat(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A split that is sent again answers the title it gave.
+/// A repeated split returns the title it assigned.
 pub async fn split_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -139,7 +139,7 @@ pub async fn split_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A branch that is sent again copies nothing again.
+/// A repeated branch copies nothing again.
 pub async fn branch_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -156,7 +156,7 @@ pub async fn branch_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A batch that is sent again answers the ids it has.
+/// A repeated batch returns the ids it got.
 pub async fn append_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "t", 0).await);
@@ -173,7 +173,7 @@ pub async fn append_repeats(setup: Setup) -> CaseResult {
     assert_eq!(conflict(store.append(&session, &timed, &keyed(1, "k")).await), reused("k"), "a time is content");
     let tool = NewMessage::from(MessageBody { tool_name: Some(String::new()), ..batch[0].body.clone() });
     assert_eq!(conflict(store.append(&session, &[tool, batch[1].clone()], &keyed(3, "k")).await), reused("k"));
-    // What can't be taken is told before the key is looked at.
+    // Invalid arguments are reported before the key is looked up.
     let broken = NewMessage::from(MessageBody::empty(Role::Other(String::new())));
     crate::fixture::assert_invalid(store.append(&session, &[broken], &keyed(3, "k")).await, "role");
     assert_eq!(whole(&*store).await?, before);
@@ -182,7 +182,7 @@ pub async fn append_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Two spellings of one message are one message.
+/// Two spellings of the same message are one message for the key.
 pub async fn the_stored_form_is_what_counts(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -196,7 +196,7 @@ pub async fn the_stored_form_is_what_counts(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Other messages take the place of all once; sent again they do not take the place of what came after.
+/// A repeated replacement does not replace later messages.
 pub async fn replace_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -212,7 +212,7 @@ pub async fn replace_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Usage that is sent again is not counted again.
+/// Repeated usage is not counted again.
 pub async fn record_usage_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -234,7 +234,7 @@ pub async fn record_usage_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A deletion that is sent again tells what it took, and does not take what was made since.
+/// A repeated deletion returns what it deleted, and does not delete anything created since.
 pub async fn delete_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "t", 0).await);
@@ -249,13 +249,13 @@ pub async fn delete_repeats(setup: Setup) -> CaseResult {
     made(&*store, "s", 7).await;
     assert_eq!(store.delete(&session, DeleteExtent::Conversation, &keyed(8, "k")).await?, deleted);
     assert_eq!(stored(&*store, &session).await.started_at, crate::fixture::at(7));
-    // Another deletion takes the key along: what it was for is gone a second time.
+    // Another deletion of the id ends the key, because its lifetime is over.
     store.delete(&session, DeleteExtent::Conversation, &request(9)).await?;
     assert_not_found(store.delete(&session, DeleteExtent::Conversation, &keyed(10, "k")).await, &session);
     Ok(())
 }
 
-/// The deletion of one session that is sent again tells what it took, and is no other deletion.
+/// The repeated deletion of one session returns what it deleted, and is not mistaken for another deletion.
 pub async fn delete_of_a_session_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let root = made(&*store, "root", 0).await;
@@ -271,7 +271,8 @@ pub async fn delete_of_a_session_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The deletion of a chain that is sent again tells what it took, also by the name of a later session of it, and is no other deletion.
+/// The repeated deletion of a chain returns what it deleted, even if a later session of the chain is named, and is not
+/// mistaken for another deletion.
 pub async fn delete_of_a_chain_repeats(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let root = made(&*store, "root", 0).await;
@@ -286,7 +287,7 @@ pub async fn delete_of_a_chain_repeats(setup: Setup) -> CaseResult {
     assert_eq!(conflict(store.delete(&on, DeleteExtent::Conversation, &keyed(4, "k")).await), reused("k"));
     assert_eq!(conflict(store.delete(&helper, DeleteExtent::Chain, &keyed(4, "k")).await), reused("k"));
     assert_not_found(store.delete(&on, DeleteExtent::Chain, &request(5)).await, &on);
-    // The key of what was said in it is free again.
+    // The key of a message in it is free again.
     store.append(&root, &[user("z")], &keyed(6, "used")).await?;
     store.create(&new_session("on").child_of(root.clone(), Relation::Delegate), &request(7)).await?;
     assert_eq!(store.delete(&on, DeleteExtent::Chain, &keyed(8, "k")).await?, deleted);
@@ -294,7 +295,7 @@ pub async fn delete_of_a_chain_repeats(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A key goes with the session it was for, also when another session of that id is made.
+/// A key ends with its session, even when another session of that id is created.
 pub async fn a_key_goes_with_its_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let make = async |at: i32| -> Result<(), StoreError> {
@@ -323,7 +324,7 @@ pub async fn a_key_goes_with_its_session(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A key of messages goes with the first of them.
+/// A key of messages ends with the first of them.
 pub async fn a_key_goes_with_its_messages(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -338,7 +339,7 @@ pub async fn a_key_goes_with_its_messages(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A key whose messages are gone is free for any other change.
+/// A key whose messages are deleted is free for any other change.
 pub async fn a_free_key_serves_any_change(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -366,7 +367,7 @@ pub async fn a_free_key_serves_any_change(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A key in use is refused to a change of any other kind, whatever the two would answer.
+/// A key in use is refused for a change of any other kind, whatever the answers of the two would be.
 pub async fn a_used_key_serves_no_other_change(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -412,7 +413,7 @@ pub async fn a_refusal_uses_no_key(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Keys are exact, and known to every handle.
+/// Keys match exactly, and are known to every handle.
 pub async fn keys_are_exact_and_shared(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     let session = made(&*store, "s", 0).await;
@@ -428,7 +429,7 @@ pub async fn keys_are_exact_and_shared(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The same request from many callers at once is applied once, and all get the same answer.
+/// The same request from many concurrent callers is applied once, and all get the same answer.
 pub async fn many_repeats_at_once(setup: Setup) -> CaseResult {
     let handles = [setup.store().await, setup.store().await];
     let session = made(&*handles[0], "s", 0).await;

@@ -1,4 +1,4 @@
-//! Nothing crosses a scope: searches, lists, counts.
+//! Searches, lists and counts stay within their scope.
 
 use crate::fixture::{id, ids, new_session, request, user};
 use crate::ordering::ORDERS;
@@ -9,8 +9,8 @@ use hermes_session::search::{Query, SearchFilter, SearchOrder, SearchRequest};
 use hermes_session::{Counts, ListRequest, NewSession, PageRequest, Scope, SessionFilter, View, scope};
 use std::collections::BTreeSet;
 
-/// A search finds every message of the conversations within its scope and none of any other, however it is asked and whatever the
-/// indexes know.
+/// A search finds every message of the conversations within its scope and none of any other, for every kind of query
+/// and every state of the indexes.
 pub async fn a_search_stays_within(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     fill(&*store).await?;
@@ -20,7 +20,7 @@ pub async fn a_search_stays_within(setup: Setup) -> CaseResult {
             let expect: BTreeSet<&str> =
                 sessions().into_iter().filter(|(_, root)| roots.contains(root)).map(|(id, _)| id).collect();
             let filter = SearchFilter { scope: scope.clone(), ..SearchFilter::default() };
-            // A word, a piece of one, no word at all, and what only single words of match.
+            // A word, a part of one, no word at all, and a query that only matches relaxed.
             for text in ["common OR commonly", "ommon", "\"\" NOT absent", "common absent nothing"] {
                 for order in [SearchOrder::Best, SearchOrder::Newest] {
                     let request = SearchRequest {
@@ -45,7 +45,7 @@ pub async fn a_search_stays_within(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// It does so as well where a scope has too many sessions to list them.
+/// The same for a scope with too many sessions to list them.
 pub async fn a_search_of_many_stays_within(setup: Setup) -> CaseResult {
     const EACH: usize = 80;
     let store = setup.idle_store("s").await;
@@ -79,14 +79,14 @@ pub async fn a_search_of_many_stays_within(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Lists and counts show the conversations within a scope, and of the sessions those that belong to them, in every order.
+/// Lists and counts show the conversations within a scope, and only their sessions, in every order.
 pub async fn lists_and_counts_stay_within(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     fill(&*store).await?;
     for (scope, roots) in scopes() {
         let expect: Vec<&str> =
             sessions().into_iter().filter(|(_, root)| roots.contains(root)).map(|(id, _)| id).collect();
-        // A title is asked for row by row on some stores.
+        // Some stores check a title row by row.
         for title in [None, Some("TALK".to_owned())] {
             let filter = SessionFilter { scope: scope.clone(), title, ..SessionFilter::default() };
             for order in ORDERS {
@@ -111,7 +111,7 @@ pub async fn lists_and_counts_stay_within(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A conversation is asked for by any of its sessions, and is there only if it is within the scope as well.
+/// A conversation can be requested by any of its sessions, and is returned only if it is within the scope.
 pub async fn a_conversation_by_any_of_its_sessions(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     fill(&*store).await?;
@@ -131,7 +131,7 @@ pub async fn a_conversation_by_any_of_its_sessions(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A chat's scope are the sessions that its topics lead to, and those that the caller knows.
+/// The scope of a chat consists of the sessions that its topics are bound to, and those that the caller knows.
 pub async fn the_topics_of_a_chat(setup: Setup) -> CaseResult {
     use hermes_session::TopicChange;
     let store = setup.store().await;
@@ -151,7 +151,7 @@ pub async fn the_topics_of_a_chat(setup: Setup) -> CaseResult {
     let found = scope::of_chat(&*store, &telegram, "7", ids(&["d1", "t2"])).await?;
     assert_eq!(found, Scope::Chat(ids(&["d1", "t1b", "t2"])));
     assert_eq!(scope::of_chat(&*store, &telegram, "9", Vec::new()).await?, Scope::Chat(Vec::new()));
-    // A chat of the same number elsewhere is another chat.
+    // A chat with the same number on another platform is another chat.
     let discord = crate::fixture::source("discord");
     assert_eq!(scope::of_chat(&*store, &discord, "7", ids(&["d1"])).await?, Scope::Chat(ids(&["d1"])));
     Ok(())

@@ -1,4 +1,4 @@
-//! Throw-away database servers from the programs that are installed here: on a free port, in a folder that goes away, never as root.
+//! Throw-away database servers from the installed programs: on a free port, in a temporary folder, never as root.
 
 pub mod deaths;
 mod mariadb;
@@ -16,15 +16,15 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The user that servers run as if we are root, who may not: `nobody`.
+/// The user `nobody`, as which servers run if we are root: they refuse to run as root.
 const NOBODY: u32 = 65_534;
 
-/// How long a server may take to answer.
+/// Maximum time for a server to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Names a server whose tests are left out, if `HERMES_TEST_SKIP` does.
+/// Returns whether `HERMES_TEST_SKIP` names this server, and prints that its tests are skipped.
 ///
-/// Without that a missing server is a failure: a test that did not run has shown nothing.
+/// Otherwise a missing server is a failure: a test that did not run has shown nothing.
 pub fn is_skipped(server: &str) -> bool {
     let is_skipped = std::env::var("HERMES_TEST_SKIP").is_ok_and(|names| names.split(',').any(|name| name == server));
     if is_skipped {
@@ -36,7 +36,7 @@ pub fn is_skipped(server: &str) -> bool {
     is_skipped
 }
 
-/// A folder that goes away, for a server to live in.
+/// Creates a temporary folder for a server.
 fn folder(prefix: &str) -> TempDir {
     let folder = tempfile::Builder::new().prefix(prefix).tempdir().unwrap();
     if is_root() {
@@ -46,7 +46,7 @@ fn folder(prefix: &str) -> TempDir {
     folder
 }
 
-/// A program to be run in a server's folder, by whom the server runs as.
+/// Returns a command that runs in a server's folder, as the user of the server.
 fn command_in(folder: &Path, program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -57,7 +57,7 @@ fn command_in(folder: &Path, program: &Path) -> Command {
     command
 }
 
-/// Runs a program to its end; what it prints.
+/// Runs a program to its end and returns its output.
 ///
 /// # Panics
 /// If it fails.
@@ -71,7 +71,7 @@ fn output_of(command: &mut Command) -> String {
 /// Waits until a server answers.
 ///
 /// # Panics
-/// If it ends before, or takes too long; with what its log says, if it keeps one.
+/// If it exits or takes too long; the message includes its log, if there is one.
 fn await_start(server: &mut Child, log: &Path, is_ready: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_ready() {
@@ -82,17 +82,17 @@ fn await_start(server: &mut Child, log: &Path, is_ready: impl Fn() -> bool) {
     }
 }
 
-/// The folders that programs are looked for in.
+/// Returns the folders in which programs are searched.
 fn path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
-/// A port that nobody listens on at the moment.
+/// Returns a port that nothing listens on at the moment.
 fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }
 
 fn is_root() -> bool {
-    // A folder of our own tells who we are.
+    // The owner of a new folder is the current user.
     tempfile::tempdir().and_then(|folder| fs::metadata(folder.path())).is_ok_and(|facts| facts.uid() == 0)
 }

@@ -1,4 +1,4 @@
-//! Single sessions: made, found, changed, ended.
+//! Single sessions: create, find, change, end.
 
 use crate::fixture::{
     assert_invalid, assert_not_found, at, conflict, id, ids, json, keyed, made, new_session, request, source, stored,
@@ -22,7 +22,7 @@ fn full() -> NewSession {
     }
 }
 
-/// The session that [`full`] becomes.
+/// Returns the stored form of [`full`].
 fn full_stored() -> Session {
     let new = full();
     Session {
@@ -48,7 +48,7 @@ fn full_stored() -> Session {
     }
 }
 
-/// Every field that is given comes back, and nothing else is there.
+/// Every given field comes back, and no other is set.
 pub async fn create_then_read(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     store.create(&full(), &request(0)).await?;
@@ -69,7 +69,7 @@ pub async fn create_then_read(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Settings that hold nothing are no settings.
+/// Empty settings are stored as `None`.
 pub async fn empty_settings_are_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, config) in [("map", "{}"), ("list", "[]"), ("null", "null"), ("text", "\"\""), ("zero", "0")] {
@@ -79,7 +79,7 @@ pub async fn empty_settings_are_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Empty texts are texts, not nothing.
+/// Empty texts are kept, not stored as `None`.
 pub async fn empty_texts_stay(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let empty = || Some(String::new());
@@ -90,7 +90,7 @@ pub async fn empty_texts_stay(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A second session of the same id is refused, and the first is as it was.
+/// A second session of the same id is refused, and the first is unchanged.
 pub async fn a_taken_id_is_a_conflict(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     store.create(&full(), &request(0)).await?;
@@ -101,7 +101,7 @@ pub async fn a_taken_id_is_a_conflict(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A parent that is not there is told, and nothing is made.
+/// A missing parent is reported, and nothing is created.
 pub async fn the_parent_must_exist(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for relation in [Relation::Continuation, Relation::Branch, Relation::Delegate] {
@@ -116,7 +116,7 @@ pub async fn the_parent_must_exist(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What is missing is told before what is in the way, and what can't be taken before either.
+/// Invalid arguments are reported before missing objects, and those before conflicts.
 pub async fn refusals_have_an_order(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -133,7 +133,7 @@ pub async fn refusals_have_an_order(setup: Setup) -> CaseResult {
     let bad = NewMessage::new(Role::Other(String::new()), "x");
     assert_invalid(store.append(&ghost, std::slice::from_ref(&bad), &request(1)).await, "role");
     assert_invalid(store.split(&ghost, &child, &[bad], &request(1)).await, "role");
-    // Of several things in the way: the id, then the continuation, then the title.
+    // Order of conflicts: the id, then the continuation, then the title.
     store.split(&session, &NewChild::new(id("c")), &[], &request(2)).await?;
     assert_eq!(conflict(store.split(&session, &child, &[], &request(3)).await), Conflict::Exists(session.clone()));
     let other = NewChild { id: id("other"), ..child };
@@ -165,7 +165,7 @@ pub async fn nobody_is_their_own_parent(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Text that a server could not keep is refused before anything is written.
+/// Text that a server could not store is refused before anything is written.
 pub async fn what_cannot_be_kept_is_refused(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let user = NewSession { user_id: Some("a\0b".into()), ..new_session("s") };
@@ -176,7 +176,7 @@ pub async fn what_cannot_be_kept_is_refused(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// `ensure` makes what is missing, fills what was only heard of, and leaves everything else.
+/// `ensure` creates a missing session, fills in a placeholder, and leaves anything else unchanged.
 pub async fn ensure_makes_fills_or_leaves(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert_eq!(store.ensure(&full(), &request(0)).await?, Ensured::Created);
@@ -185,7 +185,7 @@ pub async fn ensure_makes_fills_or_leaves(setup: Setup) -> CaseResult {
     let other = NewSession { source: source("cron"), user_id: Some("x".into()), ..new_session("full") };
     assert_eq!(store.ensure(&other, &request(1)).await?, Ensured::Existed);
     assert_eq!(stored(&*store, &id("full")).await, full_stored());
-    // Nothing of what is given counts, not even a parent that is not there.
+    // The arguments are ignored, even a parent that does not exist.
     assert_eq!(store.ensure(&other.child_of(id("ghost"), Relation::Branch), &request(1)).await?, Ensured::Existed);
 
     let heard_of = NewSession::new(id("heard"), source(Source::UNKNOWN));
@@ -198,7 +198,7 @@ pub async fn ensure_makes_fills_or_leaves(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A session that was only heard of gets its parent too, unless it has one.
+/// A placeholder gets its parent too, unless it has one.
 pub async fn ensure_fills_the_parent(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let root = made(&*store, "root", 0).await;
@@ -223,7 +223,7 @@ pub async fn ensure_fills_the_parent(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Ids are compared byte by byte: case, spaces and combining forms all count.
+/// Ids are compared by their bytes: case, spaces and combining forms matter.
 pub async fn ids_are_exact(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let longest = "x".repeat(255);
@@ -263,7 +263,7 @@ pub async fn ids_are_exact(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What a patch names changes, also to nothing; the rest stays.
+/// A patch changes the fields it names, possibly to `None`; the rest stays.
 pub async fn a_patch_changes_only_what_it_names(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     store.create(&full(), &request(0)).await?;
@@ -294,7 +294,7 @@ pub async fn a_patch_changes_only_what_it_names(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The first end stays, with its time and reason.
+/// The first end is kept, with its time and reason.
 pub async fn the_first_end_wins(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     store.create(&full(), &request(0)).await?;
@@ -308,14 +308,14 @@ pub async fn the_first_end_wins(setup: Setup) -> CaseResult {
     assert!(store.reopen(&id("full"), &request(30)).await?);
     assert_eq!(stored(&*store, &id("full")).await, full_stored());
     assert!(!store.reopen(&id("full"), &request(31)).await?);
-    // The clock may have gone back since the start; the end says what the clock said.
+    // The clock may have been set back since the start; the end has the time of the request.
     assert!(store.end(&id("full"), &reason("später 大"), &request(-1000)).await?);
     let session = stored(&*store, &id("full")).await;
     assert_eq!((session.ended_at, session.end_reason), (Some(at(-1000)), Some(reason("später 大"))));
     Ok(())
 }
 
-/// Resuming a compressed session does not tear its conversation apart.
+/// Resuming a compressed session does not split its conversation.
 pub async fn reopening_keeps_the_lineage(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let root = made(&*store, "root", 0).await;
@@ -328,13 +328,13 @@ pub async fn reopening_keeps_the_lineage(setup: Setup) -> CaseResult {
     assert_eq!(store.lineage(&root).await?.tip(&root), id("child"));
     assert_eq!(store.list(&Default::default()).await?, rows);
     assert_eq!(stored(&*store, &id("child")).await.relation, Relation::Continuation);
-    // It is still carried on by the child, so it can't be carried on by another.
+    // The child still continues it, so there can be no other continuation.
     let again = conflict(store.split(&root, &NewChild::new(id("again")), &[], &request(40)).await);
     assert_eq!(again, Conflict::AlreadySplit { parent: root, continuation: id("child") });
     Ok(())
 }
 
-/// Every method that names a session says so when there is none, and leaves nothing behind.
+/// Every method that names a session fails if it does not exist, and leaves no trace.
 pub async fn unknown_session(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (ghost, now) = (&id("ghost"), &request(0));
@@ -367,7 +367,7 @@ pub async fn unknown_session(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Several sessions come in the order in which they were asked for, without those that are not there.
+/// Several sessions are returned in the requested order, without those that do not exist.
 pub async fn several_at_once(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in ["a", "b", "B", "c"] {
@@ -383,7 +383,7 @@ pub async fn several_at_once(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A prefix is text, not a pattern, and case counts.
+/// A prefix is literal text, not a pattern, and case-sensitive.
 pub async fn prefixes_are_literal(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in [
@@ -428,7 +428,7 @@ pub async fn prefixes_are_literal(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Times come back bit by bit, whatever they are.
+/// Times come back with the same bits, whatever they are.
 pub async fn times_are_exact(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let times =

@@ -1,4 +1,5 @@
-//! Message states, archived sessions and columns of newer agents: what is replayed, what is found, and that all of it is carried.
+//! Message states, archived sessions and columns of newer agents: what is replayed and found, and that everything is
+//! copied.
 
 use crate::fixture::{assistant, at, id, made, request, row_ids, source, stored, texts, transcript, user};
 use crate::search::{Moment, asked, question};
@@ -17,7 +18,7 @@ use std::ops::ControlFlow;
 
 use MessageState::{Active, Compacted, Undone};
 
-/// The messages of [`mixed`]: compacted ones first, then a summary, what was undone, and what was said since.
+/// The messages of [`mixed`]: compacted ones first, then a summary, undone ones, and later ones.
 const SAID: [(MessageState, &str); 7] = [
     (Compacted, "the first kangaroo 大别山"),
     (Compacted, "the answer about kangaroo"),
@@ -35,7 +36,7 @@ fn said(session: &str, place: usize, state: MessageState, text: &str) -> Message
     Message { state, ..message }
 }
 
-/// A session as a newer agent leaves it: compacted in place, rewound, and with columns that nobody models.
+/// Returns a session as a newer agent leaves it: compacted in place, rewound, and with columns that have no field here.
 fn mixed(name: &str) -> ImportPiece {
     let mut messages: Vec<Message> =
         SAID.iter().enumerate().map(|(place, (state, text))| said(name, place, *state, text)).collect();
@@ -43,7 +44,7 @@ fn mixed(name: &str) -> ImportPiece {
     set(&mut messages[0], "platform_message_id", Scalar::Text("m-1 大\0".into()));
     set(&mut messages[3], "observed", Scalar::Integer(1));
     set(&mut messages[6], "api_content", Scalar::Text(String::new()));
-    // A rewind that was taken back may leave an active message marked as compacted.
+    // A rewind that was reverted may leave an active message marked as compacted.
     set(&mut messages[5], "compacted", Scalar::Integer(1));
     let mut extra = Extra::new();
     for (column, value) in [
@@ -79,7 +80,7 @@ fn mixed(name: &str) -> ImportPiece {
     ImportPiece { session, start: 0, messages, is_last: true }
 }
 
-/// Puts a session in, whatever the steps in which it is taken.
+/// Imports a session, in as many steps as the store needs.
 async fn put(store: &dyn Maintenance, mut piece: ImportPiece) -> Result<(), StoreError> {
     loop {
         match store.import(std::slice::from_ref(&piece)).await?.remove(0) {
@@ -99,7 +100,7 @@ async fn every(store: &dyn Maintenance, name: &str) -> Result<Vec<Message>, Stor
     store.messages(&id(name), &MessageRequest::first(1_000).every()).await
 }
 
-/// The messages that a question finds.
+/// Returns the messages that a query finds.
 async fn found(store: &dyn Store, text: &str) -> Result<Vec<MessageId>, StoreError> {
     Ok(asked(store, &question(text)).await?.iter().map(|hit| hit.message).collect())
 }
@@ -108,7 +109,8 @@ fn words(messages: &[Message]) -> Vec<String> {
     messages.iter().map(|message| message.body.plain_text().into_owned()).collect()
 }
 
-/// Every message of every state is read by the widest request; the transcript has the active ones, what was said the compacted ones too.
+/// The widest request reads messages of every state; the transcript has the active ones, the messages as said include
+/// compacted ones.
 pub async fn a_request_says_which_states(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let piece = mixed("s");
@@ -133,7 +135,7 @@ pub async fn a_request_says_which_states(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Search finds what was compacted, never what was undone, and shows neither an undone neighbour nor an undone preview.
+/// Search finds compacted messages, never undone ones, and shows neither undone neighbours nor undone previews.
 pub async fn search_finds_what_was_compacted(setup: Setup) -> CaseResult {
     for (moment, name) in [(Moment::Unindexed, "u"), (Moment::Indexed, "i"), (Moment::Anew, "a")] {
         let store = setup.idle_store(name).await;
@@ -163,7 +165,7 @@ pub async fn search_finds_what_was_compacted(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Replacing and branching are about the transcript: what is not active stays where it is.
+/// Replacing and branching concern the transcript: messages that are not active stay where they are.
 pub async fn replacing_and_branching_leave_the_others(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     put(&*store, mixed("s")).await?;
@@ -187,7 +189,7 @@ pub async fn replacing_and_branching_leave_the_others(setup: Setup) -> CaseResul
     Ok(())
 }
 
-/// A session that counts neither its transcript nor all of its messages is counted anew: the transcript counts.
+/// A session whose counter matches neither its transcript nor all of its messages is recounted: the transcript counts.
 pub async fn the_transcript_counts(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, told, right) in [("live", 3, 3), ("all", 7, 7), ("none", 5, 3)] {
@@ -200,7 +202,7 @@ pub async fn the_transcript_counts(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Lists of conversations leave out what was archived; it can be read, found, and listed session by session.
+/// Lists of conversations leave out archived ones; they can be read, found, and listed session by session.
 pub async fn archived_conversations_are_not_listed(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "open", 1).await;
@@ -221,7 +223,8 @@ pub async fn archived_conversations_are_not_listed(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Columns of newer agents come back bit by bit, also into a store that never saw them; what a store can't keep it says beforehand.
+/// Columns of newer agents come back with the same bits, even in a store that never had them; a store reports
+/// beforehand what it can't keep.
 pub async fn further_columns_come_back(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let piece = mixed("s");
@@ -244,7 +247,7 @@ pub async fn further_columns_come_back(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The trash keeps every state and every column, and brings them back.
+/// The trash keeps every state and every column, and restores them.
 pub async fn the_trash_keeps_every_state(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let mut piece = mixed("s");
@@ -270,7 +273,7 @@ async fn lines(store: &dyn Store) -> Result<(String, StateCounts), StoreError> {
     Ok((out, exporter.states()))
 }
 
-/// An export has every message of every state, and an import takes it back; the second time nothing is left to do.
+/// An export has messages of every state, and an import restores them; a second import changes nothing.
 pub async fn an_export_has_every_state(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store_named("other").await);
     let mut away = mixed("away");
@@ -290,7 +293,7 @@ pub async fn an_export_has_every_state(setup: Setup) -> CaseResult {
     assert_eq!(anonymous(&again).len(), anonymous(&text).len());
     let report = import(&*other, &mut text.as_bytes(), ImportOptions::default(), &mut |_| {}).await.unwrap();
     assert_eq!((report.skipped, report.conflicts), (2, 0), "{report:?}");
-    // The state of one message, the archived mark or a column makes another session of it.
+    // Another state of one message, another archived flag or another column makes the session a different one.
     for (before, after) in [
         ("\"state\": \"undone\"", "\"state\": \"compacted\""),
         ("\"archived\": 1", "\"archived\": 0"),
@@ -305,7 +308,7 @@ pub async fn an_export_has_every_state(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A transfer carries every state and column there and back, and the proof counts them; it sees a row that is missing.
+/// A transfer copies every state and column there and back, and the proof counts them and detects a missing row.
 pub async fn a_transfer_carries_every_state(setup: Setup) -> CaseResult {
     let (first, store, last) = (ModelStore::new(), setup.store().await, ModelStore::new());
     let mut away = mixed("away");
@@ -333,7 +336,7 @@ pub async fn a_transfer_carries_every_state(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A list counts the messages of the transcript, whatever the agent counted.
+/// A list counts the messages of the transcript, whatever the agent's counter is.
 pub async fn lists_count_the_transcript(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, counted) in [("a", 3), ("b", SAID.len() as i64)] {

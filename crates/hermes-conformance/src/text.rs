@@ -1,4 +1,4 @@
-//! Text of every kind comes back as it went in.
+//! Text of every kind comes back unchanged.
 
 use crate::fixture::{at, id, json, made, new_session, request, stored, structured, transcript, user};
 use crate::{CaseResult, Setup};
@@ -34,7 +34,7 @@ pub async fn nul_and_controls(setup: Setup) -> CaseResult {
     round_trip(&*setup.store().await, plain(&["\0", "a\0b", "\0\0a", "a\0", &every, "\u{feff}x", "\r\n\r"])).await
 }
 
-/// Text that looks like the mark of structured content is text.
+/// Text that looks like the marker of structured content is text.
 pub async fn text_that_looks_structured(setup: Setup) -> CaseResult {
     let texts = [
         "\0json:[1, 2]",
@@ -53,7 +53,7 @@ pub async fn text_that_looks_structured(setup: Setup) -> CaseResult {
     round_trip(&*setup.store().await, plain(&texts)).await
 }
 
-/// Text with halves of surrogate pairs, which Rust can't hold, as JSON strings.
+/// Text with lone surrogates, which Rust can't hold, as JSON strings.
 pub async fn lone_surrogates(setup: Setup) -> CaseResult {
     let contents = [
         r#""\ud800""#,
@@ -67,7 +67,7 @@ pub async fn lone_surrogates(setup: Setup) -> CaseResult {
     round_trip(&*setup.store().await, contents).await
 }
 
-/// Structured content of every shape, numbers of any size and the numbers that are none included.
+/// Structured content of every shape, including numbers of any size and NaN.
 pub async fn structured_content(setup: Setup) -> CaseResult {
     let deep = format!("{}{}", "[".repeat(2_000), "]".repeat(2_000));
     let contents = [
@@ -102,7 +102,7 @@ pub async fn a_json_string_is_text(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Scripts, directions, joiners, combining forms, spaces at the ends: nothing is folded, trimmed or composed.
+/// Scripts, directions, joiners, combining forms, spaces at the ends: nothing is folded, trimmed or normalised.
 pub async fn every_script(setup: Setup) -> CaseResult {
     let texts = [
         "",
@@ -127,7 +127,7 @@ pub async fn every_script(setup: Setup) -> CaseResult {
     round_trip(&*setup.store().await, plain(&texts)).await
 }
 
-/// Ten megabytes in one message, as text and as structure, and in a system prompt.
+/// Ten megabytes in one message, as text and as structured content, and in a system prompt.
 pub async fn ten_megabytes(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let long = "大别山 0123456789\n".repeat(500_000);
@@ -150,7 +150,7 @@ pub async fn ten_megabytes(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The other texts of a message and of a session keep what they are given, too.
+/// The other text fields of a message and of a session keep their values too.
 pub async fn the_other_fields(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let odd = "\0json:[1]\u{feff} e\u{301} \u{202e} 🚀 \r\n ";

@@ -9,7 +9,7 @@ fn taken(text: &str, holder: &str) -> Conflict {
     Conflict::TitleTaken { title: text.into(), holder: id(holder) }
 }
 
-/// One session for each title; another case is another title.
+/// A title belongs to one session; titles are case-sensitive.
 pub async fn unique_and_case_sensitive(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let names = ["a", "b", "c", "d", "e"];
@@ -26,14 +26,14 @@ pub async fn unique_and_case_sensitive(setup: Setup) -> CaseResult {
         store.set_title(&id(name), Some(&title(text)), &request(3)).await?;
         assert_eq!(stored(&*store, &id(name)).await.title.as_deref(), Some(text));
     }
-    // A title that is refused leaves the one that was there.
+    // After a refused title the session keeps its own.
     let result = store.set_title(&id("b"), Some(&title("My Title")), &request(4)).await;
     assert_eq!(conflict(result), taken("My Title", "a"));
     assert_eq!(stored(&*store, &id("b")).await.title.as_deref(), Some("my title"));
     Ok(())
 }
 
-/// A session may be given the title it has.
+/// A session may be given the title it already has.
 pub async fn own_title_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "a", 0).await;
@@ -45,7 +45,7 @@ pub async fn own_title_again(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A title that was taken away is free for others.
+/// A title that was removed is free for others.
 pub async fn cleared(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (first, second) = (made(&*store, "a", 0).await, made(&*store, "b", 0).await);
@@ -55,14 +55,14 @@ pub async fn cleared(setup: Setup) -> CaseResult {
     assert_eq!(stored(&*store, &first).await.title, None);
     store.set_title(&second, Some(&title("x")), &request(4)).await?;
     assert_eq!(conflict(store.set_title(&first, Some(&title("x")), &request(5)).await), taken("x", "b"));
-    // Another title frees the old one as well.
+    // Setting another title frees the old one as well.
     store.set_title(&second, Some(&title("y")), &request(6)).await?;
     store.set_title(&first, Some(&title("x")), &request(7)).await?;
     assert_eq!(stored(&*store, &first).await.title.as_deref(), Some("x"));
     Ok(())
 }
 
-/// Any number of callers at once get different titles, without gaps.
+/// Concurrent callers get different titles, without gaps.
 pub async fn numbers_are_allocated_once(setup: Setup) -> CaseResult {
     const CALLERS: usize = 24;
     let handles = [setup.store().await, setup.store().await];
@@ -86,7 +86,7 @@ pub async fn numbers_are_allocated_once(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The next number counts this lineage and no other, and not the session's own title.
+/// The next number depends on this lineage alone, and not on the session's own title.
 pub async fn the_next_number_counts_the_lineage(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let next = async |name: &str, base: &str| {
@@ -104,13 +104,13 @@ pub async fn the_next_number_counts_the_lineage(setup: Setup) -> CaseResult {
     assert_eq!(next("c", "fresh #7").await?, title("fresh"));
     assert_eq!(next("d", "proj%").await?, title("proj%"));
     assert_eq!(next("e", "PROJ").await?, title("PROJ #91"));
-    // Its own title is not in its way: what it has now, it may get again.
+    // Its own title does not count: it may get it again.
     assert_eq!(store.allocate_title(&id("b"), &title("proj"), &request(2)).await?, title("proj #12"));
     assert_eq!(stored(&*store, &id("b")).await.title.as_deref(), Some("proj #12"));
     Ok(())
 }
 
-/// A title too long for a number is cut; the number is whole.
+/// A title that is too long for a number is shortened; the number is kept whole.
 pub async fn a_long_title_keeps_its_number(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let long = title(&"é".repeat(100));
@@ -128,7 +128,7 @@ pub async fn a_long_title_keeps_its_number(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A title and its numbers are found by the title, and nothing that only looks alike.
+/// A title and its numbered variants are found by the title, and nothing that only looks similar.
 pub async fn a_lineage_is_found_by_its_base(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let held = [
@@ -177,7 +177,7 @@ pub async fn a_lineage_is_found_by_its_base(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Titles with combining forms, joined emoji and other scripts are kept as they are cleaned.
+/// Titles with combining forms, joined emoji and other scripts are kept in their cleaned form.
 pub async fn titles_of_any_script(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (n, text) in
@@ -195,7 +195,7 @@ pub async fn titles_of_any_script(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A title goes with its session, and can be given anew.
+/// A title is deleted with its session, and can be used again.
 pub async fn a_deleted_title_is_free(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let (first, second) = (made(&*store, "a", 0).await, made(&*store, "b", 0).await);

@@ -1,4 +1,4 @@
-//! From one store to another, whatever they are, and back.
+//! Copies from one store to another of any kind, and back.
 
 use crate::fixture::{at, id, keyed, made, new_session, request, stored, texts, title, transcript, user};
 use crate::import::{exported, ugly};
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Copies everything; nothing should be in the way.
+/// Copies everything; it must not fail.
 async fn copied(from: &dyn Store, to: &dyn Store, options: TransferOptions) -> TransferReport {
     copy(from, to, &options, &mut |_| ControlFlow::Continue(())).await.unwrap()
 }
@@ -36,7 +36,7 @@ fn kinds(report: &TransferReport) -> Vec<(FindingKind, Option<&str>)> {
     report.findings.iter().map(|finding| (finding.kind, finding.session.as_ref().map(|id| id.as_str()))).collect()
 }
 
-/// A store with something of everything, also beside the sessions.
+/// Creates a store with all kinds of data, including values beside the sessions.
 async fn rich(store: &dyn Store) -> Result<(), StoreError> {
     ugly(store).await?;
     made(store, "titled", 9).await;
@@ -70,7 +70,8 @@ async fn rich(store: &dyn Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Through the provider and back: bytes, times, relations, ids, values and topics; the second time nothing is left to do.
+/// A copy to the provider and back keeps bytes, times, relations, ids, values and topics; a second one has nothing to
+/// do.
 pub async fn everything_goes_and_comes_back(setup: Setup) -> CaseResult {
     let (first, store, last) = (ModelStore::new(), setup.store().await, ModelStore::new());
     rich(&first).await?;
@@ -99,7 +100,7 @@ pub async fn everything_goes_and_comes_back(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Sessions of all sizes in lineages of every kind, with parents that come after their children.
+/// Creates sessions of all sizes in lineages of every kind, with parents after their children.
 async fn forest(store: &dyn Store) -> Result<(), StoreError> {
     for number in 0..12_u32 {
         let (root, tip) = (format!("z{number:02}"), format!("a{number:02}"));
@@ -114,7 +115,7 @@ async fn forest(store: &dyn Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Polls a future so many times, then drops it. What it came to, if it came so far.
+/// Polls a future `times` times, then drops it. Returns its result, if it finished.
 async fn polled<T>(future: impl Future<Output = T>, mut times: u32) -> Option<T> {
     let mut future = pin!(future);
     std::future::poll_fn(move |context| {
@@ -127,7 +128,7 @@ async fn polled<T>(future: impl Future<Output = T>, mut times: u32) -> Option<T>
     .await
 }
 
-/// Whether stopped between two steps or dropped anywhere, it goes on, and ends as if nothing had happened.
+/// Stopped between two steps or dropped anywhere, a transfer can be continued, and the result is the same.
 pub async fn interrupted_anywhere(setup: Setup) -> CaseResult {
     let (from, to) = (ModelStore::new(), setup.store().await);
     forest(&from).await?;
@@ -158,7 +159,7 @@ pub async fn interrupted_anywhere(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// It goes on behind the place that was noted, and an unfinished transfer of another store is not its own.
+/// A transfer continues after its checkpoint, and ignores the checkpoint of an unfinished transfer of another store.
 pub async fn a_place_is_noted(setup: Setup) -> CaseResult {
     let (from, to) = (ModelStore::new(), setup.store().await);
     for number in 0..450 {
@@ -189,7 +190,8 @@ pub async fn a_place_is_noted(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What is there with other content stays as it is and is told; the proof tells what a glance does not see.
+/// An existing session with other content stays and is reported; the proof reports differences that a quick look does
+/// not show.
 pub async fn other_content_is_a_conflict(setup: Setup) -> CaseResult {
     let (from, to) = (ModelStore::new(), setup.store().await);
     for name in ["edited", "glance", "longer", "same", "titled"] {
@@ -222,7 +224,8 @@ pub async fn other_content_is_a_conflict(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A target that holds other sessions is left alone, unless that is meant; titles and ids of messages give way then.
+/// A target with other sessions is refused, unless merging is requested; then titles and message ids are changed where
+/// they conflict.
 pub async fn other_data_is_refused_unless_it_is_meant(setup: Setup) -> CaseResult {
     let (from, to) = (ModelStore::new(), setup.store().await);
     for (store, name) in [(&from as &dyn Store, "theirs"), (&*to, "mine"), (&*to, "mine too")] {
@@ -255,7 +258,7 @@ pub async fn other_data_is_refused_unless_it_is_meant(setup: Setup) -> CaseResul
     Ok(())
 }
 
-/// A rehearsal tells what would happen, and writes nothing.
+/// A dry run reports what would happen, and writes nothing.
 pub async fn a_rehearsal_writes_nothing(setup: Setup) -> CaseResult {
     let (from, to) = (ModelStore::new(), setup.store().await);
     rich(&from).await?;
@@ -272,7 +275,7 @@ pub async fn a_rehearsal_writes_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A source that goes on: what was said since comes with the next transfer, and the proof knows it from a difference.
+/// New messages of the source come with the next transfer, and the proof distinguishes them from a difference.
 pub async fn what_came_since_is_brought(setup: Setup) -> CaseResult {
     let (from, to) = (ModelStore::new(), setup.store().await);
     for name in ["ended", "grown", "quiet", "used"] {
@@ -305,7 +308,7 @@ pub async fn what_came_since_is_brought(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Deleted parents, and branches that outlive them; keys of requests are not carried, and so are free.
+/// Deleted parents, and branches that outlive them. Idempotency keys are not copied, so they are free.
 pub async fn what_is_gone_stays_gone(setup: Setup) -> CaseResult {
     let (from, to) = (setup.store().await, setup.store_named("copy").await);
     made(&*from, "root", 0).await;

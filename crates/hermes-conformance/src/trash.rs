@@ -1,4 +1,4 @@
-//! The trash: what was deleted and can come back.
+//! The trash: deleted conversations that can be restored.
 
 mod family;
 
@@ -18,10 +18,11 @@ use std::future::Future as _;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// More messages than any provider should move in one step.
+/// More messages than a provider should move in one step.
 const MESSAGES: usize = 3_000;
 
-/// Everything is as it was after a conversation went and came back: fields, bytes, times, counters, relations, what is found.
+/// After deleting and restoring a conversation everything is unchanged: fields, bytes, times, counters, relations,
+/// search results.
 pub async fn everything_comes_back(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -41,7 +42,7 @@ pub async fn everything_comes_back(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// No call tells of what is in the trash.
+/// No other call returns anything that is in the trash.
 pub async fn nobody_sees_what_is_in_it(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -80,7 +81,7 @@ pub async fn nobody_sees_what_is_in_it(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The title of what is in the trash can be given to another session, also while its rows are on their way there.
+/// The title of a conversation in the trash can be given to another session, even while its rows are still being moved.
 pub async fn a_title_is_free_at_once(setup: Setup) -> CaseResult {
     let (store, other) = (setup.store().await, setup.store().await);
     family(&*store).await?;
@@ -96,7 +97,8 @@ pub async fn a_title_is_free_at_once(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Titles that were given to others meanwhile stay theirs; the answer tells what the sessions are called now.
+/// Titles that were given to other sessions meanwhile stay theirs; the answer contains the new titles of the restored
+/// sessions.
 pub async fn a_title_gives_way(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -115,7 +117,8 @@ pub async fn a_title_gives_way(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Who uses an id again keeps it; what has it in the trash stays there, and comes back once the id is free.
+/// A new session keeps an id that is in the trash too; the entry stays in the trash, and can be restored once the id is
+/// free.
 pub async fn an_id_that_was_used_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -126,7 +129,7 @@ pub async fn an_id_that_was_used_again(setup: Setup) -> CaseResult {
     assert_eq!(conflict(refused), Conflict::Exists(id("helper")));
     assert_eq!(store.session(&id("root")).await?, None, "nothing of it is there");
     assert_eq!(texts(&*store, &id("helper")).await, ["another"]);
-    // Now two entries hold a session of that name: the newest is meant.
+    // Now two entries hold a session of that id: the newest is meant.
     store.trash_chain(&id("helper"), at(100), &request(8)).await?;
     let (entry, members) = store.trashed(&id("helper")).await?.unwrap();
     assert_eq!((entry.sessions, members), (1, ids(&["helper"])));
@@ -139,7 +142,7 @@ pub async fn an_id_that_was_used_again(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Any of its ids leads to every version of a conversation: what is there under one of them, and all that the trash has.
+/// Any id of a conversation leads to all its versions: the live session of that id, and all entries in the trash.
 pub async fn every_version_is_found(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -161,7 +164,7 @@ pub async fn every_version_is_found(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Any of its sessions names what is in the trash.
+/// Any session of an entry names it.
 pub async fn any_session_names_it(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -180,7 +183,7 @@ pub async fn any_session_names_it(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Branches stay when what they came from goes, and when it comes back.
+/// Branches stay when their origin is deleted, and when it is restored.
 pub async fn branches_stay(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -194,7 +197,7 @@ pub async fn branches_stay(setup: Setup) -> CaseResult {
             store.restore(&id("tip"), &request(6)).await?;
         }
     }
-    // A branch that goes itself comes back to where it came from.
+    // A branch that is deleted itself is restored with its parent.
     store.branch(&id("tip"), &NewChild::new(id("second")), &request(7)).await?;
     store.trash_chain(&id("second"), at(100), &request(8)).await?;
     store.restore(&id("second"), &request(9)).await?;
@@ -204,7 +207,7 @@ pub async fn branches_stay(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A delegate goes without the conversation that sent it, and comes back to it.
+/// A delegate is deleted without the conversation that sent it, and restored to it.
 pub async fn a_delegate_goes_and_comes_alone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -222,7 +225,7 @@ pub async fn a_delegate_goes_and_comes_alone(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A session whose parent is gone for good is a root when it comes back.
+/// A session whose parent was deleted permanently is a root when it is restored.
 pub async fn a_parent_that_is_gone(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -238,7 +241,7 @@ pub async fn a_parent_that_is_gone(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Messages come back under the ids they had; what was said meanwhile has others.
+/// Messages are restored with their ids; messages written meanwhile have others.
 pub async fn ids_of_messages_are_kept(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -253,7 +256,7 @@ pub async fn ids_of_messages_are_kept(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A large conversation goes and comes back while others write, and nobody ever sees a part of it.
+/// A large conversation is deleted and restored while others write, and no reader ever sees a part of it.
 pub async fn much_goes_and_comes_while_others_write(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "stranger", 0).await;
@@ -291,7 +294,7 @@ pub async fn much_goes_and_comes_while_others_write(setup: Setup) -> CaseResult 
     Ok(())
 }
 
-/// A call whose future is dropped has happened or not; the same request again answers for it.
+/// A call whose future is dropped has happened or not; repeating the request returns its result.
 pub async fn a_dropped_future_is_whole_or_nothing(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     made(&*store, "large", 0).await;
@@ -317,7 +320,8 @@ pub async fn a_dropped_future_is_whole_or_nothing(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A request under a key is applied once and answers the same, also after the conversation went or came again.
+/// A request with a key is applied once and returns the same answer, even after the conversation was restored or
+/// deleted again.
 pub async fn requests_are_applied_once(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -338,7 +342,7 @@ pub async fn requests_are_applied_once(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What came back is a conversation like any other: it takes messages, and goes and comes again.
+/// A restored conversation is like any other: it accepts messages, and can be deleted and restored again.
 pub async fn what_came_back_can_go_again(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;
@@ -355,14 +359,14 @@ pub async fn what_came_back_can_go_again(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The trash is told from the newest on, in pages.
+/// The trash is listed newest first, in pages.
 pub async fn the_newest_comes_first(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     assert_eq!(store.trash(None, 9).await?, []);
     for n in 0..5_u32 {
         let name = format!("s{n}");
         store.create(&NewSession::new(id(&name), source("cron")), &request(n)).await?;
-        // A clock that went back changes nothing.
+        // A clock that was set back changes nothing.
         store.trash_chain(&id(&name), at(100), &request(50 - n)).await?;
     }
     let all = store.trash(None, 9).await?;
@@ -380,7 +384,7 @@ pub async fn the_newest_comes_first(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What is over goes for good, and nothing else does.
+/// Expired entries are deleted permanently, and nothing else.
 pub async fn what_is_over_goes_for_good(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for (name, until) in [("early", 10), ("late", 20), ("other", 30)] {
@@ -402,7 +406,8 @@ pub async fn what_is_over_goes_for_good(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Somebody deletes, restores and deletes again between the look at the trash and the emptying: what was not seen so stays.
+/// If another process deletes, restores and deletes again between listing and emptying the trash, entries that were not
+/// listed in this form stay.
 pub async fn nothing_goes_but_what_was_seen(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     for name in ["goes", "comes back", "later"] {
@@ -425,7 +430,7 @@ pub async fn nothing_goes_but_what_was_seen(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// One entry can be taken out for good, whatever else is there.
+/// A single entry can be deleted permanently, whatever else is there.
 pub async fn one_can_be_taken_out(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     family(&*store).await?;

@@ -26,7 +26,7 @@ fn everything(factor: i64, word: &str) -> UsageUpdate {
     }
 }
 
-/// Added numbers add up; the newest status and the first biller stay.
+/// Additions add up; the newest status and the first billing provider are kept.
 pub async fn adds_up(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -65,7 +65,7 @@ pub async fn adding_nothing_makes_the_estimate_known(setup: Setup) -> CaseResult
     Ok(())
 }
 
-/// Setting replaces what is given and leaves the rest, costs included.
+/// Setting replaces the given values and leaves the rest, including costs.
 pub async fn sets_only_what_is_given(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -89,7 +89,7 @@ pub async fn sets_only_what_is_given(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A model given with the usage counts for a session that has none, and only once.
+/// A model given with the usage is set on a session that has none, and only once.
 pub async fn the_model_is_filled_once(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let update = |model: &str| UsageUpdate { model: Some(model.into()), ..UsageUpdate::default() };
@@ -106,7 +106,7 @@ pub async fn the_model_is_filled_once(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Counters stop at the ends of 64 bits, and costs that are no numbers do not count.
+/// Counters saturate at 64 bits, and costs that are not finite numbers are ignored.
 pub async fn neither_wraps_nor_takes_nonsense(setup: Setup) -> CaseResult {
     let store = setup.store().await;
     let session = made(&*store, "s", 0).await;
@@ -125,7 +125,7 @@ pub async fn neither_wraps_nor_takes_nonsense(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Additions from many callers at once all count.
+/// Concurrent additions all count.
 pub async fn concurrent_additions_all_count(setup: Setup) -> CaseResult {
     let handles = [setup.store().await, setup.store().await];
     let session = made(&*handles[0], "s", 0).await;

@@ -1,4 +1,4 @@
-//! The suite against the model: what is promised can be kept.
+//! The suite against the model, which shows that the contract can be met.
 
 use async_trait::async_trait;
 use hermes_conformance::{Harness, ModelStore};

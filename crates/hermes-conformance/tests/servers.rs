@@ -1,4 +1,4 @@
-//! The servers that tests throw away do what the tests think they do.
+//! The throw-away servers behave as the tests assume.
 
 use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
 

@@ -1,7 +1,7 @@
-//! The session store for agents, as a server of the Model Context Protocol.
+//! An MCP (Model Context Protocol) server that gives agents access to the session store.
 //!
-//! What a client may see is fixed when the server is made: a [`Whose`]. Nothing that a client says widens it. Unless the server may write, no tool changes
-//! anything. `rmcp` is seen nowhere else.
+//! The scope of a client is fixed when the server is created, by a [`Whose`]. No request of a client widens it. No tool
+//! changes anything unless writing is allowed. No other crate uses `rmcp`.
 
 #![warn(missing_docs)]
 

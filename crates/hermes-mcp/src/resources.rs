@@ -1,4 +1,4 @@
-//! Transcripts as resources: `hermes://conversation/` and the id of a session, spelled so that it can stand in an address.
+//! Transcripts as resources: `hermes://conversation/` and the id of a session, percent-encoded for use in a URI.
 
 use hermes_session::{SessionId, percent_decoded, percent_encoded};
 

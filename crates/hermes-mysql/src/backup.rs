@@ -14,7 +14,7 @@ pub(crate) async fn write(store: &MysqlStore, target: &Path) -> Result<BackupRep
     let backup = Backup::new(target)?;
     let database = store.database();
     let failed = |failure: Failure| failure.into_store_error(OP, Duration::ZERO, &database.location);
-    // A state can't be shown to another connection: all is read on this one.
+    // A snapshot cannot be shared with another connection, so everything is read on this one.
     let frame = database.begin(Purpose::ReadAll, OP).await.map_err(failed)?;
     frame.batch("SET SESSION wait_timeout = 28800").await.map_err(failed)?;
     let frozen = MysqlStore::at(Database { frame: Some(Arc::new(frame)), ..database.clone() });

@@ -1,25 +1,26 @@
-//! Many rows at once, in statements of a bounded size.
+//! Inserts of many rows, in statements of limited size.
 
 use crate::error::Failure;
 use crate::transaction::Transaction;
 use mysql_async::Value;
 
-/// The most bytes of values in one statement, but for a row that has more by itself. A server takes 16 MB or more at once, unless somebody set it lower.
+/// Maximum bytes of values in one statement, unless a single row is larger. By default, servers accept 16 MB or more at
+/// once.
 const BYTES: usize = 4 << 20;
 
-/// The most rows of one statement.
+/// Maximum rows of one statement.
 const ROWS: usize = 128;
 
-/// A statement that adds rows.
+/// A statement that inserts rows.
 pub(crate) struct Bulk {
-    /// What comes before the rows, up to `VALUES`.
+    /// Text before the rows, up to `VALUES`.
     pub(crate) head: &'static str,
-    /// What comes behind them.
+    /// Text after the rows.
     pub(crate) tail: &'static str,
 }
 
 impl Bulk {
-    /// Adds rows; for each statement how many of them it took, and the first id that the server drew for them.
+    /// Inserts rows. Returns for each statement the number of its rows, and the first id that the server assigned.
     pub(crate) async fn add(
         &self,
         transaction: &Transaction,
@@ -40,7 +41,8 @@ impl Bulk {
         Ok(added)
     }
 
-    /// Sends what waits, in lots whose sizes are powers of two: so the server has to know few statements.
+    /// Sends the waiting rows in batches whose sizes are powers of two, so that the server sees few distinct
+    /// statements.
     async fn flush(
         &self,
         transaction: &Transaction,
@@ -59,7 +61,7 @@ impl Bulk {
     }
 }
 
-/// How much room a value takes on its way.
+/// Size of a value in the protocol, in bytes.
 trait Size {
     fn size(&self) -> usize;
 }

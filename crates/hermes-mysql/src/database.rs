@@ -1,4 +1,4 @@
-//! A server and how we use it.
+//! A server and its settings.
 
 use crate::connection::{Object, Pool};
 use crate::error::Failure;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::debug;
 
-/// The two kinds of server. What only one of them knows is asked for by this.
+/// The two kinds of server. Statements that only one of them understands depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavour {
     Mariadb,
@@ -21,16 +21,16 @@ pub(crate) enum Flavour {
 }
 
 impl Flavour {
-    /// By what the server says of itself.
+    /// Determines the kind from the version that the server reports.
     pub(crate) fn of(version: &str) -> Self {
         if version.contains("MariaDB") { Self::Mariadb } else { Self::Mysql }
     }
 
-    /// Sets how long one statement may take; without a bound for zero.
+    /// Returns the statement that sets the time limit of statements; zero means no limit.
     pub(crate) fn statement_timeout(self, bound: Duration) -> String {
         match self {
             Self::Mariadb => format!("SET SESSION max_statement_time = {:.3}", bound.as_secs_f64()),
-            // In milliseconds, and for reading statements alone.
+            // In milliseconds, and only for statements that read.
             Self::Mysql => {
                 format!("SET SESSION max_execution_time = {}", bound.as_millis().min(u128::from(u32::MAX)))
             }
@@ -38,42 +38,42 @@ impl Flavour {
     }
 }
 
-/// A server and how we use it.
+/// A server and its settings.
 #[derive(Clone)]
 pub(crate) struct Database {
     pub(crate) pool: Pool,
-    /// What is shown of where it is.
+    /// Printable location.
     pub(crate) location: String,
-    /// The database that holds the tables.
+    /// Name of the database with the tables.
     pub(crate) name: String,
     pub(crate) flavour: Flavour,
     pub(crate) statement_timeout: Duration,
     pub(crate) wait: Duration,
-    /// Whether nothing may be written.
+    /// Whether writes are refused.
     pub(crate) read_only: bool,
-    /// The connection and the state that every transaction reads, if not each its own.
+    /// Connection and snapshot that all transactions read, if they share one.
     pub(crate) frame: Option<Arc<Transaction>>,
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) receipts: Arc<Receipts>,
 }
 
-/// What a transaction is for.
+/// Purpose of a transaction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     /// Changes something.
     Write,
-    /// The same, however long a statement takes: what goes or comes may be large.
+    /// Like `Write`, without a time limit for statements, because much may be deleted or imported.
     WriteMuch,
-    /// Reads one state.
+    /// Reads a snapshot.
     Read,
-    /// Reads all of it, however long that takes.
+    /// Reads a snapshot as a whole, without a time limit for statements.
     ReadAll,
-    /// The same, where it may be a moment old.
+    /// Like `ReadAll`, where the data may be slightly stale.
     ReadBehind,
 }
 
 impl Purpose {
-    /// The words come with the messages.
+    /// Ignores the words: they are written with their messages.
     pub(crate) fn write(_: &[Written]) -> Self {
         Self::Write
     }
@@ -87,11 +87,11 @@ impl Purpose {
     }
 }
 
-/// What a server calls itself.
+/// Expression for the name of a server.
 pub(crate) const NAME: &str = "concat(@@hostname, ':', @@port, ' ', @@server_id)";
 
 impl Database {
-    /// What comes before the first statement of a transaction.
+    /// Returns the statements that begin a transaction.
     fn prelude(&self, purpose: Purpose) -> String {
         let bound = match purpose {
             Purpose::Write | Purpose::Read => self.statement_timeout,
@@ -124,7 +124,7 @@ impl Database {
             Ok((server, receipt)) => {
                 let epoch = self.vocabulary.meet(&server, Object::metrics(&object).created);
                 if !self.read_only && self.vocabulary.should_look(epoch) {
-                    // What each search does for itself until then, one does for all.
+                    // Done once in the background, instead of by each search.
                     lapses::look_meanwhile(self.clone());
                 }
                 Ok(Transaction::new(object, epoch, receipt, self.flavour, Arc::clone(&self.vocabulary)))
@@ -132,7 +132,7 @@ impl Database {
             Err(failure) => {
                 drop(Object::take(object));
                 if failure.remedy() == Remedy::Reconnect {
-                    // The others are as dead.
+                    // The other connections lead to the same dead server.
                     let dropped = self.pool.retain(|_, _| false).removed.len();
                     debug!(op, dropped, error = failure.code(), "server gone; pooled connections dropped");
                 }
@@ -173,7 +173,7 @@ impl Server for Database {
     async fn roll_back(&self, transaction: Transaction, remedy: Remedy) {
         transaction.roll_back(&self.receipts, remedy != Remedy::Reconnect).await;
         if remedy == Remedy::Reconnect {
-            // The others are to the same server, which is gone, or does not take what is written any more.
+            // The other connections lead to the same server, which is gone or has become read-only.
             let dropped = self.pool.retain(|_, _| false).removed.len();
             debug!(dropped, "server gone or read-only; pooled connections dropped");
         }

@@ -1,4 +1,4 @@
-//! What MySQL and MariaDB say → what the domain says.
+//! Errors of MySQL and MariaDB → errors of the domain.
 
 use deadpool::managed::{PoolError, TimeoutType};
 use hermes_session::{Location, ReadOnlyReason, Refusal, StoreError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 hermes_sql::server_failure!(Error, PoolError<Error>);
 
-/// The numbers of the server's errors, which are the same on both kinds.
+/// Error numbers of the server, the same on both kinds.
 pub(crate) mod code {
     pub(crate) const TOO_MANY_CONNECTIONS: u16 = 1040;
     pub(crate) const NO_SUCH_DATABASE: u16 = 1049;
@@ -25,9 +25,9 @@ pub(crate) mod code {
     pub(crate) const SHUTDOWN: u16 = 1053;
     pub(crate) const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
     pub(crate) const DAMAGED: [u16; 4] = [1034, 1194, 1712, 1877];
-    /// The statement took too long, or somebody ended it.
+    /// The statement took too long or was killed.
     pub(crate) const TIMED_OUT: [u16; 3] = [1317, 1969, 3024];
-    /// The server goes, or the connection does; and what a commit says that may have happened.
+    /// The server or the connection is going down, or a commit failed that may have happened.
     pub(crate) const LAST_BREATHS: [u16; 6] = [SHUTDOWN, 1080, 1180, 1196, 1927, 4031];
 }
 
@@ -38,7 +38,7 @@ impl Failure {
     }
 }
 
-/// The domain's error for one of the server's, which stays its source.
+/// Converts an error of the server to the domain's, keeping it as the source.
 fn server_error(error: Error, op: &'static str, waited: Duration, location: Location) -> StoreError {
     if is_too_large(&error) {
         return StoreError::Refused { location, refusal: Refusal::PacketTooLarge };
@@ -61,7 +61,7 @@ fn server_error(error: Error, op: &'static str, waited: Duration, location: Loca
     }
 }
 
-/// Whether a statement or a row does not fit into what the server takes at once.
+/// Returns whether a statement or a row is larger than the server accepts.
 fn is_too_large(error: &Error) -> bool {
     match error {
         Error::Server(error) => error.code == code::PACKET,
@@ -79,7 +79,7 @@ fn error_code(error: &Error) -> String {
     }
 }
 
-/// Whether the server did not do what it was asked, and lives to say so.
+/// Returns whether the server refused the request and stays alive.
 fn is_refusal(error: &Error) -> bool {
     matches!(error, Error::Server(error) if !code::LAST_BREATHS.contains(&error.code))
 }
@@ -87,8 +87,9 @@ fn is_refusal(error: &Error) -> bool {
 fn remedy(error: &Error) -> Remedy {
     match error {
         Error::Server(ServerError { code, .. }) => match *code {
-            // Others were in the way. A key, a title or an id that came up meanwhile is seen by the next attempt, which tells what that means. And out of
-            // range is the row of a receipt that is not where this writer left it: it gets another one.
+            // Concurrent work was in the way. A key, title or id that was added meanwhile is seen by the next attempt,
+            // which reports it properly. `OUT_OF_RANGE` means that the row of a receipt has an unexpected number; the
+            // next attempt uses another row.
             code::DEADLOCK | code::LOCK_WAIT | code::DUPLICATE | code::CHANGED_SINCE | code::OUT_OF_RANGE => {
                 Remedy::Again
             }
@@ -96,7 +97,7 @@ fn remedy(error: &Error) -> Remedy {
             code if code::LAST_BREATHS.contains(&code) || code::READ_ONLY.contains(&code) => Remedy::Reconnect,
             _ => Remedy::Tell,
         },
-        // No answer came: the connection was refused, cut, or took too long.
+        // No answer: the connection was refused, cut, or timed out.
         Error::Io(IoError::Io(_)) | Error::Driver(DriverError::ConnectionClosed) => Remedy::Reconnect,
         _ => Remedy::Tell,
     }

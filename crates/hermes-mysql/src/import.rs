@@ -1,4 +1,4 @@
-//! Messages from outside.
+//! Import of messages.
 
 use crate::error::Failure;
 use crate::indexes::{self, Written};
@@ -9,7 +9,8 @@ use hermes_session::{Message, MessageId, SessionId};
 use hermes_sql::server::{Fields as _, LIST, Sql as _, among};
 use std::collections::HashSet;
 
-/// Adds messages; the id of the last. They keep their ids, where those are free and rise, and get the next ones otherwise.
+/// Adds messages and returns the id of the last. They keep their ids if these are free and ascending, and get the next
+/// ones otherwise.
 pub(crate) async fn bring(
     transaction: &Transaction,
     session: &SessionId,
@@ -30,7 +31,7 @@ pub(crate) async fn bring(
             is_kept
         });
         let (run, is_kept) = match kept.count() {
-            // What the server draws comes after everything that is there.
+            // Ids assigned by the server are greater than all existing ones.
             0 => (rest.iter().take_while(|message| !is_kept(message, before)).count(), false),
             count => (count, true),
         };
@@ -39,13 +40,13 @@ pub(crate) async fn bring(
         last = ids.last().copied().unwrap_or(last);
         rest = later;
     }
-    // Messages that were undone are in no index.
+    // Undone messages are not indexed.
     let said = messages.iter().zip(ids.iter().zip(words)).filter(|(message, _)| message.state.is_said());
     indexes::add(transaction, said.map(|(_, (id, words))| (session, *id, words))).await?;
     Ok(last)
 }
 
-/// Which of the ids of messages are given away.
+/// Returns the ids of messages that are already in use.
 async fn taken(transaction: &Transaction, messages: &[Message]) -> Result<HashSet<i64>, Failure> {
     let mut taken = HashSet::new();
     for some in messages.chunks(LIST) {

@@ -1,4 +1,4 @@
-//! What a message is found by, and the vocabulary.
+//! Index data of messages, and the vocabulary.
 
 use crate::bulk::Bulk;
 use crate::error::Failure;
@@ -11,20 +11,20 @@ use hermes_sql::values;
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
-/// The greatest `innodb_ft_min_token_size` and the least `innodb_ft_max_token_size` with which the index has every word.
+/// Greatest `innodb_ft_min_token_size` and least `innodb_ft_max_token_size` with which the index keeps every word.
 pub(crate) const SHORTEST: u64 = spelling::SHORTEST as u64;
 pub(crate) const LONGEST: u64 = spelling::LONGEST as u64;
 
-/// What a message is found by.
+/// Index data of a message.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
-    /// How many words it has.
+    /// Number of words.
     length: i32,
-    /// How much of it the index takes.
+    /// How much of it is indexed.
     form: Form,
-    /// The words as the index reads them.
+    /// Words in the format of the index.
     words: Option<String>,
-    /// The same, each once, for the vocabulary.
+    /// Words for the vocabulary, without duplicates.
     terms: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Words for Written {
     }
 }
 
-/// Puts the words of messages into the index, in place of others that they had, and those that are new into the vocabulary.
+/// Writes the words of messages to the index, replacing older ones, and adds new words to the vocabulary.
 pub(crate) async fn add<'m>(
     transaction: &Transaction,
     messages: impl Iterator<Item = (&'m SessionId, MessageId, &'m Written)>,
@@ -52,7 +52,8 @@ pub(crate) async fn add<'m>(
     if messages.is_empty() {
         return Ok(());
     }
-    // What this index would lose of a message would never be found: such a message is looked through, until it is listed anew.
+    // With these settings the index would drop words, which would never be found. Such a message is stored as unlisted
+    // and scanned until it is indexed again.
     let fits = fits(transaction).await?;
     if fits {
         let terms = messages.iter().flat_map(|(.., written)| &written.terms);
@@ -68,7 +69,7 @@ pub(crate) async fn add<'m>(
     MESSAGES.add(transaction, rows).await.map(drop)
 }
 
-/// Whether the server's index has all words that it is given: it drops those that are too short or too long for its settings.
+/// Returns whether the server's index keeps all words. It drops those that are too short or too long for its settings.
 pub(crate) async fn fits(transaction: &Transaction) -> Result<bool, Failure> {
     if let Some(fits) = transaction.vocabulary().0.read(transaction.epoch(), |known| known.fits) {
         return Ok(fits);
@@ -79,13 +80,13 @@ pub(crate) async fn fits(transaction: &Transaction) -> Result<bool, Failure> {
     Ok(fits)
 }
 
-/// Sees that words are in the vocabulary when the transaction ends.
+/// Ensures that words are in the vocabulary when the transaction commits.
 async fn learn(transaction: &Transaction, mut new: BTreeSet<&str>) -> Result<(), Failure> {
-    /// How many words are asked for at once.
+    /// Number of words looked up at once.
     const LOT: usize = 512;
     const TERMS: Bulk = Bulk {
         head: "INSERT INTO hx_term (term) VALUES",
-        // Somebody else may add the same at this moment: whoever comes second waits for the first, and has nothing to do then.
+        // A concurrent transaction may add the same word. The second one waits for the first, and then changes nothing.
         tail: "ON DUPLICATE KEY UPDATE term = VALUES(term)",
     };
     let asked: Vec<&str> = new.iter().copied().collect();
@@ -95,7 +96,7 @@ async fn learn(transaction: &Transaction, mut new: BTreeSet<&str>) -> Result<(),
             new.remove(row.try_get::<String>(0)?.as_str());
         }
     }
-    // In one order, so that two that learn the same words wait for each other and not both.
+    // Sorted, so that two transactions with the same words wait for each other instead of deadlocking.
     let rows: Vec<_> = new.into_iter().map(|term| vec![term.into()]).collect();
     TERMS.add(transaction, rows).await?;
     if !asked.is_empty() {
@@ -104,47 +105,48 @@ async fn learn(transaction: &Transaction, mut new: BTreeSet<&str>) -> Result<(),
     Ok(())
 }
 
-/// What this process knows of the vocabulary and the index.
+/// Facts that this process has cached about the vocabulary and the index.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary(Knowledge<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Words that are in the vocabulary. None is ever taken out of it.
+    /// Words in the vocabulary. Words are never removed from it.
     terms: HashSet<Box<str>>,
-    /// Whether the server's index has all words that it is given, if anybody asked.
+    /// Whether the server's index keeps all words; `None` if not asked yet.
     fits: Option<bool>,
-    /// Whether it is certain that the index has lost nothing since the server started.
+    /// Whether the index is known to have lost nothing since the server started.
     is_whole: bool,
-    /// Whether a search had to look for what it lost.
+    /// Whether a search had to look for lost messages.
     is_unsure: bool,
-    /// When somebody was told to see to it.
+    /// When a comparison of the index with the table was last started.
     looked: Option<Instant>,
 }
 
-/// How long nobody else is told to see to what the index lost.
+/// Minimum time between two comparisons.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// The largest number of remembered words. Beyond it the memory starts empty again.
+/// Maximum number of cached words. Beyond it the cache is cleared.
 const MAX_REMEMBERED_TERMS: usize = 200_000;
 
 impl Vocabulary {
-    /// Meets a server over a connection, see [`Knowledge`]. It tells for how long it is up, not since when: so each newer connection counts.
+    /// Registers a server, see [`Knowledge`]. The server reports its uptime, not its start time, so each newer
+    /// connection begins a new epoch.
     pub(crate) fn meet(&self, server: &str, made: Instant) -> Epoch {
         self.0.meet(server, Some(made))
     }
 
-    /// Takes nothing for known any more.
+    /// Forgets all cached facts.
     pub(crate) fn forget(&self) {
         self.0.forget();
     }
 
-    /// Those of the words that may not be in the vocabulary, in order.
+    /// Returns those of the words that may be missing in the vocabulary, in order.
     fn unknown<'t>(&self, epoch: Epoch, terms: impl Iterator<Item = &'t String>) -> BTreeSet<&'t str> {
         self.0.read(epoch, |known| terms.map(String::as_str).filter(|term| !known.terms.contains(*term)).collect())
     }
 
-    /// Takes it that words are in the vocabulary: they were committed.
+    /// Caches words that were committed to the vocabulary.
     pub(crate) fn remember(&self, epoch: Epoch, terms: Vec<Box<str>>) {
         self.0.note(epoch, |known| {
             if known.terms.len() + terms.len() > MAX_REMEMBERED_TERMS {
@@ -154,22 +156,23 @@ impl Vocabulary {
         });
     }
 
-    /// Whether it is certain that the index has lost nothing.
+    /// Returns whether the index is known to have lost nothing.
     pub(crate) fn is_whole(&self, epoch: Epoch) -> bool {
         self.0.read(epoch, |known| known.is_whole)
     }
 
-    /// Takes it that the index has lost nothing, until there is a new connection.
+    /// Records that the index has lost nothing, valid until there is a new connection.
     pub(crate) fn note_whole(&self, epoch: Epoch) {
         self.0.note(epoch, |known| known.is_whole = true);
     }
 
-    /// Notes that a search had to look for what the index lost.
+    /// Records that a search had to look for lost messages.
     pub(crate) fn note_unsure(&self, epoch: Epoch) {
         self.0.note(epoch, |known| known.is_unsure = true);
     }
 
-    /// Whether somebody should see to what the index lost, now: a search had to, and nobody else has lately.
+    /// Returns whether to start a comparison now: a search had to look for lost messages, and no comparison was started
+    /// lately.
     pub(crate) fn should_look(&self, epoch: Epoch) -> bool {
         let mut should = false;
         self.0.note(epoch, |known| {

@@ -1,7 +1,7 @@
 //! The MySQL and MariaDB provider: sessions for agents on more than one machine.
 //!
-//! A call is one transaction on a connection of a pool, sent again as long as that is safe. Whoever changes what a session is to others takes
-//! one lock for it; appends lock their session alone.
+//! A call is one transaction on a pooled connection, retried as long as that is safe. Changes of the relations between
+//! sessions take one lock; appends lock only their session.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! What the store says of itself.
+//! Status of the store.
 
 use crate::database::Database;
 use crate::error::Failure;

@@ -1,21 +1,21 @@
-//! How a server is used.
+//! Options of a server.
 
 use std::time::Duration;
 
-/// How a server is used.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct MysqlOptions {
-    /// How long a call goes on trying while a server restarts, others are in the way, or every connection is in use.
+    /// How long a call is retried while a server restarts, others are in the way, or every connection is in use.
     pub wait: Duration,
-    /// How long one attempt to connect may take.
+    /// Timeout of one attempt to connect.
     pub connect_timeout: Duration,
-    /// The most connections at once.
+    /// Maximum number of connections.
     pub max_connections: usize,
-    /// How long the server works on one statement; zero sets no bound.
+    /// Time limit of a statement; zero means no limit.
     pub statement_timeout: Duration,
-    /// Whether the tables are made if they are not there.
+    /// Whether missing tables are created.
     pub create: bool,
-    /// Whether the store is only read: no table is made or brought up to date, and every write is refused.
+    /// Whether the store is opened read-only: no table is created or migrated, and every write is refused.
     pub read_only: bool,
 }
 

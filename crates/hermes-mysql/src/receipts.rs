@@ -5,7 +5,7 @@ use hermes_sql::server::{Receipt, Receipts};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable as _;
 
-/// The number of a row that no commit increments any more.
+/// Number of a row that no commit can increment any more.
 const FENCED: &str = "18446744073709551615";
 
 /// Takes a receipt that no other transaction uses. The row of a new one is inserted by its first commit.
@@ -13,7 +13,7 @@ pub(crate) async fn take(receipts: &Receipts, conn: &mut Conn) -> Result<Receipt
     if let Some(receipt) = receipts.take() {
         return Ok(receipt);
     }
-    // Rows of writers that ended go with it. One that was only silent for so long gets another row, too.
+    // Also removes rows of writers that ended. A writer that was merely idle for that long gets a new row.
     conn.query_drop("DELETE FROM hx_mark WHERE at < UTC_TIMESTAMP() - INTERVAL 7 DAY LIMIT 1000").await?;
     Ok(Receipt::fresh())
 }
@@ -35,10 +35,10 @@ pub(crate) fn commit(Receipt { writer, number }: &Receipt) -> String {
     format!("{count_on}; COMMIT")
 }
 
-/// Returns whether the commit that a receipt stands for took place. If it did not, it never will.
+/// Returns whether the commit of a receipt happened. If it did not, it never will.
 pub(crate) async fn is_reached(Receipt { writer, number }: &Receipt, conn: &mut Conn) -> Result<bool, Failure> {
     let before = number - 1;
-    // Waits for a transaction that has counted on and not ended. A writer whose first commit it was has no row yet.
+    // Waits for a transaction that has written the receipt and not ended. Before its first commit a writer has no row.
     let fence = format!(
         "INSERT INTO hx_mark (writer, number, at) VALUES (?, {FENCED}, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE \
          at = UTC_TIMESTAMP(), number = IF(number = ?, {FENCED}, number)"

@@ -1,4 +1,4 @@
-//! Rows and values of the server, as what all servers share reads them.
+//! Rows and values of the driver, for the code that all servers share.
 
 use hermes_sql::server::ServerRow;
 use hermes_sql::{Cell, SqlRow};
@@ -27,7 +27,7 @@ impl ServerRow for Row {
     }
 }
 
-/// A value as the driver takes it.
+/// Converts a value for the driver.
 pub(crate) fn bound(value: hermes_sql::server::Value) -> Value {
     use hermes_sql::server::Value as Shared;
     match value {

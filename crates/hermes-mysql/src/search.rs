@@ -1,6 +1,6 @@
-//! Search: an index of lexemes names messages that may be meant, and each is looked at before it is told.
+//! Search: an index of lexemes names candidates, and the text of each is checked before it is returned.
 //!
-//! [`hermes_sql::search`] knows what to ask for and in what order an answer comes; here is what the server is asked.
+//! [`hermes_sql::search`] defines the conditions and the order of an answer; this module has the statements.
 
 mod boolean;
 mod candidates;
@@ -23,13 +23,13 @@ use index::Index;
 use mysql_async::Error;
 use std::time::{Duration, Instant};
 
-/// The least that a statement may take, however little time is left.
+/// Minimum time limit of a statement, however little time is left.
 const LEAST: Duration = Duration::from_millis(50);
-/// The longest time limit that a server accepts.
+/// Maximum time limit that a server accepts.
 const MAX_TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Answers a question of what there was when it began. No statement takes longer than the whole search may, nor than `statement_timeout` if that
-/// is not zero.
+/// Answers a request from the messages that existed when it began. No statement takes longer than the whole search may,
+/// nor than `statement_timeout` unless that is zero.
 pub(crate) async fn search(
     transaction: &Transaction,
     request: &SearchRequest,
@@ -43,7 +43,7 @@ pub(crate) async fn search(
     let fits = indexes::fits(transaction).await?;
     let (lost, is_told) = match lapses::lost(transaction, bound).await {
         Ok(lost) => (lost, true),
-        // There was no time to look for what the index lost.
+        // There was no time to look for lost messages.
         Err(failure) => (Vec::new(), !is_late(failure)?),
     };
     let server = Server {
@@ -59,7 +59,8 @@ pub(crate) async fn search(
     Ok(answer)
 }
 
-/// Whether a statement was given up because it took too long. Such a server goes on with the transaction; any other failure is given back.
+/// Returns whether a statement was given up because it took too long; the transaction continues then. Returns any other
+/// failure.
 fn is_late(failure: Failure) -> Result<bool, Failure> {
     match failure {
         Failure::Driver(Error::Server(error)) if code::TIMED_OUT.contains(&error.code) => Ok(true),
@@ -67,12 +68,12 @@ fn is_late(failure: Failure) -> Result<bool, Failure> {
     }
 }
 
-/// The server, during one search.
+/// The server during one search.
 struct Server<'s> {
     transaction: &'s Transaction,
     request: &'s SearchRequest,
     admitted: Admitted,
-    /// Whether the index can be asked. If the server's settings lose words, each message is looked at instead.
+    /// Whether the index can be used. If the server's settings drop words, messages are scanned instead.
     fits: bool,
     index: Index,
     found: Found,

@@ -1,28 +1,28 @@
-//! Lexemes as words that any full-text index takes whole.
+//! Lexemes as words that every full-text index keeps unchanged.
 //!
-//! The parser of InnoDB keeps letters, digits and `_` together, lowers letters, drops what is short, what is long and what it takes for a
-//! stop word. So a lexeme is spelled with small letters, digits and `_` alone, at least four of them and at most [`LONGEST`]; and it begins
-//! with a letter that no stop word of the server's own list begins with.
+//! The parser of InnoDB keeps letters, digits and `_` together, lowercases letters, and drops short words, long words
+//! and stop words. So a lexeme is spelled with lowercase letters, digits and `_` only, has between four and [`LONGEST`]
+//! characters, and begins with a letter that no stop word of the server's default list begins with.
 
 use hermes_sql::search::lexemes::{Extent, Form, Spelling};
 
-/// The shortest word. A server drops those with fewer than `innodb_ft_min_token_size` characters, which are 3 unless somebody changed that.
+/// Minimum length of a word. A server drops words shorter than `innodb_ft_min_token_size`, by default 3.
 pub(crate) const SHORTEST: usize = 4;
 
-/// The longest word. A server drops those with more than `innodb_ft_max_token_size` characters, which are 84 unless somebody changed that.
+/// Maximum length of a word. A server drops words longer than `innodb_ft_max_token_size`, by default 84.
 pub(crate) const LONGEST: usize = CUT + 3 + HASH;
 
-/// Of what is longer, so many characters are kept.
+/// Number of characters kept of a longer word.
 const CUT: usize = 60;
 
-/// How many digits a number has that stands for all the others.
+/// Number of digits of the hash that stands for the whole of a longer word.
 const HASH: usize = 13;
 
-/// The most that the lexemes of a message may take. A message with more is looked through.
+/// Maximum total bytes of the lexemes of a message. A message with more is scanned.
 const MAX_BYTES: usize = 900_000;
 
-/// Writes lists of lexemes as words with blanks between them. There are no places: the index has some of its own, but answers slowly what
-/// stands beside what.
+/// Writes lists of lexemes as words separated by blanks. They have no positions: the index has its own, but answers
+/// phrase queries slowly.
 #[derive(Debug)]
 pub(crate) struct Plain;
 
@@ -46,7 +46,7 @@ impl Spelling for Plain {
     }
 }
 
-/// The word for a lexeme.
+/// Returns the word for a lexeme.
 pub(crate) fn word(lexeme: &str) -> String {
     let (mut out, mut characters) = (String::new(), lexeme.chars());
     if let Some(letter) = characters.next() {
@@ -55,12 +55,12 @@ pub(crate) fn word(lexeme: &str) -> String {
     out
 }
 
-/// A word that only one message has. Whether the index knows the message is asked by it.
+/// Returns a word that only one message has. It tells whether the index contains the message.
 pub(crate) fn witness(message: i64) -> String {
     format!("k__{message}")
 }
 
-/// What the words of all lexemes begin with that begin so; others may as well, if it is long.
+/// Returns the common prefix of the words of all lexemes with this prefix. If it is long, other words may have it too.
 pub(crate) fn beginning(lexeme: &str) -> String {
     let (mut out, mut characters) = (String::new(), lexeme.chars());
     if let Some(letter) = characters.next() {
@@ -70,7 +70,7 @@ pub(crate) fn beginning(lexeme: &str) -> String {
     out
 }
 
-/// Each character by itself, so that the beginning of a lexeme is the beginning of its word.
+/// Encodes each character separately, so that a prefix of a lexeme is a prefix of its word.
 fn push_characters(letter: char, rest: &str, out: &mut String) {
     out.push(match letter {
         'w' => 'v',
@@ -81,7 +81,7 @@ fn push_characters(letter: char, rest: &str, out: &mut String) {
     for character in rest.chars() {
         match character {
             'a'..='z' | '0'..='9' => out.push(character),
-            // Three digits tell nearly all that anybody writes, four all there are.
+            // Three digits suffice for nearly all characters in use, four for all characters.
             _ if u32::from(character) < 36_u32.pow(3) => {
                 out.push('_');
                 push_number(u32::from(character).into(), 3, out);
@@ -94,7 +94,7 @@ fn push_characters(letter: char, rest: &str, out: &mut String) {
     }
 }
 
-/// The last digits of a number, of which there are 36.
+/// Appends the last digits of a number in base 36.
 fn push_number(number: u64, digits: usize, out: &mut String) {
     for place in (0..digits as u32).rev() {
         let digit = number / 36_u64.pow(place) % 36;
@@ -102,7 +102,7 @@ fn push_number(number: u64, digits: usize, out: &mut String) {
     }
 }
 
-/// FNV-1a: a number that is the same on every machine and in every version.
+/// FNV-1a: a hash that is the same on every machine and in every version.
 fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

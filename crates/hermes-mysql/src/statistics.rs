@@ -1,4 +1,4 @@
-//! Where the room of the store goes.
+//! Space taken by the store.
 
 use crate::error::Failure;
 use crate::transaction::Transaction;
@@ -6,10 +6,11 @@ use hermes_session::Room;
 use hermes_sql::server::{Failing as _, Fields as _, Sql as _};
 use hermes_sql::values;
 
-/// What the tables of the store take, as the server counts it: its lists of words are not among them. Its log is that of all its databases, so that it
-/// is not told.
+/// Returns the space of the store's tables as the server counts it, which excludes its full-text auxiliary tables. The
+/// log of the server is shared by all its databases, so it is not reported.
 pub(crate) async fn room(transaction: &Transaction) -> Result<Room, Failure> {
-    // Counted anew, if that may be: a server remembers for long what a table took. It ends the transaction, in which nothing was done.
+    // Refreshes the statistics if permitted, because a server caches table sizes for long. This ends the transaction,
+    // in which nothing was done.
     let analyzed = transaction.batch("ANALYZE NO_WRITE_TO_BINLOG TABLE messages, sessions, hx_search, hx_term").await;
     if let Err(failure) = analyzed {
         tracing::debug!(error = failure.code(), "tables not analyzed; sizes may be old");

@@ -17,10 +17,11 @@ pub struct MysqlStore {
 }
 
 impl MysqlStore {
-    /// Opens the store that a URL names (`mysql://…` or `mariadb://…`), and makes its tables if they are not there.
+    /// Opens the store that a URL names (`mysql://…` or `mariadb://…`), and creates its tables if they are missing.
     ///
     /// # Errors
-    /// `Refused` if the server can't be reached or used within the time-out, or has tables that are not ours or newer; nothing is written then.
+    /// `Refused` if the server cannot be reached or used within the timeout, or has tables that are not ours or newer;
+    /// nothing is written then.
     pub async fn open(url: &str, options: &MysqlOptions) -> Result<Self, StoreError> {
         let address = Address::parse(url)?;
         let mut database = Database {
@@ -42,7 +43,7 @@ impl MysqlStore {
         Ok(Self { database, notices })
     }
 
-    /// The store as of one state.
+    /// Creates the view of the store at one snapshot.
     pub(crate) fn at(database: Database) -> Self {
         Self { database, notices: Vec::new() }
     }

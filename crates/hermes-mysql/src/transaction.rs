@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// A transaction. One that is dropped, with whatever was waiting for it, never happened: its connection is closed.
+/// A transaction. If it is dropped, for example with a cancelled call, it never happened: its connection is closed.
 pub(crate) struct Transaction {
     connection: Arc<Mutex<Option<Object>>>,
     epoch: Epoch,
@@ -24,14 +24,14 @@ pub(crate) struct Transaction {
     has_written: AtomicBool,
     flavour: Flavour,
     vocabulary: Arc<Vocabulary>,
-    /// The words that it put into the vocabulary.
+    /// Words that it added to the vocabulary.
     learned: Mutex<Vec<Box<str>>>,
-    /// Whether the connection belongs to another transaction, in which this one reads.
+    /// Whether it reads within another transaction, to which the connection belongs.
     is_guest: bool,
 }
 
 impl Transaction {
-    /// One that has begun on a connection, which was met in an epoch.
+    /// Wraps a transaction that has begun on a connection of an epoch.
     pub(crate) fn new(
         object: Object,
         epoch: Epoch,
@@ -44,7 +44,7 @@ impl Transaction {
         Self { connection, epoch, receipt, has_written, flavour, vocabulary, learned, is_guest: false }
     }
 
-    /// One that reads within another.
+    /// Creates a transaction that reads within another.
     pub(crate) fn within(frame: &Self) -> Self {
         Self {
             connection: Arc::clone(&frame.connection),
@@ -62,7 +62,7 @@ impl Transaction {
         Connection(self.connection.lock().await)
     }
 
-    /// Adds rows; the first of the ids that the server drew for them, 0 if it drew none.
+    /// Inserts rows. Returns the first id that the server assigned, or 0 if it assigned none.
     pub(crate) async fn insert(&self, sql: &str, values: Vec<Value>) -> Result<i64, Failure> {
         let mut connection = self.connection().await;
         let conn = connection.conn()?;
@@ -71,13 +71,14 @@ impl Transaction {
         Ok(conn.last_insert_id().and_then(|id| i64::try_from(id).ok()).unwrap_or(0))
     }
 
-    /// Runs statements that have no values, one after the other until one fails.
+    /// Runs statements without values, one after the other until one fails.
     pub(crate) async fn batch(&self, sql: &str) -> Result<(), Failure> {
         Ok(self.connection().await.conn()?.query_drop(sql).await?)
     }
 
-    /// Has each statement read what there is when it begins, unless the state belongs to another transaction, and bounds how long one may take. The
-    /// full-text index tells of what there is: a row of an older state may be in it as the row that it became.
+    /// Makes each statement read the current data, unless the snapshot belongs to another transaction, and limits the
+    /// time of statements. The full-text index reflects current data: a row of an older snapshot may be indexed in its
+    /// newer form.
     pub(crate) async fn read_current(&self, bound: Duration) -> Result<(), Failure> {
         let bound = self.flavour.statement_timeout(bound);
         let begin = "COMMIT; SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION READ ONLY";
@@ -92,17 +93,17 @@ impl Transaction {
         &self.vocabulary
     }
 
-    /// When its connection was met.
+    /// Returns the epoch of its connection.
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Notes words that are in the vocabulary once this is committed.
+    /// Records words that are in the vocabulary once the transaction is committed.
     pub(crate) async fn learned(&self, terms: Vec<Box<str>>) {
         self.learned.lock().await.extend(terms);
     }
 
-    /// Ends it as done.
+    /// Commits it.
     pub(crate) async fn commit(mut self, receipts: &Receipts) -> Result<(), Lost<Failure>> {
         if self.is_guest {
             return Ok(());
@@ -110,7 +111,7 @@ impl Transaction {
         let receipt = self.receipt.take();
         let next = receipt.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Receipt::next);
         let Some(next) = next else {
-            // Nothing was changed: whether it ends well makes no difference.
+            // Nothing was changed, so the outcome does not matter.
             let is_over = self.batch("COMMIT").await.is_ok();
             self.give_back(is_over);
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
@@ -126,7 +127,7 @@ impl Transaction {
             }
             Err(failure) => {
                 if failure.is_misplaced_receipt() {
-                    // Somebody put an older state in place of what there was.
+                    // An older state of the database was restored.
                     self.vocabulary.forget();
                 }
                 Err(Lost { failure, receipt: next })
@@ -134,18 +135,18 @@ impl Transaction {
         }
     }
 
-    /// Ends it as if it had not been. If its connection is of no use any more, it is closed.
+    /// Rolls it back. A connection that is not usable is closed.
     pub(crate) async fn roll_back(mut self, receipts: &Receipts, is_usable: bool) {
         if self.is_guest {
             return;
         }
         let is_over = is_usable && self.batch("ROLLBACK").await.is_ok();
         self.give_back(is_over);
-        // Nothing was sent that would have counted on.
+        // No commit was sent, so the receipt is still valid.
         self.receipt.take().into_iter().for_each(|receipt| receipts.give_back(receipt));
     }
 
-    /// Gives the connection back, unless it is of no use any more.
+    /// Returns the connection to the pool, or closes it if it is not clean.
     fn give_back(&mut self, is_clean: bool) {
         let connection = Arc::get_mut(&mut self.connection).and_then(|connection| connection.get_mut().take());
         if let Some(object) = connection
@@ -225,10 +226,10 @@ static DIALECT: Dialect = Dialect {
         UNION SELECT s.id FROM family f JOIN sessions s ON s.parent_session_id = f.id) \
         SELECT s.id, s.parent_session_id, h.relation, s.started_at \
         FROM family f JOIN sessions s ON s.id = f.id JOIN hx_session h ON h.session_id = s.id",
-    // As texts, blanks at the end count for nothing.
+    // A text comparison ignores trailing blanks.
     exact: |column| format!("CAST({column} AS BINARY)"),
     upsert: |_| "ON DUPLICATE KEY UPDATE".to_owned(),
-    // Each list begins with a word that no other has, see `spelling::witness`.
+    // Each list begins with a unique word, see `spelling::witness`.
     words_of_copy: "concat('k__', n.id, IF(left(w.words, 3) = 'k__', substring(w.words, locate(' ', w.words)), concat(' ', w.words)))",
 };
 
@@ -240,7 +241,7 @@ impl Drop for Transaction {
     }
 }
 
-/// The connection of a transaction, while a statement runs on it.
+/// The connection of a transaction while a statement runs on it.
 struct Connection<'t>(MutexGuard<'t, Option<Object>>);
 
 impl Connection<'_> {
@@ -250,7 +251,8 @@ impl Connection<'_> {
     }
 }
 
-/// A statement as the server takes it: each `$1` becomes a `?`, and the values come in that order. So a value can stand at several places.
+/// Converts a statement for the server: each `$1` becomes a `?`, with the values in that order. So a value can occur at
+/// several places.
 fn placed(sql: &str, values: Vec<Shared>) -> (String, Params) {
     let values: Vec<Value> = values.into_iter().map(bound).collect();
     let mut out = String::with_capacity(sql.len());
@@ -273,7 +275,7 @@ fn placed(sql: &str, values: Vec<Shared>) -> (String, Params) {
     if order.is_empty() {
         return (out, Params::Empty);
     }
-    // Nearly always each stands once, in order: then nothing is copied.
+    // Nearly always each value occurs once and in order; then nothing is copied.
     let is_plain = order.len() == values.len() && order.iter().enumerate().all(|(place, number)| place == *number);
     let values = match is_plain {
         true => values,

@@ -1,4 +1,4 @@
-//! The same questions to all three stores that hold the same messages: each finds what the matcher finds in the texts.
+//! The same queries to three stores with the same messages: each finds what the matcher finds in the texts.
 
 use hermes_conformance::servers::{Mariadb, Postgres, is_skipped};
 use hermes_mysql::{MysqlOptions, MysqlStore};
@@ -16,7 +16,7 @@ use std::time::Duration;
 const MESSAGES: usize = 240;
 const QUESTIONS: usize = 600;
 
-/// What messages are made of: words, scripts with and without blanks, signs, paths, and what is too long for a word.
+/// Pieces of messages: words, scripts with and without blanks, signs, paths, and texts too long for a word.
 const PIECES: [&str; 40] = [
     "the",
     "of",
@@ -60,7 +60,7 @@ const PIECES: [&str; 40] = [
     "{\"key\": [1, 2]}",
 ];
 
-/// Numbers that look random and are the same each time.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -83,7 +83,7 @@ impl Dice {
         text
     }
 
-    /// A piece of a text, from any character to any other.
+    /// Returns a random piece of a text.
     fn cut(&mut self, text: &str, most: usize) -> String {
         let characters: Vec<char> = text.chars().collect();
         let start = self.below(characters.len());

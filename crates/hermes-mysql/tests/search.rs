@@ -1,4 +1,4 @@
-//! Search on a server: what only a server can show.
+//! Search on a server: behaviour that only a server can show.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
@@ -22,7 +22,7 @@ async fn open(server: &Mariadb, database: &str) -> MysqlStore {
     MysqlStore::open(&server.url_of(database), &MysqlOptions::default()).await.unwrap()
 }
 
-/// Says texts in a session; their messages.
+/// Appends texts to a new session. Returns their messages.
 async fn say(store: &MysqlStore, name: &str, texts: &[&str]) -> Vec<MessageId> {
     let id = SessionId::parse(name.to_owned()).unwrap();
     store.create(&NewSession::new(id.clone(), Source::parse("cli".to_owned()).unwrap()), &request()).await.unwrap();
@@ -66,14 +66,14 @@ async fn search_on_a_server() {
     what_the_index_lost_is_found(&server).await;
 }
 
-/// What was found until then is told, with what stands around it.
+/// The hits found so far are returned, with their context.
 async fn a_statement_that_takes_too_long_is_given_up(server: &Mariadb) {
     let store = open(server, "late").await;
     let said = say(&store, "s", &["before", "a cat", "concatenate"]).await;
     let request = SearchRequest { timeout: Duration::from_millis(700), ..question("cat") };
     let whole = store.search(&request).await.unwrap();
     assert!(found(&whole) == said[1..] && !whole.served.is_partial, "{whole:?}");
-    // Whole words come first, and need no vocabulary. That is made slow.
+    // Whole words come first and need no vocabulary. The vocabulary is made slow.
     server
         .sql("USE late; RENAME TABLE hx_term TO kept; CREATE VIEW hx_term AS SELECT term FROM kept WHERE sleep(5) = 0");
     let part = store.search(&request).await.unwrap();
@@ -84,7 +84,7 @@ async fn a_statement_that_takes_too_long_is_given_up(server: &Mariadb) {
     assert_eq!(store.search(&request).await.unwrap(), whole);
 }
 
-/// Such a message has its place among the others, by how many of the words it has.
+/// Such a message is ranked among the others by how many of the words it has.
 async fn what_is_too_large_for_the_index_is_looked_through(server: &Mariadb) {
     let store = open(server, "large").await;
     let words: String = (0..90_000).map(|n| format!("word{n:06} ")).collect();
@@ -112,7 +112,7 @@ fn forms(server: &Mariadb, database: &str) -> String {
     server.sql(&sql).trim().to_owned()
 }
 
-/// The index knows no places: the texts tell.
+/// The index has no positions; the texts decide.
 async fn words_in_a_row_are_found(server: &Mariadb) {
     let store = open(server, "rows_").await;
     let said =
@@ -122,7 +122,7 @@ async fn words_in_a_row_are_found(server: &Mariadb) {
     }
 }
 
-/// An import puts messages before the session that they make visible.
+/// An import writes messages before the session that makes them visible.
 async fn messages_without_their_session_are_not_found(server: &Mariadb) {
     let store = open(server, "orphans").await;
     let said = say(&store, "s", &["a cat", "concatenate"]).await;
@@ -163,7 +163,7 @@ async fn stop_words_and_short_words_are_words(server: &Mariadb) {
     }
 }
 
-/// What a transaction put into the vocabulary is known once it is committed, and not before.
+/// Words that a transaction adds to the vocabulary are cached once it is committed, and not before.
 async fn words_of_a_transaction_that_failed_are_learned_again(server: &Mariadb) {
     let store = open(server, "failed").await;
     say(&store, "s", &["begin"]).await;
@@ -179,7 +179,8 @@ async fn words_of_a_transaction_that_failed_are_learned_again(server: &Mariadb) 
     assert_eq!(sorted(&store, "heardo").await, said);
 }
 
-/// A server that fails loses rows of the index, though not of the table. Here such a row is one without the word that every list of words has.
+/// A crash can lose rows of the index, though not of the table. The test imitates such a row by one without the word
+/// that every list has.
 async fn what_the_index_lost_is_found(server: &Mariadb) {
     let store = open(server, "lost").await;
     let said = say(&store, "s", &["a cat", "concatenate", "another cat", "dog"]).await;
@@ -191,14 +192,14 @@ async fn what_the_index_lost_is_found(server: &Mariadb) {
     };
     lose();
     assert_eq!(sorted(&store, "cat").await, [said[0]], "the index was compared when the store was opened");
-    // As if the server had started since: whoever can't write looks for what is lost at every search.
+    // Imitates a later start of the server. A store that cannot write compares at every search.
     server.sql("UPDATE lost.hx_state SET value = '0' WHERE `key` LIKE 'index of %'");
     let options = MysqlOptions { read_only: true, ..MysqlOptions::default() };
     let reader = MysqlStore::open(&server.url_of("lost"), &options).await.unwrap();
     for query in ["cat", "cat NOT dog", "cat OR zebra"] {
         assert_eq!(sorted(&reader, query).await, said[..3], "{query}");
     }
-    // Whoever can lists them anew, and notes that once two starts can be told apart.
+    // A store that can write indexes them again, and records that once two starts are distinguishable.
     up_for_long(server).await;
     drop(open(server, "lost").await);
     let noted = "SELECT value > 0 FROM lost.hx_state WHERE `key` LIKE 'index of %'";
@@ -207,7 +208,7 @@ async fn what_the_index_lost_is_found(server: &Mariadb) {
     assert_eq!(server.sql(changed).trim(), "2", "their rows were written again");
 }
 
-/// Until the server is up for so long that its next start is told from this one by the time.
+/// Waits until the next start of the server will be distinguishable from this one by its time.
 async fn up_for_long(server: &Mariadb) {
     while server
         .sql("SELECT variable_value > 5 FROM information_schema.global_status WHERE variable_name = 'UPTIME'")
@@ -218,7 +219,8 @@ async fn up_for_long(server: &Mariadb) {
     }
 }
 
-/// With settings that lose words nothing is lost: every message is looked at, and those that came meanwhile until they are listed anew.
+/// Settings that drop words lose nothing: every message is scanned, and those written meanwhile are until they are
+/// indexed again.
 #[tokio::test(flavor = "multi_thread")]
 async fn on_a_server_that_drops_words_all_is_found() {
     if is_skipped("mysql") {
@@ -236,7 +238,7 @@ async fn on_a_server_that_drops_words_all_is_found() {
     ] {
         assert_eq!(sorted(&store, query).await, expect, "{query}");
     }
-    // Once the settings are right, nothing changes until all is listed anew.
+    // With correct settings nothing changes until everything is indexed again.
     drop(store);
     server.stop("fast");
     server.set(&["innodb_ft_min_token_size=3"]);
@@ -250,7 +252,8 @@ async fn on_a_server_that_drops_words_all_is_found() {
     assert_eq!(sorted(&store, "cat").await, [said[0], said[1], said[3]]);
 }
 
-/// A row that was inserted before the server wrote its index down, and committed after that, is not in the index that it reads when it has failed.
+/// A row that was inserted before the server flushed its index, and committed afterwards, is missing in the index after
+/// a crash.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_server_lost_when_it_failed_is_found() {
     if is_skipped("mysql") {
@@ -264,7 +267,7 @@ async fn what_a_server_lost_when_it_failed_is_found() {
     slow.query_drop(slowly).await.unwrap();
     let words: Vec<String> = (0..60).map(|k| (0..4_000).map(|n| format!("w{k}x{n:06} ")).collect()).collect();
     say(&store, "t", &words.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    // Until the server has written it down: what it has still in memory is told here.
+    // Waits until the server has flushed it: this table shows the part still in memory.
     let waiting = "SET GLOBAL innodb_ft_aux_table = 'failing/hx_search'; SELECT count(*) FROM information_schema.innodb_ft_index_cache";
     while server.sql(waiting).trim().parse::<u64>().unwrap() > 100_000 {
         tokio::task::yield_now().await;
@@ -282,7 +285,7 @@ async fn what_a_server_lost_when_it_failed_is_found() {
     assert_eq!(server.sql(sql).trim(), "1", "it is listed anew, after {kept}");
 }
 
-/// A process that lasts longer than the server: what each search would have to do for itself is done once.
+/// A process that outlives the server: the comparison is done once instead of by each search.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_is_noted_by_whoever_searches_after_it() {
     if is_skipped("mysql") {
@@ -297,7 +300,7 @@ async fn a_start_is_noted_by_whoever_searches_after_it() {
     server.sql("DELETE FROM again.hx_state WHERE `key` LIKE 'index of %'");
     assert_eq!(sorted(&store, "cat").await, said);
     assert_eq!(sorted(&store, "cat").await, said);
-    // Somebody else's search has nothing to compare then.
+    // The search of another process has nothing to compare then.
     let start = std::time::Instant::now();
     while server.sql("SELECT count(*) FROM again.hx_state WHERE `key` LIKE 'index of %'").trim() != "1" {
         assert!(start.elapsed() < Duration::from_secs(60), "nobody noted it");

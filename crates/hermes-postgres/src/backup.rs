@@ -14,7 +14,7 @@ pub(crate) async fn write(store: &PostgresStore, target: &Path) -> Result<Backup
     let backup = Backup::new(target)?;
     let database = store.database();
     let failed = |failure: Failure| failure.into_store_error(OP, Duration::ZERO, &database.location);
-    // Whoever reads this state while this transaction lasts sees what it sees.
+    // Other transactions can read this snapshot as long as this transaction lasts.
     let frame = database.begin(Purpose::ReadAll, OP).await.map_err(failed)?;
     let patient = frame.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0").await;
     patient.map_err(|error| failed(error.into()))?;

@@ -1,4 +1,4 @@
-//! What somebody added to our tables, and that no call tells of.
+//! Columns that others added to our tables and that no call returns.
 
 use crate::connection::quoted;
 use crate::error::Failure;
@@ -7,11 +7,11 @@ use hermes_session::Foreign;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::values;
 
-/// The columns that the migrations made, by table.
+/// Columns created by the migrations, by table.
 const KNOWN: [(&str, &str); 2] =
     [("messages", hermes_sql::columns::MESSAGE), ("sessions", hermes_sql::columns::SESSION)];
 
-/// Columns of either table that only servers have, or that newer agents have as well.
+/// Columns of either table that exist only on servers or also in newer agents.
 const FURTHER: [&str; 5] = ["content_kind", "active", "compacted", "archived", "extra"];
 
 pub(crate) async fn read(transaction: &Transaction) -> Result<Vec<Foreign>, Failure> {

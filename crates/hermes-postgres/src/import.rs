@@ -1,4 +1,4 @@
-//! Messages from outside.
+//! Import of messages.
 
 use crate::error::Failure;
 use crate::indexes::{self, Written};
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
 
-/// Adds messages; the id of the last.
+/// Adds messages and returns the id of the last.
 pub(crate) async fn bring(
     transaction: &Transaction,
     session: &SessionId,
@@ -26,16 +26,17 @@ pub(crate) async fn bring(
     }
     let ids = ids_for(transaction, messages, last).await?;
     let last = ids.last().copied().unwrap_or(last);
-    // Before they are there: whoever appends meanwhile would draw one of them and wait for this transaction.
+    // Before they are inserted: otherwise a concurrent append would draw one of these ids and wait for this
+    // transaction.
     pass(transaction, last).await?;
     copy_in(transaction, session, messages, &ids).await?;
-    // Messages that were undone are in no index.
+    // Undone messages are not indexed.
     let said = messages.iter().zip(ids.iter().zip(words)).filter(|(message, _)| message.state.is_said());
     indexes::add(transaction, said.map(|(_, (id, words))| (session, *id, words))).await?;
     Ok(last)
 }
 
-/// The ids that messages get: their own, where those are free and rise; else the next ones.
+/// Returns the ids for messages: their own if these are free and ascending, otherwise the next ones.
 async fn ids_for(
     transaction: &Transaction,
     messages: &[Message],
@@ -66,7 +67,7 @@ async fn ids_for(
     Ok(ids)
 }
 
-/// Sees that ids that are drawn from here on come after this one.
+/// Advances the sequence of ids beyond this one.
 async fn pass(transaction: &Transaction, last: MessageId) -> Result<(), Failure> {
     transaction
         .query_rows(
@@ -77,7 +78,7 @@ async fn pass(transaction: &Transaction, last: MessageId) -> Result<(), Failure>
         .map(drop)
 }
 
-/// Puts messages into the table in one stream.
+/// Inserts messages in one stream.
 async fn copy_in(
     transaction: &Transaction,
     session: &SessionId,

@@ -1,31 +1,31 @@
-//! How a server is used.
+//! Options of a server.
 
 use std::time::Duration;
 
-/// How a server is used.
+/// Options of a server.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    /// How long a call goes on trying while a server restarts, others are in the way, or every connection is in use.
+    /// How long a call is retried while a server restarts, others are in the way, or every connection is in use.
     pub wait: Duration,
-    /// How long one attempt to connect may take.
+    /// Timeout of one attempt to connect.
     pub connect_timeout: Duration,
-    /// The most connections at once.
+    /// Maximum number of connections.
     pub max_connections: usize,
-    /// How long the server works on one statement; zero sets no bound.
+    /// Time limit of a statement; zero means no limit.
     pub statement_timeout: Duration,
-    /// The schema that holds the tables; `public` if not given.
+    /// Schema of the tables; `public` if not given.
     pub schema: Option<String>,
-    /// Whether the tables are made if they are not there.
+    /// Whether missing tables are created.
     pub create: bool,
-    /// Whether the store is only read: no table is made or brought up to date, and every write is refused.
+    /// Whether the store is opened read-only: no table is created or migrated, and every write is refused.
     pub read_only: bool,
-    /// Another server that follows this one, for searching and counting.
+    /// URL of a replica for searching and counting.
     pub replica: Option<String>,
 }
 
 impl std::fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The replica's URL may hold a password.
+        // The replica's URL may contain a password.
         f.debug_struct("PostgresOptions")
             .field("wait", &self.wait)
             .field("max_connections", &self.max_connections)

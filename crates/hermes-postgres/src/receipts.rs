@@ -17,7 +17,7 @@ pub(crate) async fn take(receipts: &Receipts, client: &Object, table: &str, boun
         return Ok(receipt);
     }
     let receipt = Receipt::fresh();
-    // Rows of writers that ended go with it. One that was only silent for so long gets another row, too.
+    // Also removes rows of writers that ended. A writer that was merely idle for that long gets a new row.
     let sql = format!(
         "WITH old AS (DELETE FROM {table} WHERE at < now() - interval '1 day') INSERT INTO {table} (writer, number) VALUES ($1, 0)"
     );
@@ -27,7 +27,7 @@ pub(crate) async fn take(receipts: &Receipts, client: &Object, table: &str, boun
 
 /// Writes a receipt and commits. Both are sent before the first is answered: if the first fails, the second rolls back.
 pub(crate) async fn commit(receipt: &Receipt, transaction: &Transaction) -> Result<(), Failure> {
-    // It has to be known by then, or the commit would overtake it.
+    // Prepared before, so that the commit cannot overtake it.
     let count_on = transaction.prepare_cached(COUNT_ON).await?;
     let values: [&(dyn ToSql + Sync); 2] = [&receipt.writer, &receipt.number];
     let (counted, committed) =
@@ -36,25 +36,25 @@ pub(crate) async fn commit(receipt: &Receipt, transaction: &Transaction) -> Resu
     Ok(committed?)
 }
 
-/// Returns whether the commit that a receipt stands for took place. If it did not, it never will.
+/// Returns whether the commit of a receipt happened. If it did not, it never will.
 pub(crate) async fn is_reached(
     Receipt { writer, number }: &Receipt,
     client: &Object,
     table: &str,
     bound: u128,
 ) -> Result<bool, Failure> {
-    // Waits for a transaction that has counted on and not ended, and then looks again.
+    // Waits for a transaction that has written the receipt and not ended, and then checks the number again.
     let fence = format!("UPDATE {table} SET number = -1 WHERE writer = $1 AND number = $2 - 1");
     let values: [(&(dyn ToSql + Sync), Type); 2] = [(writer, Type::TEXT), (number, Type::INT8)];
     if changed_alone(client, &limited(bound), &fence, &values).await? > 0 {
         return Ok(false);
     }
-    // A write, so that it is answered when the standby that commits wait for has come that far, too.
+    // A write, so that it is answered only when a synchronous standby has reached this point, too.
     let reached = format!("UPDATE {table} SET at = now() WHERE writer = $1 AND number = $2");
     Ok(changed_alone(client, &limited(bound), &reached, &values).await? > 0)
 }
 
-/// Limits a statement to so many milliseconds.
+/// Returns the setting that limits a statement to `bound` milliseconds.
 fn limited(bound: u128) -> String {
     format!("statement_timeout = {bound}")
 }

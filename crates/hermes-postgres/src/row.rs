@@ -1,4 +1,4 @@
-//! Rows and values of PostgreSQL, as what all servers share reads them.
+//! Rows and values of the driver, for the code that all servers share.
 
 use bytes::BytesMut;
 use hermes_sql::server::{ServerRow, Value};
@@ -33,7 +33,7 @@ impl ServerRow for Row {
     }
 }
 
-/// A value as the driver takes it: of the type that the server expects at its place.
+/// A value for the driver, converted to the type that the server expects at its place.
 #[derive(Debug)]
 pub(crate) struct Bound(pub(crate) Value);
 

@@ -1,6 +1,6 @@
-//! Search: an index of lexemes names messages that may be meant, and each is looked at before it is told.
+//! Search: an index of lexemes names candidates, and the text of each is checked before it is returned.
 //!
-//! [`hermes_sql::search`] knows what to ask for and in what order an answer comes; here is what the server is asked.
+//! [`hermes_sql::search`] defines the conditions and the order of an answer; this module has the statements.
 
 mod candidates;
 mod filter;
@@ -17,15 +17,15 @@ use hermes_sql::search::{engine, rows, surround};
 use std::time::{Duration, Instant};
 use tokio_postgres::error::SqlState;
 
-/// How statements of a search are planned: once for all values. The server takes a frequent word for a reason to read the whole table, not knowing
-/// that the words of a row are large; a plan that knows no word uses the index.
+/// Settings of a search: statements are planned once, for all values. For a frequent word the server would choose to
+/// read the whole table, because it does not know that the words of a row are large. A generic plan uses the index.
 const SETTINGS: &str = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0";
 
-/// The least that a statement may take, however little time is left.
+/// Minimum time limit of a statement, however little time is left.
 const LEAST: Duration = Duration::from_millis(50);
 
-/// Answers a question, within one state of the store. No statement takes longer than the whole search may, nor than `statement_timeout` if that
-/// is not zero.
+/// Answers a request within one snapshot. No statement takes longer than the whole search may, nor than
+/// `statement_timeout` unless that is zero.
 pub(crate) async fn search(
     transaction: &Transaction,
     request: &SearchRequest,
@@ -41,7 +41,7 @@ pub(crate) async fn search(
     engine::search(&Server { transaction, request, admitted }, request, start).await
 }
 
-/// The server, during one search.
+/// The server during one search.
 struct Server<'s> {
     transaction: &'s Transaction,
     request: &'s SearchRequest,

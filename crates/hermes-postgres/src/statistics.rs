@@ -1,4 +1,4 @@
-//! Where the room of the store goes.
+//! Space taken by the store.
 
 use crate::error::Failure;
 use crate::transaction::Transaction;
@@ -6,7 +6,8 @@ use hermes_session::Room;
 use hermes_sql::server::{Fields as _, Sql as _};
 use hermes_sql::values;
 
-/// What the tables of the store take. The server's log is that of all its databases, so that it is not told.
+/// Returns the space of the store's tables. The log of the server is shared by all its databases, so it is not
+/// reported.
 pub(crate) async fn room(transaction: &Transaction) -> Result<Room, Failure> {
     let row = transaction
         .one(

@@ -18,10 +18,12 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Opens the store that a URL names (`postgresql://…`, with libpq's keywords), and makes its tables if they are not there.
+    /// Opens the store that a URL names (`postgresql://…`, with libpq's keywords), and creates its tables if they are
+    /// missing.
     ///
     /// # Errors
-    /// `Refused` if the server can't be reached or used within the time-out, or has tables that are not ours or newer; nothing is written then.
+    /// `Refused` if the server cannot be reached or used within the timeout, or has tables that are not ours or newer;
+    /// nothing is written then.
     pub async fn open(url: &str, options: &PostgresOptions) -> Result<Self, StoreError> {
         let address = Address::parse(url)?;
         let pool = connection::pool(&address, options)?;
@@ -29,10 +31,10 @@ impl PostgresStore {
         Self::with_pool_at(pool, address.location, &options).await
     }
 
-    /// The same on a pool that is ready. Its connections may be used by others as well: nothing is set on them beyond a transaction.
+    /// Opens a store on an existing pool. Others may use its connections as well: no setting outlasts a transaction.
     ///
     /// # Errors
-    /// As [`PostgresStore::open`].
+    /// The same as [`PostgresStore::open`].
     pub async fn with_pool(pool: Pool, options: &PostgresOptions) -> Result<Self, StoreError> {
         Self::with_pool_at(pool, "postgresql://".to_owned(), options).await
     }
@@ -60,7 +62,7 @@ impl PostgresStore {
         Ok(Self { database, notices })
     }
 
-    /// The store as of one state.
+    /// Creates the view of the store at one snapshot.
     pub(crate) fn at(database: Database) -> Self {
         Self { database, notices: Vec::new() }
     }

@@ -35,7 +35,7 @@ pub(crate) async fn changed_alone(
     Ok(changed)
 }
 
-/// A transaction. One that is dropped, with whatever was waiting for it, never happened: its connection is closed.
+/// A transaction. If it is dropped, for example with a cancelled call, it never happened: its connection is closed.
 pub(crate) struct Transaction {
     client: Option<Object>,
     learned: Option<Learned>,
@@ -52,12 +52,12 @@ impl Deref for Transaction {
 }
 
 impl Transaction {
-    /// One that is to begin on a connection. The number stands for the store in the names of locks.
+    /// Creates a transaction that has not begun. `kin` is the number of the store in the keys of advisory locks.
     pub(crate) fn new(client: Object, learned: Option<Learned>, receipt: Option<Receipt>, kin: i32) -> Self {
         Self { client: Some(client), learned, receipt, has_written: AtomicBool::new(false), kin }
     }
 
-    /// Begins the transaction with `prelude`, and asks what it rests on, see [`Learned::begin_and_ask`].
+    /// Begins the transaction with `prelude`, and asks for the words it depends on, see [`Learned::begin_and_ask`].
     pub(crate) async fn ask(&self, prelude: &str) -> Result<(String, i64), Failure> {
         match &self.learned {
             Some(learned) => learned.begin_and_ask(self, prelude).await,
@@ -68,24 +68,24 @@ impl Transaction {
         }
     }
 
-    /// Whether what it rests on is there, see [`Vocabulary::confirm`].
+    /// Returns whether the words it depends on exist, see [`Vocabulary::confirm`].
     pub(crate) fn is_confirmed(&mut self, vocabulary: &Vocabulary, server: &str, lacking: i64) -> bool {
         self.learned.as_mut().is_none_or(|learned| vocabulary.confirm(learned, server, lacking))
     }
 
-    /// Every row of a statement, with values of the driver's own types.
+    /// Returns all rows of a statement, with values of the driver's types.
     pub(crate) async fn query_rows(&self, sql: &str, values: Values<'_>) -> Result<Vec<Row>, Failure> {
         let statement = self.prepare_cached(sql).await?;
         Ok(self.query(&statement, values).await?)
     }
 
-    /// The only row of a statement, with values of the driver's own types.
+    /// Returns the only row of a statement, with values of the driver's types.
     pub(crate) async fn single(&self, sql: &str, values: Values<'_>) -> Result<Row, Failure> {
         let statement = self.prepare_cached(sql).await?;
         Ok(self.query_one(&statement, values).await?)
     }
 
-    /// Changes rows, with values of the driver's own types; how many.
+    /// Runs a statement that changes rows, with values of the driver's types. Returns their number.
     pub(crate) async fn change(&self, sql: &str, values: Values<'_>) -> Result<u64, Failure> {
         let statement = self.prepare_cached(sql).await?;
         let changed = self.execute(&statement, values).await?;
@@ -95,17 +95,17 @@ impl Transaction {
         Ok(changed)
     }
 
-    /// Notes that something was changed, so that it matters whether it is committed.
+    /// Records that something was changed, so that the outcome of the commit matters.
     pub(crate) fn has_written(&self) {
         self.has_written.store(true, Ordering::Relaxed);
     }
 
-    /// Ends it as done.
+    /// Commits it.
     pub(crate) async fn commit(mut self, receipts: &Receipts, vocabulary: &Vocabulary) -> Result<(), Lost<Failure>> {
         let (receipt, learned) = (self.receipt.take(), self.learned.take());
         let next = receipt.as_ref().filter(|_| self.has_written.load(Ordering::Relaxed)).map(Receipt::next);
         let Some(next) = next else {
-            // Nothing was changed: whether it ends well makes no difference.
+            // Nothing was changed, so the outcome does not matter.
             let is_over = self.batch_execute("COMMIT").await.is_ok();
             self.give_back(is_over);
             receipt.into_iter().for_each(|receipt| receipts.give_back(receipt));
@@ -121,7 +121,7 @@ impl Transaction {
             }
             Err(failure) => {
                 if failure.is_misplaced_receipt() {
-                    // Somebody put an older state in place of what there was.
+                    // An older state of the database was restored.
                     vocabulary.forget();
                 }
                 Err(Lost { failure, receipt: next })
@@ -129,15 +129,15 @@ impl Transaction {
         }
     }
 
-    /// Ends it as if it had not been. If its connection is of no use any more, it is closed.
+    /// Rolls it back. A connection that is not usable is closed.
     pub(crate) async fn roll_back(mut self, receipts: &Receipts, is_usable: bool) {
         let is_over = is_usable && !self.is_closed() && self.batch_execute("ROLLBACK").await.is_ok();
         self.give_back(is_over);
-        // Nothing was sent that would have counted on.
+        // No commit was sent, so the receipt is still valid.
         self.receipt.take().into_iter().for_each(|receipt| receipts.give_back(receipt));
     }
 
-    /// Gives the connection back, unless it is of no use any more.
+    /// Returns the connection to the pool, or closes it if it is not clean.
     fn give_back(&mut self, is_clean: bool) {
         if let Some(client) = self.client.take()
             && !is_clean
@@ -206,7 +206,7 @@ static DIALECT: Dialect = Dialect {
     lock: " FOR NO KEY UPDATE",
     share: " FOR KEY SHARE",
     is_root: "h.root = h.session_id",
-    // It takes one reference to what was found so far, and no more.
+    // A recursive query may refer to itself only once.
     family: "WITH RECURSIVE family(id) AS (SELECT $1::text COLLATE \"C\" UNION SELECT k.id FROM family f CROSS JOIN LATERAL ( \
         SELECT s.parent_session_id AS id FROM sessions s WHERE s.id = f.id AND s.parent_session_id IS NOT NULL \
         UNION ALL SELECT s.id FROM sessions s WHERE s.parent_session_id = f.id) k) \
@@ -217,7 +217,7 @@ static DIALECT: Dialect = Dialect {
     words_of_copy: "w.words",
 };
 
-/// What the locks of lineages and of imports are called beside those of others.
+/// First keys of the advisory locks for lineages and imports.
 const KIN: i32 = 0x4845_524d;
 const IMPORT: i32 = 0x4845_524f;
 

@@ -3,11 +3,11 @@
 use hermes_sql::search::lexemes::{Extent, Form, Spelling};
 use std::fmt::Write as _;
 
-/// The greatest position that the server keeps.
+/// Greatest position that the server stores.
 const MAX_POSITION: usize = 16_383;
-/// The most positions that it keeps of one lexeme.
+/// Maximum number of positions that the server stores for one lexeme.
 const MAX_POSITIONS: usize = 255;
-/// The most that all lexemes may take with their positions, in bytes. The server's limit is 1 MB.
+/// Maximum total bytes of all lexemes with their positions. The server's limit is 1 MB.
 const MAX_BYTES: usize = 900_000;
 
 /// Writes lists of lexemes in the text form of a `tsvector`.
@@ -16,10 +16,10 @@ pub(crate) struct TsVector;
 
 impl Spelling for TsVector {
     fn form(extent: &Extent) -> Form {
-        // The server may need a byte to put the positions at an even place.
+        // The server may need a byte to align the positions.
         let bare = extent.bytes + extent.lexemes;
         let placed = bare + extent.lexemes * 2 + extent.occurrences * 2;
-        // Positions that are not all there would hide a row of words.
+        // Incomplete positions would hide phrases.
         let are_told = extent.places <= MAX_POSITION && extent.repeats <= MAX_POSITIONS;
         match () {
             () if are_told && placed <= MAX_BYTES => Form::Positions,
@@ -33,14 +33,14 @@ impl Spelling for TsVector {
         let mut joint = ':';
         for place in places {
             out.push(joint);
-            // A string takes whatever is written.
+            // Writing to a string cannot fail.
             let _ = write!(out, "{place}");
             joint = ',';
         }
     }
 }
 
-/// Appends a lexeme as the text form of a `tsvector` or a `tsquery` has it.
+/// Appends a lexeme in the text form of a `tsvector` or a `tsquery`.
 pub(crate) fn push_quoted(letter: char, rest: &str, out: &mut String) {
     out.push('\'');
     for character in [letter].into_iter().chain(rest.chars()) {
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn what_is_too_much_is_not_listed() {
         let words = |count: usize| (0..count).map(|n| format!("word{n:06} ")).collect::<String>();
-        // Each is ten letters, one that tells its kind, and room to align it.
+        // Each has ten letters, the letter of its kind, and a byte for alignment.
         let most = MAX_BYTES / 12;
         // The length is listed as well.
         assert_eq!(indexed(&words(most - 1)).form, Form::Words);

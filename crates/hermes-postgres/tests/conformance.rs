@@ -1,4 +1,4 @@
-//! The contract, on a throw-away server: each store is a schema of its own.
+//! Runs the contract on a temporary server; each store is a schema of its own.
 
 use hermes_conformance::servers::{Postgres, is_skipped};
 use hermes_conformance::{Harness, run};
@@ -15,7 +15,7 @@ impl Harness for Server {
     }
 
     async fn open(&self, name: &str) -> Arc<dyn Store> {
-        // Names of schemas are short.
+        // Names of schemas have a short limit.
         let number = name.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte));
         let schema = Some(format!("s{number:016x}"));
         let options = PostgresOptions { schema, max_connections: 4, ..PostgresOptions::default() };

@@ -1,4 +1,4 @@
-//! Search on a server: what only a server can show.
+//! Search on a server: behaviour that only a server can show.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
@@ -21,7 +21,7 @@ async fn open(server: &Postgres, schema: &str) -> PostgresStore {
     PostgresStore::open(&server.url(), &options).await.unwrap()
 }
 
-/// Says texts in a session; their messages.
+/// Appends texts to a new session. Returns their messages.
 async fn say(store: &PostgresStore, name: &str, texts: &[&str]) -> Vec<MessageId> {
     let id = SessionId::parse(name.to_owned()).unwrap();
     store.create(&NewSession::new(id.clone(), Source::parse("cli".to_owned()).unwrap()), &request()).await.unwrap();
@@ -55,14 +55,14 @@ async fn search_on_a_server() {
     without_the_index_of_pieces_the_same_is_found(&server).await;
 }
 
-/// What was found until then is told, with what stands around it.
+/// The hits found so far are returned, with their context.
 async fn a_statement_that_takes_too_long_is_given_up(server: &Postgres) {
     let store = open(server, "late").await;
     let said = say(&store, "s", &["before", "a cat", "concatenate"]).await;
     let request = SearchRequest { timeout: Duration::from_millis(300), ..question("cat") };
     let whole = store.search(&request).await.unwrap();
     assert!(found(&whole) == said[1..] && !whole.served.is_partial, "{whole:?}");
-    // Whole words come first, and need no vocabulary. Nobody may read that while this connection holds it.
+    // Whole words come first and need no vocabulary. Nobody can read the vocabulary while this connection locks it.
     let (holder, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
     holder.batch_execute("BEGIN; LOCK TABLE late.hx_term IN ACCESS EXCLUSIVE MODE").await.unwrap();
@@ -76,7 +76,7 @@ async fn a_statement_that_takes_too_long_is_given_up(server: &Postgres) {
     connection.await.unwrap().unwrap();
 }
 
-/// Such a message has its place among the others, by how many of the words it has.
+/// Such a message is ranked among the others by how many of the words it has.
 async fn what_is_too_large_for_the_index_is_looked_through(server: &Postgres) {
     let store = open(server, "large").await;
     let words: String = (0..90_000).map(|n| format!("word{n:06} ")).collect();
@@ -114,7 +114,7 @@ async fn words_in_a_row_are_found_where_there_are_no_places(server: &Postgres) {
     }
 }
 
-/// An import puts messages before the session that they make visible.
+/// An import writes messages before the session that makes them visible.
 async fn messages_without_their_session_are_not_found(server: &Postgres) {
     let store = open(server, "orphans").await;
     let said = say(&store, "s", &["a cat", "concatenate"]).await;

@@ -1,4 +1,4 @@
-//! Conversations as a scope lets them be seen.
+//! Conversations within a scope.
 
 use hermes_session::{
     ConversationStore, Lineage, Link, ListRequest, MAX_PAGE, Order, PageRequest, Scope, SessionFilter, SessionId,
@@ -9,52 +9,52 @@ use std::collections::BTreeMap;
 /// A conversation, by its sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
-    /// The chain from the first session to the one that it goes on in, each with what its row tells.
+    /// The chain from its first session to the one in which it continues, each with its summary.
     pub chain: Vec<SessionSummary>,
-    /// Sessions that did a piece of work for it.
+    /// Delegates: sessions that did a part of its work.
     pub delegates: Vec<SessionSummary>,
 }
 
 impl Conversation {
-    /// Its id: that of the session in which it goes on.
+    /// Returns its id: that of the session in which it continues.
     pub fn id(&self) -> &SessionId {
         &self.tip().id
     }
 
-    /// The session that it starts with.
+    /// Returns its first session.
     pub fn first(&self) -> &SessionSummary {
         &self.chain[0]
     }
 
-    /// The session in which it goes on.
+    /// Returns the session in which it continues.
     pub fn tip(&self) -> &SessionSummary {
         &self.chain[self.chain.len() - 1]
     }
 
-    /// Its title: the newest that there is.
+    /// Returns its newest title.
     pub fn title(&self) -> Option<&str> {
         self.chain.iter().rev().find_map(|session| session.title.as_deref())
     }
 
-    /// The newest activity in any of its sessions.
+    /// Returns the time of the newest activity in any of its sessions.
     pub fn last_active(&self) -> Timestamp {
         self.members().map(|session| session.last_active).max().unwrap_or(Timestamp::EPOCH)
     }
 
-    /// Returns how many messages are in the transcripts of its sessions: compacted and undone ones do not count, and what was carried over from
-    /// one session to the next counts in both.
+    /// Returns the number of messages in the transcripts of its sessions. Compacted and undone ones do not count; a
+    /// message that was carried over from one session to the next counts in both.
     pub fn message_count(&self) -> i64 {
         self.members().map(|session| session.messages).sum()
     }
 
-    /// Every session, the chain first.
+    /// Returns every session, the chain first.
     pub fn members(&self) -> impl Iterator<Item = &SessionSummary> {
         self.chain.iter().chain(&self.delegates)
     }
 }
 
-/// The conversations within a scope that these sessions are part of, by the session that each starts with. What is outside the scope is missing, as
-/// is what does not exist.
+/// Returns the conversations within a scope that these sessions belong to, ordered by their first session. Sessions
+/// outside the scope and sessions that do not exist are left out.
 pub(crate) async fn conversations(
     store: &dyn ConversationStore,
     scope: &Scope,
@@ -76,7 +76,7 @@ pub(crate) async fn conversations(
     }
 }
 
-/// The rows of one conversation in their order; nothing if its first session is not among them.
+/// Returns the rows of one conversation in their order, or `None` if its first session is not among them.
 fn put_together(root: &SessionId, rows: Vec<SessionSummary>) -> Option<Conversation> {
     let links = rows.iter().map(|row| Link {
         id: row.id.clone(),
@@ -91,7 +91,7 @@ fn put_together(root: &SessionId, rows: Vec<SessionSummary>) -> Option<Conversat
     }
     let tip = lineage.tip(root);
     let mut ids = lineage.compressed_into(&tip);
-    // A cycle that somebody left has no first session; the row that stands for it has to do.
+    // A cycle left by a foreign writer has no first session; the row that represents it is used.
     if ids.first().is_none_or(|first| first != root) {
         ids = if tip == *root { Vec::new() } else { vec![root.clone()] };
     }
@@ -100,8 +100,8 @@ fn put_together(root: &SessionId, rows: Vec<SessionSummary>) -> Option<Conversat
     Some(Conversation { chain, delegates: rows.into_values().collect() })
 }
 
-/// The sessions of the conversation that a session is part of, and of those that it comes from as far up as the scope reaches; none if it is outside
-/// the scope or not there.
+/// Returns the sessions of the conversation that a session belongs to, and of the conversations it originates from, up
+/// to the border of the scope. Empty if it is outside the scope or does not exist.
 pub(crate) async fn known_to(
     store: &dyn ConversationStore,
     scope: &Scope,
@@ -117,7 +117,7 @@ pub(crate) async fn known_to(
     let mut known = Vec::new();
     for session in [current].into_iter().chain(&line) {
         let is_its = |one: &&Conversation| one.members().any(|member| member.id == *session);
-        // Whatever is behind a conversation of somebody else is not told to be connected.
+        // A link beyond a conversation outside the scope must not be revealed.
         let Some(conversation) = within.iter().find(is_its) else { break };
         known.extend(conversation.members().map(|member| member.id.clone()));
     }

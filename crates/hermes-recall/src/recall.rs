@@ -1,4 +1,4 @@
-//! What was said about this?
+//! The recall search: conversations about a topic, each with the passage around its matches.
 
 use crate::conversation::{Conversation, conversations, known_to};
 use crate::request::{RecallRequest, left_out};
@@ -13,37 +13,38 @@ use hermes_session::{
 };
 use std::ops::Range;
 
-/// How many hits are looked at before the store is asked for other conversations.
+/// Number of hits that are read before the search is repeated for other conversations.
 const HITS: u32 = 60;
-/// How many matches of one conversation are shown at most.
+/// Maximum number of matches shown per conversation.
 const MATCHES: usize = 20;
-/// Of a small window as many as have so many characters each.
+/// Minimum characters of budget per match; a small window shows fewer matches.
 const MATCH: usize = 200;
 
-/// What was found.
+/// The answer to a recall request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recall {
-    /// The query was blank: the conversations that were active last.
+    /// The query was blank: the most recently active conversations.
     Recent(Vec<SessionSummary>),
-    /// The conversations in which it was said, the best first.
+    /// The conversations that match, best first.
     Found {
         /// The conversations.
         results: Vec<Recalled>,
-        /// How the answer came about.
+        /// How the answer was found.
         served: Answered,
     },
 }
 
-/// How an answer came about, as far as a scope lets it be told.
+/// How an answer was found, as far as the scope allows reporting it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
-    /// Through indexes, or by looking through messages.
+    /// By index, or by scanning messages.
     pub way: Way,
     /// Whether nothing matched the whole query, and the matches have some of its words.
     pub is_relaxed: bool,
-    /// Whether time ran out before everything was looked at.
+    /// Whether time ran out before the search was complete.
     pub is_partial: bool,
-    /// How many messages no index knew yet. They are everybody's, so within a bounded scope nobody is told.
+    /// Number of messages that were not indexed yet. It covers messages of everybody, so it is `None` within a limited
+    /// scope.
     pub unindexed: Option<u64>,
 }
 
@@ -54,21 +55,21 @@ impl Answered {
     }
 }
 
-/// A conversation in which something was said.
+/// A conversation that matched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {
     /// The conversation.
     pub conversation: Conversation,
-    /// Where it was said, the best first.
+    /// The matches, best first.
     pub matches: Vec<Match>,
-    /// The part of the conversation around these places.
+    /// The part of the conversation around the matches.
     pub window: Window,
-    /// What a model made of it, if one was asked.
+    /// The summary by a model, if one was requested.
     pub summary: Summarised,
 }
 
 impl Recalled {
-    /// The answer: the summary, or else the window.
+    /// Returns the answer: the summary, or else the window.
     pub fn text(&self) -> &str {
         match &self.summary {
             Summarised::Yes(text) => text,
@@ -77,29 +78,29 @@ impl Recalled {
     }
 }
 
-/// A place where something was said.
+/// A matching message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
     /// The message.
     pub message: MessageId,
     /// Its session.
     pub session: SessionId,
-    /// Who said it.
+    /// The role of its author.
     pub role: Role,
-    /// When.
+    /// When it was said.
     pub said_at: Timestamp,
-    /// The place in the text, with marks around what matched.
+    /// The passage with the match, with delimiters around matches.
     pub snippet: String,
 }
 
-/// Finds what was said in the conversations within a scope.
+/// Searches the conversations within a scope.
 ///
-/// Hits are grouped by conversation; the best `limit` conversations come back, each with the part around its matches. The conversation of
-/// [`RecallRequest::current`] and those that it comes from are left out if they are within the scope, and so are [`HIDDEN`](crate::HIDDEN) sources. Nothing of a conversation outside
-/// the scope is read.
+/// Hits are grouped by conversation. The best `limit` conversations are returned, each with the part around its
+/// matches. The conversation of [`RecallRequest::current`] and those it originates from are left out if they are within
+/// the scope, and so are [`HIDDEN`](crate::HIDDEN) sources. Nothing outside the scope is read.
 ///
 /// # Errors
-/// If the store fails. That nothing was said is no error.
+/// If the store fails. An empty result is not an error.
 pub async fn session_search(
     store: &dyn ConversationStore,
     scope: &Scope,
@@ -151,7 +152,8 @@ struct Found {
     served: Served,
 }
 
-/// Asks until there are enough conversations. One that has very many hits does not keep others out: the store is asked again without it.
+/// Searches until there are enough conversations. One with many hits does not crowd out others: the search is repeated
+/// without it.
 async fn found(
     store: &dyn ConversationStore,
     scope: &Scope,
@@ -173,7 +175,7 @@ async fn found(
         let search = SearchRequest {
             filter,
             page: PageRequest::first(HITS),
-            // What matches as a whole is not followed by what matches in part.
+            // If the first search matched the whole query, partial matches are not added to it.
             relax: served.is_none_or(|served: Served| served.is_relaxed),
             timeout: request.timeout,
             ..SearchRequest::new(query.clone())
@@ -199,14 +201,14 @@ async fn found(
                 let conversation = there.swap_remove(place);
                 known.extend(conversation.members().map(|session| session.id.clone()));
                 if hits.len() < most && answer.next.is_some() && !so_far.is_partial {
-                    // Hits of others may have left no room on the page for more of its own.
+                    // Hits of other conversations may have left no room on the page for more hits of this one.
                     let all = store.search(&within(&search, &conversation, most, so_far.is_relaxed)).await?;
                     so_far.is_partial |= all.served.is_partial;
                     hits = if all.hits.len() > hits.len() { all.hits } else { hits };
                 }
                 conversations_found.push((conversation, hits));
             } else {
-                // It went meanwhile.
+                // It was deleted meanwhile.
                 known.push(hits[0].session.clone());
             }
         }
@@ -217,7 +219,7 @@ async fn found(
     }
 }
 
-/// The same search in the sessions of one conversation.
+/// Returns the same search, limited to the sessions of one conversation.
 fn within(search: &SearchRequest, conversation: &Conversation, most: usize, relax: bool) -> SearchRequest {
     let is_asked = |id: &SessionId| search.filter.sessions.as_ref().is_none_or(|asked| asked.contains(id));
     let members = conversation.members().map(|session| session.id.clone()).filter(is_asked).collect();
@@ -225,7 +227,7 @@ fn within(search: &SearchRequest, conversation: &Conversation, most: usize, rela
     SearchRequest { filter, page: PageRequest::first(most as u32), relax, ..search.clone() }
 }
 
-/// The conversations that were active last, without those that nothing was said in.
+/// Returns the most recently active conversations, without those that have no messages.
 async fn recent(
     store: &dyn ConversationStore,
     scope: &Scope,

@@ -1,20 +1,20 @@
-//! A message as an agent reads it.
+//! Messages as text for an agent.
 
 use hermes_session::{Message, MessageBody, Role, search_text};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The longest result of a tool that is shown whole; of a longer one both ends are.
+/// Maximum length of a tool result that is shown whole, in characters; a longer one is reduced to both ends.
 const RESULT: usize = 500;
-/// Stands where text was left out.
+/// Placeholder for text that was left out.
 pub(crate) const CUT: &str = " […] ";
-/// The role of rows that no model sees: what the gateway notes, and notes of people.
+/// The role of rows that are not sent to a model: notes of the gateway and of people.
 pub(crate) const NOTE: &str = "session_meta";
 
-/// A message as text, with who says it in front; nothing if it says nothing.
+/// Returns a message as text, with its author in front, or `None` if it is empty.
 ///
-/// Of a long result of a tool both ends are shown.
+/// A long tool result is reduced to both ends.
 pub(crate) fn message(message: &Message) -> Option<String> {
     let body = &message.body;
     let mut text: Cow<'_, str> = body.plain_text();
@@ -34,21 +34,21 @@ pub(crate) fn message(message: &Message) -> Option<String> {
     Some(out)
 }
 
-/// About how many characters a message takes as text.
+/// Returns the approximate number of characters of a message as text.
 pub(crate) fn size(message: &Message) -> usize {
     let text = message.body.plain_text();
     let shown = if message.body.role == Role::Tool { text.len().min(RESULT) } else { text.len() };
     shown + called(&message.body).iter().map(String::len).sum::<usize>()
 }
 
-/// How many characters a message has as it is stored: what is said and the calls.
+/// Returns the number of characters of a message as stored: content and tool calls.
 pub(crate) fn stored_size(message: &Message) -> usize {
     let calls = message.body.tool_calls.as_ref().map_or(0, |calls| calls.as_str().chars().count());
     message.body.plain_text().chars().count() + calls
 }
 
-/// A message that was found, as text: all that is searched in it, and if that is longer than `most` characters, the part with most of the places
-/// that match.
+/// Returns a matching message as text, with everything that is searched in it. If that is longer than `most`
+/// characters, returns the part with the most matches.
 pub(crate) fn matched(message: &Message, most: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> String {
     let body = &message.body;
     let head = format!("[{}]: ", speaker(message));
@@ -58,7 +58,7 @@ pub(crate) fn matched(message: &Message, most: usize, marks: impl Fn(&str) -> Ve
     format!("{head}{}", around(&text, &places, room))
 }
 
-/// Returns who says a message, with its state if that is not active.
+/// Returns the author of a message, with its state if that is not active.
 fn speaker(message: &Message) -> String {
     let name = match &message.body.role {
         Role::Tool => format!("TOOL:{}", message.body.tool_name.as_deref().unwrap_or("unknown")),
@@ -68,7 +68,7 @@ fn speaker(message: &Message) -> String {
     if message.state.is_active() { name } else { format!("{name}, {}", message.state) }
 }
 
-/// The names of the tools that a message calls.
+/// Returns the names of the tools that a message calls.
 fn called(body: &MessageBody) -> Vec<String> {
     let Some(Value::Array(calls)) = body.tool_calls.as_ref().and_then(hermes_session::Json::to_value) else {
         return Vec::new();
@@ -77,7 +77,7 @@ fn called(body: &MessageBody) -> Vec<String> {
     calls.iter().map(|call| name(call).unwrap_or_else(|| "unknown".to_owned())).collect()
 }
 
-/// Both ends of a text that is longer than `most` characters.
+/// Returns a text, reduced to both ends if it is longer than `most` characters.
 pub(crate) fn ends(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -89,15 +89,15 @@ pub(crate) fn ends(text: &str, most: usize) -> String {
     format!("{head}{CUT}{tail}")
 }
 
-/// The part of a text of at most so many characters that has most of the marked places in it, the first of such parts; the marks of what was cut
-/// off included in the count.
+/// Returns the part of a text, of at most `most` characters including the [`CUT`] placeholders, that contains the most
+/// matches; the first of such parts.
 fn around(text: &str, marks: &[Range<usize>], most: usize) -> String {
-    // No text has more characters than bytes.
+    // A text never has more characters than bytes.
     if text.len() <= most || text.chars().count() <= most {
         return text.to_owned();
     }
     let room = most.saturating_sub(2 * CUT.chars().count()).max(1);
-    // Places as characters from the start, so that a window is a number of characters.
+    // Offsets of the matches in characters, because the size of the part is in characters.
     let mut places = Vec::with_capacity(marks.len());
     let (mut at, mut count) = (0, 0);
     for mark in marks {
@@ -131,7 +131,7 @@ mod tests {
         let part = around(&text, &mark(&text, "needle"), 100);
         assert!(part.contains("needle needle") && part.chars().count() <= 100, "{part}");
         assert!(part.starts_with(CUT) && part.ends_with(CUT));
-        // Without a place it is the beginning, and what fits stays as it is.
+        // Without a match it is the beginning; a text that fits is unchanged.
         assert!(around(&text, &[], 100).starts_with("ééé"));
         assert_eq!(around("ééé", &[], 3), "ééé");
         let end = format!("{}needle", "é".repeat(300));

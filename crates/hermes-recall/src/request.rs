@@ -1,41 +1,42 @@
-//! What an agent asks for.
+//! The request of an agent.
 
 use hermes_session::search::{self, SearchFilter};
 use hermes_session::{SessionId, Source};
 use std::time::Duration;
 
-/// How many conversations an answer has unless somebody says otherwise.
+/// Default number of conversations in an answer.
 pub const DEFAULT_LIMIT: usize = 3;
-/// How many it has at most.
+/// Maximum number of conversations in an answer.
 pub const MAX_LIMIT: usize = 10;
-/// How many characters of a conversation come back unless somebody says otherwise.
+/// Default number of characters per conversation.
 pub const DEFAULT_BUDGET: usize = 100_000;
-/// The least that can be asked for.
+/// Minimum number of characters per conversation.
 pub const MIN_BUDGET: usize = 1_000;
-/// The most.
+/// Maximum number of characters per conversation.
 pub const MAX_BUDGET: usize = 1_000_000;
-/// Sources that are left out unless somebody names sources: what tools made for themselves.
+/// Sources that are left out unless sources are named: sessions that tools create for themselves.
 pub const HIDDEN: [&str; 1] = ["tool"];
 
-/// A question about the past.
+/// A recall request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallRequest {
-    /// What is looked for, in the language of search; blank asks for the conversations that were active last.
+    /// The query in the search language; if blank, the most recently active conversations are returned.
     pub query: String,
-    /// The conversation in which the question comes up. It is left out, and so are the ones that it comes from: what was said there is known.
+    /// The conversation in which the agent asks. It is left out, and so are the ones it originates from: their content
+    /// is known already.
     pub current: Option<SessionId>,
-    /// How many conversations, 1 to [`MAX_LIMIT`].
+    /// Number of conversations, 1 to [`MAX_LIMIT`].
     pub limit: usize,
-    /// How many characters of each, [`MIN_BUDGET`] to [`MAX_BUDGET`].
+    /// Number of characters of each, [`MIN_BUDGET`] to [`MAX_BUDGET`].
     pub budget: usize,
-    /// Which messages are searched besides. Its scope does not count: that is an argument of its own.
+    /// Further limits on the messages that are searched. Its scope is ignored: that is a separate argument.
     pub filter: SearchFilter,
-    /// When to stop searching; the answer says so then.
+    /// Time limit for the search; the answer says if it was reached.
     pub timeout: Duration,
 }
 
 impl RecallRequest {
-    /// Asks for a text, with nothing else said.
+    /// Returns a request for a query, with defaults for everything else.
     pub fn new(query: impl Into<String>) -> Self {
         Self {
             query: query.into(),
@@ -47,18 +48,18 @@ impl RecallRequest {
         }
     }
 
-    /// The limit within its bounds.
+    /// Returns the limit, clamped to its bounds.
     pub(crate) fn conversations(&self) -> usize {
         self.limit.clamp(1, MAX_LIMIT)
     }
 
-    /// The budget within its bounds.
+    /// Returns the budget, clamped to its bounds.
     pub(crate) fn characters(&self) -> usize {
         self.budget.clamp(MIN_BUDGET, MAX_BUDGET)
     }
 }
 
-/// The sources that are left out: those that a filter leaves out, and the hidden ones unless it names sources.
+/// Returns the excluded sources: those of the filter, and the hidden ones unless it names sources.
 pub(crate) fn left_out(named: Option<&[Source]>, excluded: &[Source]) -> Vec<Source> {
     let hidden = HIDDEN.iter().filter(|_| named.is_none()).map(|tag| Source::from_stored(*tag));
     excluded.iter().cloned().chain(hidden).collect()

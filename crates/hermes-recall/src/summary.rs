@@ -1,4 +1,4 @@
-//! Summaries by a model, for who has one. Nothing needs them: without one, or when it fails, the window itself is the answer.
+//! Optional summaries by a model. Without a model, or when it fails, the window itself is the answer.
 
 use crate::conversation::Conversation;
 use crate::window::Window;
@@ -7,50 +7,50 @@ use futures_util::StreamExt as _;
 use std::error::Error;
 use std::time::Duration;
 
-/// What a summary is asked for.
+/// Input of a summary.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// What was looked for.
+    /// The query.
     pub query: &'a str,
     /// The conversation.
     pub conversation: &'a Conversation,
-    /// The part of it that is to be summarised.
+    /// The part to summarise.
     pub window: &'a Window,
 }
 
 /// Something that summarises a part of a conversation, such as a model.
 #[async_trait]
 pub trait Summariser: Send + Sync {
-    /// Tells in a few sentences what was said about what was looked for. A blank answer is none.
+    /// Summarises in a few sentences what the window says about the query. A blank answer counts as a failure.
     ///
     /// # Errors
-    /// Whatever kept it from doing so; the window stands in then.
+    /// Any error; the window is used instead.
     async fn summarise(&self, asked: Asked<'_>) -> Result<String, Box<dyn Error + Send + Sync>>;
 }
 
-/// How summaries are made.
+/// How summaries are produced.
 #[derive(Clone, Copy)]
 pub struct Summarising<'a> {
-    /// By whom.
+    /// The summariser.
     pub summariser: &'a dyn Summariser,
-    /// How many at once; at least one.
+    /// Maximum number of concurrent summaries; 0 counts as 1.
     pub at_once: usize,
-    /// How long one may take.
+    /// Time limit for one summary.
     pub timeout: Duration,
 }
 
-/// What became of a summary.
+/// Outcome of a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Summarised {
-    /// Nobody asked for one: the window is the answer.
+    /// None was requested: the window is the answer.
     No,
-    /// Here it is.
+    /// The summary.
     Yes(String),
-    /// It could not be made, and why: the window is the answer.
+    /// It failed for this reason: the window is the answer.
     Failed(String),
 }
 
-/// Makes summaries of windows, in their order.
+/// Summarises windows. The results are in the same order.
 pub(crate) async fn summaries(
     summarising: Option<Summarising<'_>>,
     query: &str,
@@ -64,7 +64,7 @@ pub(crate) async fn summaries(
     futures_util::stream::iter(work).buffered(at_once.max(1)).collect().await
 }
 
-/// Makes one summary, within its time.
+/// Produces one summary within the time limit.
 async fn summary(summariser: &dyn Summariser, timeout: Duration, asked: Asked<'_>) -> Summarised {
     match tokio::time::timeout(timeout, summariser.summarise(asked)).await {
         Ok(Ok(text)) if text.trim().is_empty() => Summarised::Failed("the summary is blank".to_owned()),

@@ -8,21 +8,21 @@ use hermes_session::{
 };
 use std::collections::BTreeMap;
 
-/// A session of so many messages is read whole.
+/// A session of fewer messages than this is read whole.
 const WHOLE: u32 = 1_000;
-/// Of a longer one, so many messages before and after each that was found; more if these don't use up the budget.
+/// In a longer session, number of messages that are read before and after each match at first.
 const AROUND: u32 = 100;
-/// So many times more.
+/// Factor by which that number grows while the messages don't use up the budget.
 const MORE: u32 = 4;
 
-/// What was read of a conversation.
+/// The part of a conversation that was read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Transcript {
     /// Its messages, in order.
     pub(crate) said: Vec<Said>,
-    /// Whether the last of them ends it.
+    /// Whether it includes the end of the conversation.
     pub(crate) to_end: bool,
-    /// How many messages were not read, as its sessions count them.
+    /// Number of messages that were not read, as its sessions count them.
     pub(crate) unread: usize,
 }
 
@@ -30,13 +30,14 @@ pub(crate) struct Transcript {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub(crate) message: Message,
-    /// If it was found, how good it is: nought is the best.
+    /// Rank if it matched: 0 is the best.
     pub(crate) rank: Option<usize>,
-    /// Whether nothing was said between the one before it in the list, or the start of the conversation, and this one.
+    /// Whether no message is missing between the previous one in the list, or the start of the conversation, and this
+    /// one.
     pub(crate) follows: bool,
 }
 
-/// What was read of a session: stretches in order, and whether the first begins with it and the last ends with it.
+/// The part of a session that was read: stretches in order, and whether they include its start and its end.
 struct Read {
     stretches: Vec<Vec<Message>>,
     from_start: bool,
@@ -48,12 +49,12 @@ impl Read {
         self.from_start && self.to_end && self.stretches.len() <= 1
     }
 
-    /// How many characters it has.
+    /// Returns its number of characters.
     fn size(&self) -> usize {
         self.stretches.iter().flatten().map(render::size).sum()
     }
 
-    /// How many messages of the session were not read.
+    /// Returns the number of messages of the session that were not read.
     fn unread(&self, session: &SessionSummary) -> usize {
         let read = self.stretches.iter().map(Vec::len).sum();
         if self.is_whole() { 0 } else { count(session).saturating_sub(read) }
@@ -64,8 +65,8 @@ fn count(session: &SessionSummary) -> usize {
     usize::try_from(session.message_count).unwrap_or(0)
 }
 
-/// Reads the sessions in which something was found, and those next to them as long as a budget of characters is not used up. What a session repeats of
-/// the one before comes once.
+/// Reads the sessions with matches, and the sessions next to them until the budget of characters is used up. Messages
+/// that a session repeats from the previous one are returned once.
 pub(crate) async fn read(
     store: &dyn ConversationStore,
     conversation: &Conversation,
@@ -94,7 +95,7 @@ pub(crate) async fn read(
         unread += session.unread(&chain[place]);
         read.insert(place, session);
     }
-    // The best comes first.
+    // `found` is ordered by rank, best first.
     let ranks: BTreeMap<MessageId, usize> = found.iter().map(|(_, message)| *message).zip(0..).collect();
     let mut to_end = read.last_key_value().is_some_and(|(place, read)| place + 1 == chain.len() && read.to_end);
     let mut said = chained(read, &ranks);
@@ -104,7 +105,7 @@ pub(crate) async fn read(
             let session = session(store, &delegate.id, &wanted, budget).await?;
             unread += session.unread(delegate);
             to_end = session.to_end;
-            // What came before it was not said in it.
+            // There is a gap between the chain and the delegate.
             let mut work = chained(BTreeMap::from([(0, session)]), &ranks);
             work.iter_mut().take(1).for_each(|first| first.follows = false);
             said.extend(work);
@@ -113,7 +114,8 @@ pub(crate) async fn read(
     Ok(Transcript { said, to_end, unread })
 }
 
-/// Reads a session, or if it is long the messages around those that were found, or its end: as many as the budget has room for.
+/// Reads a session. Of a long one, reads the messages around the matches, or its end, as many as the budget has room
+/// for.
 async fn session(
     store: &dyn ConversationStore,
     id: &SessionId,
@@ -121,7 +123,7 @@ async fn session(
     budget: usize,
 ) -> Result<Read, StoreError> {
     let page = async |window, limit| match store.messages(id, &MessageRequest::new(window, limit).as_said()).await {
-        // It went meanwhile.
+        // It was deleted meanwhile.
         Err(StoreError::NotFound(_)) => Ok(Vec::new()),
         answer => answer,
     };
@@ -142,7 +144,7 @@ async fn session(
         for id in &found {
             let mut stretch = page(Stretch::Before(Some(*id)), around).await?;
             read.from_start |= stretch.len() < around as usize;
-            // Behind the one before it comes the message itself.
+            // After the id before it, so that the message itself is included.
             let itself = MessageId(id.0 - 1);
             let after = page(Stretch::After(Some(itself)), around + 1).await?;
             read.to_end = after.len() <= around as usize;
@@ -156,7 +158,7 @@ async fn session(
     }
 }
 
-/// Adds a stretch that begins behind where the ones before begin; one that overlaps the last becomes a part of it.
+/// Adds a stretch. It starts after the start of the previous ones; if it overlaps the last one, they are merged.
 fn join(stretches: &mut Vec<Vec<Message>>, next: Vec<Message>) {
     match stretches.last_mut() {
         Some(last) if last.last().is_some_and(|end| next.first().is_some_and(|start| start.id <= end.id)) => {
@@ -168,7 +170,7 @@ fn join(stretches: &mut Vec<Vec<Message>>, next: Vec<Message>) {
     }
 }
 
-/// Puts sessions of a chain, by their places in it, behind one another.
+/// Joins sessions of a chain, given by their index in it.
 fn chained(read: BTreeMap<usize, Read>, ranks: &BTreeMap<MessageId, usize>) -> Vec<Said> {
     let mut said = Vec::new();
     let mut runs: Vec<Vec<Vec<Message>>> = Vec::new();
@@ -186,7 +188,7 @@ fn chained(read: BTreeMap<usize, Read>, ranks: &BTreeMap<MessageId, usize>) -> V
     }
     for (run_number, run) in runs.into_iter().enumerate() {
         let Joined { messages, copies } = replay::without_repeats(run);
-        // What was found in a copy is found where it was said first.
+        // A match in a copy counts as a match of the original message.
         let mut found: BTreeMap<MessageId, usize> = BTreeMap::new();
         for (id, rank) in ranks {
             let best = found.entry(*copies.get(id).unwrap_or(id)).or_insert(*rank);

@@ -1,26 +1,27 @@
-//! The part of a conversation around what was found in it, within a budget of characters.
+//! The part of a conversation around its matches, within a budget of characters.
 //!
-//! Every message that was found is in it. What is left of the budget is shared among the turns that they are in, the best first, and then whole turns are
-//! added around these, the nearest first; a turn is what the person says and all that follows until the person speaks again. What is left out is told.
+//! It contains every matching message. The rest of the budget is shared among the turns that contain matches, best
+//! first; then whole turns around these are added, nearest first. A turn is a message of the person and everything up
+//! to the person's next message. Omissions are noted.
 
 use crate::render;
 use crate::transcript::{Said, Transcript};
 use hermes_session::{MessageId, Role};
 use std::ops::Range;
 
-/// So many characters a note of what is left out has at most.
+/// Maximum length of a note about omitted messages, in characters.
 const NOTE: usize = 48;
-/// Stands where messages were not read.
+/// Placeholder for messages that were not read.
 const GAP: &str = "[…]";
 
 /// A part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Window {
-    /// What was said, message by message, with a blank line between two.
+    /// The messages as text, separated by blank lines.
     pub text: String,
-    /// How many messages are in it.
+    /// Number of messages in it.
     pub messages: usize,
-    /// How many of the conversation's are not, as its sessions count them.
+    /// Number of messages of the conversation that are not in it, as its sessions count them.
     pub left_out: usize,
     /// The first message in it.
     pub first: Option<MessageId>,
@@ -28,14 +29,14 @@ pub struct Window {
     pub last: Option<MessageId>,
 }
 
-/// A message as it may stand in a window.
+/// A message that may be shown in a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Piece {
     id: MessageId,
     text: String,
-    /// How many characters it takes, with the blank line behind it.
+    /// Number of characters, including the blank line after it.
     size: usize,
-    /// If it was found, how good it is: nought is the best.
+    /// Rank if it matched: 0 is the best.
     rank: Option<usize>,
     /// Whether a turn begins here.
     starts_turn: bool,
@@ -43,11 +44,12 @@ struct Piece {
 }
 
 impl Window {
-    /// Makes the window of at most `budget` characters. `marks` tells the places in a text that match.
+    /// Builds the window of at most `budget` characters. `marks` returns the matches in a text.
     pub(crate) fn new(read: &Transcript, budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
         let pieces = pieces(&read.said, budget, marks);
         let kept = choose(&pieces, read.to_end, budget);
-        // What is missing in front of a place, or behind all, if nothing up to there is shown from another place on.
+        // Notes what is missing before piece `to`, or at the end. If messages between `from` and `to` were not read,
+        // the count is a lower bound.
         let missing = |from: usize, to: usize| {
             let more = match pieces.get(to) {
                 Some(_) => pieces[from..=to].iter().any(|piece| !piece.follows),
@@ -71,13 +73,13 @@ impl Window {
         window
     }
 
-    /// How many characters it has.
+    /// Returns its number of characters.
     pub fn characters(&self) -> usize {
         self.text.chars().count()
     }
 }
 
-/// A note that so many messages are left out, or more than can be counted here.
+/// Returns a note that `count` messages are left out; with `more`, that there are more than these.
 fn note(count: usize, more: bool) -> Option<String> {
     let messages = if count == 1 { "message" } else { "messages" };
     match (count, more) {
@@ -102,7 +104,7 @@ fn pieces(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>
         .filter(|(said, _)| said.rank.is_some())
         .map(|(_, text)| text.as_ref().map_or(0, |text| text.chars().count()))
         .collect();
-    // A quarter is for what stands around.
+    // A quarter of the budget is for context.
     let room = budget.saturating_sub((long.len() + 2) * NOTE) / 4 * 3;
     let most = level(&long, room.saturating_sub(2 * long.len()));
     let (mut pieces, mut has_gap) = (Vec::with_capacity(said.len()), false);
@@ -127,7 +129,7 @@ fn pieces(said: &[Said], budget: usize, marks: impl Fn(&str) -> Vec<Range<usize>
     pieces
 }
 
-/// The length to which long texts are cut, so that all together are no longer than `room`.
+/// Returns the length to which long texts are cut so that together they fit into `room`.
 fn level(lengths: &[usize], room: usize) -> usize {
     let mut sorted = lengths.to_vec();
     sorted.sort_unstable();
@@ -142,7 +144,8 @@ fn level(lengths: &[usize], room: usize) -> usize {
     usize::MAX
 }
 
-/// Which pieces are shown: all if they fit; else those that were found, the rest of their turns, and whole turns around them.
+/// Selects the pieces that are shown: all if they fit; else the matches, the rest of their turns, and whole turns
+/// around them.
 fn choose(pieces: &[Piece], to_end: bool, budget: usize) -> Vec<bool> {
     let all: usize = pieces.iter().map(|piece| piece.size).sum();
     let gaps = pieces.iter().filter(|piece| !piece.follows).count() + usize::from(!to_end);
@@ -159,10 +162,10 @@ fn choose(pieces: &[Piece], to_end: bool, budget: usize) -> Vec<bool> {
     let mut centres: Vec<usize> = (0..turns.len()).filter(|turn| best(turn).is_some()).collect();
     centres.sort_by_key(best);
     if centres.is_empty() {
-        // Nothing was found: the end is where one was last.
+        // Without matches, the end of the conversation is shown.
         centres.extend(turns.len().checked_sub(1));
     }
-    // A share for each, so that no long turn takes all of it; then what is left, the best first.
+    // First a share for each turn, so that a long one does not use up everything; then the rest, best first.
     for (place, centre) in centres.iter().enumerate() {
         let share = left / (centres.len() - place);
         left -= share - complete(pieces, &turns[*centre], &mut kept, share);
@@ -170,7 +173,7 @@ fn choose(pieces: &[Piece], to_end: bool, budget: usize) -> Vec<bool> {
     for centre in &centres {
         left = complete(pieces, &turns[*centre], &mut kept, left);
     }
-    // One step further from each, until nothing fits on either side.
+    // Extends each side by one turn at a time, until nothing more fits.
     let mut edges: Vec<[Option<usize>; 2]> = centres.iter().map(|centre| [Some(*centre); 2]).collect();
     while edges.iter().flatten().any(Option::is_some) {
         for edge in &mut edges {
@@ -183,14 +186,14 @@ fn choose(pieces: &[Piece], to_end: bool, budget: usize) -> Vec<bool> {
     kept
 }
 
-/// The turns, as ranges of pieces.
+/// Returns the turns, as ranges of pieces.
 fn turns(pieces: &[Piece]) -> Vec<Range<usize>> {
     let starts: Vec<usize> = (0..pieces.len()).filter(|place| *place == 0 || pieces[*place].starts_turn).collect();
     let ends = starts.iter().skip(1).copied().chain([pieces.len()]);
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Takes all of a turn if it fits.
+/// Takes a whole turn if it fits.
 fn take(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], left: &mut usize) -> bool {
     let size: usize = turn.clone().filter(|place| !kept[*place]).map(|place| pieces[place].size).sum();
     if size > *left {
@@ -201,8 +204,8 @@ fn take(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], left: &mut usi
     true
 }
 
-/// Takes the rest of a turn in which something was found; of one that is too long, the messages on both sides of what was found, the nearest first, as
-/// long as they fit. Of a turn in which nothing was found its end is taken. Answers what is left of the room.
+/// Takes the rest of a turn with matches. If it is too long, takes the messages on both sides of the matches, nearest
+/// first, as long as they fit. Of a turn without matches the end is taken. Returns the remaining room.
 fn complete(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], mut left: usize) -> usize {
     if take(pieces, turn, kept, &mut left) {
         return left;
@@ -212,7 +215,7 @@ fn complete(pieces: &[Piece], turn: &Range<usize>, kept: &mut [bool], mut left: 
         found.push(turn.end);
     }
     let mut nearest: Vec<usize> = turn.clone().filter(|place| pieces[*place].rank.is_none()).collect();
-    // Of two that are as near, the one behind: an answer comes after what it answers.
+    // At equal distance the later one is preferred: an answer comes after its question.
     nearest.sort_by_key(|place| {
         let far = found.iter().map(|found| (found.abs_diff(*place), found > place)).min();
         (far, *place)

@@ -61,7 +61,7 @@ pub async fn restore_backup(path: &Path, backup: &Path, kept: &Path) -> Result<B
     stage.verify(backup).await?;
     let kept = blocking(path, || if is_there { replace(path, &stage, kept).map(Some) } else { put(path, &stage) })?;
     tracing::info!(sessions = copied.sessions, messages = copied.messages, "backup restored");
-    // The content was verified before it was written.
+    // Clears the record of damage: the new content was verified before it was written.
     clear_damage(path)?;
     Ok(BackupRestored { kept, sessions: copied.sessions, messages: copied.messages, bytes: copied.bytes })
 }
@@ -70,7 +70,7 @@ fn blocking<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result
     file::run(path, OP, WAIT, work)
 }
 
-/// Returns whether a file holds anything. A reader may leave an empty WAL behind.
+/// Returns whether a file is not empty. A reader may leave an empty WAL behind.
 fn has_content(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.len() > 0)
 }
@@ -144,11 +144,11 @@ fn replace(path: &Path, stage: &Stage, kept: &Path) -> Result<PathBuf, Failure> 
         let source = "the old content is kept, and the new one is in the log before it is in the file".into();
         return Err(StoreError::NoRoom { location: Location::from(path), op: OP, source }.into());
     }
-    // Not verified: the store may be damaged, which may be the reason for the restore.
+    // The copy is not verified: the store may be damaged, which may be the reason for the restore.
     file::copy_plain(&old, kept)?;
     let size = |of: &Connection| of.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0));
     let mode: String = old.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    // A WAL takes no pages of another size.
+    // WAL mode does not allow a change of the page size.
     let is_folded = size(&old)? != size(&new)?;
     if is_folded {
         old.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))?;

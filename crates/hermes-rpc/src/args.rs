@@ -1,4 +1,5 @@
-//! Arguments by their names, as the types that a method needs. What a column of the agent's would make of a value is made of it here.
+//! Arguments by their names, converted to the types that a method needs, in the same way as the columns of the agent's
+//! tables convert values.
 
 use crate::fail::{ErrorType, Fail};
 use crate::request_line::{RequestLine, elements, members, plain};
@@ -6,7 +7,7 @@ use crate::wire;
 use hermes_session::json::Json;
 use hermes_session::{Content, SessionId};
 
-/// One value that came: JSON text in the one spelling.
+/// A value as received: JSON text in the canonical format.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'a>(pub(crate) &'a str);
 
@@ -15,12 +16,12 @@ impl<'a> Value<'a> {
         self.0 == "null"
     }
 
-    /// Whether Python calls it true.
+    /// Returns whether the value is truthy in Python.
     pub(crate) fn is_truthy(self) -> bool {
         !matches!(self.0, "null" | "false" | "\"\"" | "[]" | "{}" | "0" | "-0" | "0.0" | "-0.0" | "{\"$b\": \"\"}")
     }
 
-    /// What it is, in Python's word.
+    /// Returns the name of its Python type.
     fn kind(self) -> &'static str {
         match self.0.as_bytes()[0] {
             b'{' if wire::as_bytes(self.0).is_some() => "bytes",
@@ -39,7 +40,7 @@ impl<'a> Value<'a> {
         self.0.contains(['.', 'e', 'E', 'N', 'I'])
     }
 
-    /// As a text column holds it: numbers become text; nothing stays nothing.
+    /// Converts to text like a text column: numbers become text, null stays `None`.
     pub(crate) fn text(self) -> Result<Option<String>, Fail> {
         match self.kind() {
             "NoneType" => Ok(None),
@@ -51,8 +52,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As text to search by or to show. A lone surrogate, which no store can keep in a text column, is read as U+FFFD; text that holds one is
-    /// indexed in the same way.
+    /// Converts to text for searching or printing. A lone surrogate, which no store can keep in a text column, is read
+    /// as U+FFFD; stored text that holds one is indexed in the same way.
     pub(crate) fn readable(self) -> Result<Option<String>, Fail> {
         match self.text() {
             Err(_) if self.kind() == "str" => {
@@ -62,7 +63,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As a whole number; a text that is one counts.
+    /// Converts to a whole number. A string that contains one is accepted.
     pub(crate) fn integer(self) -> Result<Option<i64>, Fail> {
         let whole = |number: f64| (number.fract() == 0.0 && number.abs() < 9.2e18).then_some(number as i64);
         match self.kind() {
@@ -78,7 +79,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As a number.
+    /// Converts to a number.
     pub(crate) fn double(self) -> Result<Option<f64>, Fail> {
         match self.kind() {
             "NoneType" => Ok(None),
@@ -94,23 +95,23 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As JSON; nothing if it is null.
+    /// Converts to JSON. Returns `None` if it is null.
     pub(crate) fn json(self) -> Result<Option<Json>, Fail> {
         if self.is_null() { Ok(None) } else { Ok(Some(Json::parse(&wire::decode(self.0)?)?)) }
     }
 
-    /// As what a message says.
+    /// Converts to the content of a message.
     pub(crate) fn content(self) -> Result<Option<Content>, Fail> {
         match self.kind() {
             "dict" | "list" => Ok(self.json()?.map(Content::Json)),
             "bytes" => Ok(wire::as_bytes(self.0).map(Content::Bytes)),
-            // A lone surrogate is kept as JSON.
+            // A text with a lone surrogate is kept as JSON.
             "str" => Ok(Some(plain(self.0).map_or(Content::Json(Json::parse(self.0)?), Content::Text))),
             _ => Ok(self.text()?.map(Content::Text)),
         }
     }
 
-    /// The texts of a list; a text alone is one of its characters, as Python goes through it.
+    /// Returns the texts of a list. A single text yields its characters, as iterating over a `str` does in Python.
     pub(crate) fn texts(self) -> Result<Option<Vec<String>>, Fail> {
         match self.kind() {
             "NoneType" => Ok(None),
@@ -125,7 +126,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     pub(crate) fn elements(self) -> Result<Vec<Value<'a>>, Fail> {
         match self.kind() {
             "list" => Ok(elements(self.0, 0..self.0.len()).into_iter().map(|range| Value(&self.0[range])).collect()),
@@ -133,7 +134,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The members of an object.
+    /// Returns the members of an object.
     pub(crate) fn members(self) -> Result<Vec<(String, Value<'a>)>, Fail> {
         match self.kind() {
             "dict" => {
@@ -166,7 +167,7 @@ fn unbindable(kind: &str) -> Fail {
     Fail::new(ErrorType::Database, format!("Error binding parameter: type '{kind}' is not supported"))
 }
 
-/// A double as text. One that is no number is nothing, as in a column.
+/// Returns a double as text. NaN becomes `None`, as in a text column.
 fn shown(number: f64) -> Option<String> {
     match number {
         number if number.is_nan() => None,
@@ -181,7 +182,7 @@ fn shown(number: f64) -> Option<String> {
 pub(crate) struct Args<'a>(pub(crate) &'a RequestLine);
 
 impl Args<'_> {
-    /// The argument, or the default.
+    /// Returns the argument, or the default.
     pub(crate) fn value(&self, name: &str) -> Value<'_> {
         let signature = &self.0.method.signature;
         let place = signature.place(name).expect("a method asks for its own parameters");
@@ -199,7 +200,7 @@ impl Args<'_> {
         }
     }
 
-    /// Whether it was given, and is not null.
+    /// Returns whether it was given and is not null.
     pub(crate) fn is_given(&self, name: &str) -> bool {
         self.0.method.signature.place(name).is_some_and(|place| self.0.bound[place].is_some())
             && !self.value(name).is_null()
@@ -209,12 +210,12 @@ impl Args<'_> {
         self.value(name).text()
     }
 
-    /// A text in which a lone surrogate is read as U+FFFD ([`Value::readable`]).
+    /// Returns a text in which a lone surrogate is read as U+FFFD ([`Value::readable`]).
     pub(crate) fn readable(&self, name: &str) -> Result<Option<String>, Fail> {
         self.value(name).readable()
     }
 
-    /// A text that is not empty.
+    /// Returns a text, or `None` if it is empty.
     pub(crate) fn filled(&self, name: &str) -> Result<Option<String>, Fail> {
         Ok(self.text(name)?.filter(|text| !text.is_empty()))
     }
@@ -235,30 +236,30 @@ impl Args<'_> {
         self.value(name).json()
     }
 
-    /// The session to be looked for; nothing if no session can be called so.
+    /// Returns the session to look up, or `None` if the value is not a valid id.
     pub(crate) fn lookup(&self, name: &str) -> Option<SessionId> {
         self.value(name).text().ok().flatten().and_then(|text| SessionId::parse(text).ok())
     }
 
-    /// The session to be written to.
+    /// Returns the session to write to.
     pub(crate) fn session(&self, name: &str) -> Result<SessionId, Fail> {
         let text = self.text(name)?.ok_or_else(|| Fail::missing("sessions.id"))?;
         Ok(SessionId::parse(text)?)
     }
 
-    /// The session that messages are written to: one that can't be is one that is not there.
+    /// Returns the session to append messages to. An invalid id fails like a session that does not exist.
     pub(crate) fn reference(&self, name: &str) -> Result<SessionId, Fail> {
         let text = self.text(name)?.ok_or_else(|| Fail::missing("messages.session_id"))?;
         SessionId::parse(text).map_err(|_| Fail::no_such_reference())
     }
 
-    /// How many, of which a negative number means all.
+    /// Returns a limit. A negative number means no limit.
     pub(crate) fn limit(&self, name: &str) -> Result<u64, Fail> {
         let number = self.integer(name)?.ok_or_else(|| Fail::new(ErrorType::Integrity, "datatype mismatch"))?;
         Ok(u64::try_from(number).unwrap_or(u64::MAX))
     }
 
-    /// How many to pass over; a negative number means none.
+    /// Returns an offset. A negative number means 0.
     pub(crate) fn offset(&self, name: &str) -> Result<u64, Fail> {
         let number = self.integer(name)?.ok_or_else(|| Fail::new(ErrorType::Integrity, "datatype mismatch"))?;
         Ok(u64::try_from(number).unwrap_or(0))

@@ -1,16 +1,16 @@
-//! A call under way: its arguments, the store, the time, its key.
+//! A running call: its arguments, the store, the time and its idempotency key.
 
 use crate::args::Args;
 use crate::fail::Fail;
 use hermes_session::{Request, RequestKey, Store, StoreError, Timestamp};
 
-/// What a call comes to: a result as JSON text, or why there is none.
+/// The result of a call as JSON text, or its error.
 pub(crate) type Answer = Result<String, Fail>;
 
-/// A result that is nothing.
+/// The result `None` of Python.
 pub(crate) const NONE: &str = "null";
 
-/// A call under way.
+/// A running call.
 pub(crate) struct Call<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) args: Args<'a>,
@@ -18,7 +18,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The request that a change carries to the store.
+    /// Returns the request that a change passes to the store.
     pub(crate) fn request(&self) -> Request {
         Request { at: self.now, key: self.key() }
     }
@@ -28,12 +28,13 @@ impl Call<'_> {
     }
 }
 
-/// A truth value.
+/// Returns a boolean as a result.
 pub(crate) fn yes(is_true: bool) -> Answer {
     Ok(is_true.to_string())
 }
 
-/// A change of a session that may not be there: then nothing was changed, and that is no error.
+/// Converts the result of changing a session that may not exist. Returns `None` if it does not exist: nothing was
+/// changed, and that is not an error.
 pub(crate) fn or_nothing<T>(result: Result<T, StoreError>) -> Result<Option<T>, Fail> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -42,12 +43,12 @@ pub(crate) fn or_nothing<T>(result: Result<T, StoreError>) -> Result<Option<T>, 
     }
 }
 
-/// A change of a session that has to be there.
+/// Converts the result of changing a session that must exist.
 pub(crate) fn or_no_reference<T>(result: Result<T, StoreError>) -> Result<T, Fail> {
     or_nothing(result)?.ok_or_else(Fail::no_such_reference)
 }
 
-/// Results as a list.
+/// Joins results to a JSON list.
 pub(crate) fn list(elements: impl IntoIterator<Item = String>) -> String {
     let elements: Vec<String> = elements.into_iter().collect();
     let mut out = String::with_capacity(elements.iter().map(|element| element.len() + 2).sum::<usize>() + 2);

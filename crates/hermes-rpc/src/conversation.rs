@@ -1,6 +1,6 @@
-//! A transcript as it is sent to a model again.
+//! A transcript in the form in which it is sent to a model again.
 //!
-//! Messages are written field by field, for the reasons that `row` gives.
+//! Messages are written field by field, for the reasons given in `row`.
 
 use crate::call::{Answer, Call, list, or_nothing};
 use crate::{messages, row, wire};
@@ -8,7 +8,7 @@ use hermes_session::json::ObjectWriter;
 use hermes_session::{Content, Json, Message, Role, scrub};
 use std::collections::HashSet;
 
-/// `get_messages_as_conversation`: the messages of a session, and of all its ancestors if asked for, in the order in which they were stored.
+/// `get_messages_as_conversation`: the messages of a session, and of all its ancestors if requested, in the order in which they were stored.
 pub(crate) async fn get(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return Ok("[]".into()) };
     if !call.args.flag("include_ancestors") {
@@ -23,8 +23,8 @@ pub(crate) async fn get(call: &Call<'_>) -> Answer {
     Ok(list(without_repeated_prompts(&said).into_iter().map(message)))
 }
 
-/// Leaves out each message of the person that repeats an earlier one to which the assistant has not answered yet, as the agent does: a
-/// session that was resumed begins with the prompt that it was resumed with.
+/// Leaves out each message of the person that repeats an earlier one which the assistant has not answered yet, as the
+/// agent does: a resumed session begins with the prompt that it was resumed with.
 fn without_repeated_prompts(said: &[Message]) -> Vec<&Message> {
     let (mut kept, mut unanswered) = (Vec::new(), HashSet::new());
     for message in said {
@@ -49,7 +49,7 @@ fn prompt(message: &Message) -> Option<String> {
     }
 }
 
-/// Whether the assistant said something, or called a tool.
+/// Returns whether the assistant wrote something or called a tool.
 fn is_answer(message: &Message) -> bool {
     let says_nothing = match &message.body.content {
         None => true,
@@ -88,7 +88,7 @@ fn message(message: &Message) -> String {
     map.finish()
 }
 
-/// What was said; without memory that leaked into what the person or the model said.
+/// Returns the content; for messages of the person and the model without memory blocks that leaked into it.
 fn content(message: &Message) -> String {
     match &message.body.content {
         Some(Content::Text(text))
@@ -106,7 +106,7 @@ fn filled(map: &mut ObjectWriter, key: &str, text: Option<&str>) {
     }
 }
 
-/// A value that is kept as JSON; nothing where it can't be read.
+/// Adds a value that is stored as JSON; null if it can't be read.
 fn parsed(map: &mut ObjectWriter, message: &Message, column: &str, json: Option<&Json>) {
     if row::unread(message, column).is_some() {
         map.raw(column, "null");

@@ -11,7 +11,7 @@ pub(crate) async fn session(call: &Call<'_>) -> Answer {
     Ok(out.finish())
 }
 
-/// `export_all`: every session, the last active first.
+/// `export_all`: every session, most recently active first.
 pub(crate) async fn all(call: &Call<'_>) -> Answer {
     let source = call.args.filled("source")?;
     let mut out = Vec::new();

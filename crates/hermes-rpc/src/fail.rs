@@ -1,32 +1,32 @@
-//! Errors as the other side knows them: the name of a Python class, and a text.
+//! Errors for the client: the name of a Python class, and a text.
 
 use hermes_session::{Conflict, Invalid, StoreError};
 
-/// The class of error that a caller catches.
+/// The class of an error, which a caller catches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorType {
-    /// A value that can't be taken.
+    /// A value that is not accepted.
     Value,
     /// Arguments that do not fit the method, or a value of the wrong type.
     Type,
-    /// Something that is named is not there.
+    /// A named object does not exist.
     Key,
-    /// A reference to what is not there, or a second one of what there can be one of.
+    /// A reference to an object that does not exist, or a duplicate of one that must be unique.
     Integrity,
     /// The store is locked, full, read-only or can't be reached.
     Operational,
-    /// The store is damaged, or is none.
+    /// The store is damaged, or the file is not a store.
     Database,
     /// A file or folder may not be used.
     Permission,
-    /// A file or folder is not there.
+    /// A file or folder does not exist.
     FileNotFound,
-    /// It took too long.
+    /// A time limit was exceeded.
     Timeout,
 }
 
 impl ErrorType {
-    /// The name of the class.
+    /// Returns the name of the class.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Value => "ValueError",
@@ -42,7 +42,7 @@ impl ErrorType {
     }
 }
 
-/// Which class a store's error is to the other side.
+/// Returns the class that an error of the store has for the client.
 pub fn error_type(error: &StoreError) -> ErrorType {
     match error {
         StoreError::NotFound(_) => ErrorType::Key,
@@ -54,7 +54,7 @@ pub fn error_type(error: &StoreError) -> ErrorType {
     }
 }
 
-/// What a call answers instead of its result.
+/// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fail {
     pub(crate) error: ErrorType,
@@ -74,12 +74,12 @@ impl Fail {
         Self::new(ErrorType::Type, text)
     }
 
-    /// What a reference to a session that is not there is to a caller of the agent's store.
+    /// Returns the error that callers of the agent's store get for a reference to a session that does not exist.
     pub(crate) fn no_such_reference() -> Self {
         Self::new(ErrorType::Integrity, "FOREIGN KEY constraint failed")
     }
 
-    /// What a column that has to hold something is to a caller of the agent's store.
+    /// Returns the error that callers of the agent's store get for a required column without a value.
     pub(crate) fn missing(column: &str) -> Self {
         Self::new(ErrorType::Integrity, format!("NOT NULL constraint failed: {column}"))
     }

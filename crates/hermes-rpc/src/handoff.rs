@@ -1,4 +1,4 @@
-//! Handing a session over to a chat platform.
+//! Handoffs of a session to a chat platform.
 
 use crate::call::{Answer, Call, NONE, list, or_nothing, yes};
 use crate::fail::Fail;
@@ -7,7 +7,7 @@ use hermes_session::gateway::HandoffEnd;
 use hermes_wire::{rpc, to_string};
 use std::time::Duration;
 
-/// How long a worker has a session that it took. The agent's own wait for its gateway ends long before.
+/// Lease of a worker that claimed a handoff. The agent stops waiting for its gateway long before it expires.
 const LEASE: Duration = Duration::from_secs(600);
 
 pub(crate) async fn request(call: &Call<'_>) -> Answer {
@@ -38,7 +38,7 @@ async fn end(call: &Call<'_>, end: HandoffEnd) -> Answer {
     Ok(NONE.into())
 }
 
-/// `get_handoff_state`: as it stands in the session's columns.
+/// `get_handoff_state`: the state as stored in the session's columns.
 pub(crate) async fn state(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id") else { return Ok(NONE.into()) };
     let Some(session) = call.store.session(&id).await? else { return Ok(NONE.into()) };
@@ -50,7 +50,7 @@ pub(crate) async fn state(call: &Call<'_>) -> Answer {
     }))
 }
 
-/// `list_pending_handoffs`: the sessions that a worker could take now, the first asked for first.
+/// `list_pending_handoffs`: the sessions that a worker could claim now, oldest request first.
 pub(crate) async fn pending(call: &Call<'_>) -> Answer {
     let mut rows = Vec::new();
     for handoff in call.store.waiting_handoffs(call.now).await? {

@@ -1,10 +1,11 @@
 //! The session store for programs in other languages: JSON lines over a pipe.
 //!
-//! The methods are those of the Python agent's `SessionDB` 0.14.0, by name, argument, default, result and kind of error, and a few of ours.
-//! `docs/rpc.md` tells the protocol, `docs/differences.md` where an answer is meant to differ from the agent's.
+//! The methods are those of the Python agent's `SessionDB` 0.14.0, with the same names, arguments, defaults, results
+//! and kinds of errors, and a few of our own. `docs/rpc.md` describes the protocol, `docs/differences.md` the intended
+//! differences from the agent.
 //!
-//! One file for each group of methods; `signature` and `table` say what they are called with, `wire` how values cross the pipe, `scheduler`
-//! which calls may run side by side.
+//! There is one file for each group of methods. `signature` and `table` define their parameters, `wire` how values are
+//! encoded on the pipe, `scheduler` which calls may run concurrently.
 
 #![warn(missing_docs)]
 

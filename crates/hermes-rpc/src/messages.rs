@@ -1,4 +1,4 @@
-//! Messages: appended one by one or together, replaced, read.
+//! Messages: append, replace, clear and read.
 
 use crate::args::Value;
 use crate::call::{Answer, Call, NONE, list, or_no_reference, or_nothing};
@@ -14,7 +14,7 @@ pub(crate) async fn append(call: &Call<'_>) -> Answer {
     Ok(ids.first().map_or_else(|| NONE.into(), |id| id.0.to_string()))
 }
 
-/// `append_messages`: all of them or none.
+/// `append_messages`: appends all of them or none.
 pub(crate) async fn append_all(call: &Call<'_>) -> Answer {
     let id = call.args.reference("session_id")?;
     let messages = given(call, false)?;
@@ -22,7 +22,8 @@ pub(crate) async fn append_all(call: &Call<'_>) -> Answer {
     Ok(list(ids.into_iter().map(|id| id.0.to_string())))
 }
 
-/// `replace_messages`. Reasoning is kept of the assistant alone. Clearing what is not there is fine.
+/// `replace_messages`: keeps reasoning only in messages of the assistant. Clearing a session that does not exist is not
+/// an error.
 pub(crate) async fn replace(call: &Call<'_>) -> Answer {
     let messages = given(call, true)?;
     if messages.is_empty() {
@@ -48,7 +49,7 @@ pub(crate) async fn get(call: &Call<'_>) -> Answer {
     Ok(rows(&messages))
 }
 
-/// All messages of a session; none if it is not there.
+/// Returns all messages of a session; none if it does not exist.
 pub(crate) async fn read(call: &Call<'_>, id: &SessionId) -> Result<Vec<Message>, Fail> {
     Ok(or_nothing(transcript(call.store, id).await)?.unwrap_or_default())
 }
@@ -57,7 +58,7 @@ pub(crate) fn rows(messages: &[Message]) -> String {
     list(messages.iter().map(row::message))
 }
 
-/// The messages that were given as a list of maps.
+/// Returns the messages that were given as a list of maps.
 fn given(call: &Call<'_>, reasoning_of_assistant_alone: bool) -> Result<Vec<NewMessage>, Fail> {
     let elements = call.args.value("messages").elements()?;
     elements.into_iter().map(|element| from_map(element, reasoning_of_assistant_alone)).collect()
@@ -84,11 +85,11 @@ fn from_map(map: Value<'_>, reasoning_of_assistant_alone: bool) -> Result<NewMes
     Ok(NewMessage { body, timestamp: said_at })
 }
 
-/// A message of the values that these keys have. The agent calls one without a role `unknown`.
+/// Returns a message of these values. Like in the agent, its role is `unknown` if none is given.
 fn body<'a>(value: &dyn Fn(&str) -> Option<Value<'a>>) -> Result<MessageBody, Fail> {
     let text = |key: &str| value(key).map_or(Ok(None), Value::text);
     let json = |key: &str| match value(key) {
-        // What is empty is nothing, whatever it is.
+        // Values that are falsy in Python are stored as NULL.
         Some(value) if value.is_truthy() => value.json(),
         _ => Ok(None),
     };

@@ -1,4 +1,4 @@
-//! Values beside the sessions.
+//! Values that are stored beside the sessions.
 
 use crate::call::{Answer, Call, NONE};
 use crate::fail::Fail;
@@ -10,7 +10,7 @@ pub(crate) async fn get(call: &Call<'_>) -> Answer {
     Ok(value.map_or_else(|| NONE.into(), |value| Json::string(&value).as_str().to_owned()))
 }
 
-/// Setting a value twice is setting it once: it needs no key.
+/// Sets a value. It needs no idempotency key, because repeating it changes nothing.
 pub(crate) async fn set(call: &Call<'_>) -> Answer {
     let key = call.args.text("key")?.ok_or_else(|| Fail::missing("state_meta.key"))?;
     call.store.set_meta(&key, call.args.text("value")?.as_deref()).await?;

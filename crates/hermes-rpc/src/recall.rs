@@ -1,4 +1,4 @@
-//! What was said about this: the best conversations of a search, each as the part around its matches.
+//! Recall: the best conversations of a search, each with the passage around its matches.
 
 use crate::args::Value;
 use crate::call::{Answer, Call};
@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 /// The largest number of conversations in an answer, the same as in the tool of the agent.
 const MAX_CONVERSATIONS: usize = 5;
 
-/// `session_search`, with times told in a zone.
+/// `session_search`, with times for people in `zone`.
 pub(crate) async fn session_search(call: &Call<'_>, zone: &TimeZone) -> Answer {
     let args = &call.args;
     let scope = scope(args.value("scope"))?;
@@ -27,7 +27,7 @@ pub(crate) async fn session_search(call: &Call<'_>, zone: &TimeZone) -> Answer {
     Ok(to_json(&asked.query, &recall, zone).to_string())
 }
 
-/// How many conversations, as the agent's tool takes it: what is no number is as if nothing was said.
+/// Returns the number of conversations, like the agent's tool. A value that is not a number counts as not given.
 fn limit(value: Value<'_>) -> usize {
     match value.double() {
         Ok(Some(number)) if number.is_finite() => (number.max(1.0) as usize).min(MAX_CONVERSATIONS),
@@ -35,7 +35,8 @@ fn limit(value: Value<'_>) -> usize {
     }
 }
 
-/// Whose conversations: `'all'`, or a mapping with a `source`, a `user_id`, both, or `sessions`. Nobody gets everything by saying nothing.
+/// Returns the scope: `'all'`, or a mapping with a `source`, a `user_id`, both, or `sessions`. It is required: leaving
+/// it out never means everything.
 fn scope(value: Value<'_>) -> Result<Scope, Fail> {
     let odd = || Fail::value("scope is 'all', or a mapping with source, user_id, both, or sessions");
     if let Ok(Some(text)) = value.text() {
@@ -43,7 +44,7 @@ fn scope(value: Value<'_>) -> Result<Scope, Fail> {
     }
     let (mut source, mut user_id, mut sessions) = (None, None, None);
     for (key, value) in value.members().map_err(|_| odd())? {
-        // A member that is null was meant to narrow and does not say to what.
+        // A member that is null was meant to limit the scope and does not say to what, so it is refused.
         match key.as_str() {
             "source" => source = Some(source_of(&value.text()?.ok_or_else(odd)?)),
             "user_id" => user_id = Some(value.text()?.ok_or_else(odd)?),
@@ -59,7 +60,7 @@ fn scope(value: Value<'_>) -> Result<Scope, Fail> {
     }
 }
 
-/// A list of roles, or a text with commas between them; blank means every role.
+/// Returns the roles of a list or of a text with commas; `None`, for every role, if it is blank.
 fn roles(value: Value<'_>) -> Result<Option<Vec<Role>>, Fail> {
     let names = match value.text() {
         Ok(text) => text.unwrap_or_default().split(',').map(|name| name.trim().to_owned()).collect(),

@@ -1,16 +1,17 @@
-//! Rows as the agent's store gives them: its columns, in its order.
+//! Rows like those of the agent's store: its columns, in its order.
 //!
-//! They are written field by field and not as types of `hermes-wire`: numbers may be `NaN` or infinite, values may be bytes, and JSON is a
-//! text in the agent's spelling, with lone surrogates and numbers of any size. `wire` says how these cross the pipe.
+//! They are written field by field and not as types of `hermes-wire`: numbers may be `NaN` or infinite, values may be
+//! bytes, and JSON is a text in the agent's formatting, with lone surrogates and numbers of any size. `wire` encodes
+//! these for the pipe.
 
 use crate::wire;
 use hermes_session::json::{Json, ObjectWriter};
 use hermes_session::{Content, Message, Session, SessionId, Timestamp};
 
-/// How much of what a person said a row shows.
+/// Length of a preview in characters.
 const PREVIEW: usize = 60;
 
-/// A row of the table of sessions, to which more may be added.
+/// Returns a row of the table of sessions, to which the caller may add columns.
 pub(crate) fn session(session: &Session) -> ObjectWriter {
     let usage = &session.usage;
     let mut row = ObjectWriter::new();
@@ -47,7 +48,7 @@ pub(crate) fn session(session: &Session) -> ObjectWriter {
     row
 }
 
-/// A row of the table of messages, with its content and its tool calls read.
+/// Returns a row of the table of messages, with its content and its tool calls decoded.
 pub(crate) fn message(message: &Message) -> String {
     let body = &message.body;
     let text = match &body.content {
@@ -83,12 +84,12 @@ pub(crate) fn message(message: &Message) -> String {
     row.finish()
 }
 
-/// What a message says; what can't be read as what it should be is given as it is stored.
+/// Returns the content of a message; as it is stored if it can't be decoded.
 pub(crate) fn content_of(message: &Message) -> String {
     unread(message, "content").unwrap_or_else(|| content(message.body.content.as_ref()))
 }
 
-/// What a message says.
+/// Returns content as a value.
 pub(crate) fn content(content: Option<&Content>) -> String {
     match content {
         None => "null".into(),
@@ -98,7 +99,7 @@ pub(crate) fn content(content: Option<&Content>) -> String {
     }
 }
 
-/// The calls of a message; none where they can't be read.
+/// Returns the tool calls of a message; an empty list if they can't be decoded.
 pub(crate) fn tool_calls(message: &Message) -> String {
     match &message.body.tool_calls {
         _ if unread(message, "tool_calls").is_some() => "[]".into(),
@@ -107,7 +108,7 @@ pub(crate) fn tool_calls(message: &Message) -> String {
     }
 }
 
-/// A column that could not be read, as it is stored.
+/// Returns the stored value of a column that could not be decoded.
 pub(crate) fn unread(message: &Message, column: &str) -> Option<String> {
     let fault = message.faults.iter().find(|fault| fault.column == column)?;
     Some(match std::str::from_utf8(&fault.raw) {
@@ -116,12 +117,12 @@ pub(crate) fn unread(message: &Message, column: &str) -> Option<String> {
     })
 }
 
-/// A number that may be none.
+/// Adds a number that may be null.
 pub(crate) fn double(row: &mut ObjectWriter, key: &str, number: Option<f64>) {
     row.raw(key, &number.map_or_else(|| "null".to_owned(), wire::double));
 }
 
-/// The line by which a person knows a conversation, as long as the agent has it.
+/// Returns the preview of a conversation, cut to the agent's length.
 pub(crate) fn preview(text: &str) -> String {
     match text.char_indices().nth(PREVIEW) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -129,7 +130,7 @@ pub(crate) fn preview(text: &str) -> String {
     }
 }
 
-/// JSON as a text, spelled as the agent stores it: no character outside ASCII.
+/// Adds JSON as a text, formatted as the agent stores it: ASCII only.
 fn json_text(row: &mut ObjectWriter, key: &str, json: Option<&Json>) {
     row.text(key, json.map(|json| ascii(json.as_str())).as_deref());
 }

@@ -1,32 +1,32 @@
-//! Decides which calls may run concurrently. Calls that name the same session keep their order. A call about no session in particular waits
-//! for the calls before it; a call that changes more than one session also holds up the calls after it.
+//! Decides which calls may run concurrently. Calls that name the same session keep their order. A call that names no
+//! session waits for the calls before it; one that may change any session also blocks the calls after it.
 
 use std::collections::HashMap;
 use tokio::sync::watch;
 
-/// What a call is about.
+/// The sessions that a call may read or change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// The sessions that these parameters name. Without any it is a look at all.
+    /// The sessions that these parameters name. A call that names none is treated as [`Lane::Look`].
     Sessions(&'static [&'static str]),
-    /// It reads what may be anybody's: after all that came before.
+    /// Reads any session: runs after all earlier calls.
     Look,
-    /// It changes what may be anybody's: after all that came before, and before all that comes after.
+    /// Changes any session: runs after all earlier calls and before all later ones.
     Change,
-    /// It does not matter when.
+    /// Independent of the order.
     Free,
 }
 
-/// Ends when a call has been answered.
+/// Closes when a call has been answered.
 type Done = watch::Receiver<()>;
 
-/// Held by a call for as long as it runs.
+/// Guard that a call holds while it runs.
 #[derive(Debug)]
 pub(crate) struct Running {
     _sender: watch::Sender<()>,
 }
 
-/// What a call waits for before it runs.
+/// The calls that must finish before a call runs.
 #[derive(Debug, Default)]
 pub(crate) struct Before(Vec<Done>);
 
@@ -38,7 +38,7 @@ impl Before {
     }
 }
 
-/// Orders the calls that are running.
+/// Tracks the order of the running calls.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     last_of_session: HashMap<String, Done>,
@@ -46,11 +46,11 @@ pub(crate) struct Scheduler {
     last_change: Option<Done>,
 }
 
-/// How many calls are remembered before the finished ones are dropped.
+/// Number of calls that are tracked before the finished ones are dropped.
 const MAX_REMEMBERED: usize = 1024;
 
 impl Scheduler {
-    /// Schedules a call. Returns what it waits for, and the guard that it holds while it runs.
+    /// Schedules a call. Returns the calls that it waits for, and the guard that it holds while it runs.
     pub(crate) fn enter(&mut self, lane: Lane, sessions: Vec<String>) -> (Before, Running) {
         let (sender, done) = watch::channel(());
         let mut before = Before::default();
@@ -92,7 +92,7 @@ impl Scheduler {
 mod tests {
     use super::*;
 
-    /// Whether a call may run at once.
+    /// Returns whether a call may run at once.
     async fn is_free(before: Before) -> bool {
         tokio::select! {
             biased;

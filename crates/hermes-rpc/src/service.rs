@@ -1,4 +1,4 @@
-//! A store that is served: from a method's name to what it does.
+//! The service: dispatches a method's name to its function.
 
 use crate::args::Args;
 use crate::call::{Answer, Call, yes};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The version of the protocol.
 pub const PROTOCOL: i64 = 1;
 
-/// Tells the time. The clock belongs to the program.
+/// Returns the current time. The program supplies the clock.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A store that is served to a program in another language.
@@ -28,20 +28,20 @@ pub struct Service {
 }
 
 impl Service {
-    /// Serves `store`. Times for people are told in `zone`; `version` is the program's.
+    /// Creates a service for `store`. Times for people are in `zone`; `version` is that of the program.
     pub fn new(store: Arc<dyn Store>, clock: Clock, zone: TimeZone, version: impl Into<String>) -> Self {
         Self { store, clock, zone, version: version.into() }
     }
 
-    /// The first line: what is served, without the end of the line.
+    /// Returns the first line, which describes the store, without the newline.
     ///
     /// # Errors
-    /// If the store can't tell what it is.
+    /// If the status of the store can't be read.
     pub async fn hello(&self) -> Result<String, StoreError> {
         Ok(hello(&maintenance::info(&*self.store, PROTOCOL, &self.version).await?))
     }
 
-    /// Carries a call out.
+    /// Runs a call.
     pub(crate) async fn answer(&self, line: &RequestLine) -> Answer {
         let call = Call { store: &*self.store, args: Args(line), now: (self.clock)() };
         let call = &call;
@@ -105,7 +105,7 @@ impl Service {
             "get_telegram_topic_binding" => topics::binding(call).await,
             "is_telegram_session_linked_to_topic" => topics::is_linked(call).await,
             "list_unlinked_telegram_sessions_for_user" => topics::unlinked(call).await,
-            // A test calls every method of the table.
+            // Unreachable: a test calls every method of the table.
             name => Err(Fail::new(ErrorType::Operational, format!("{name} is not served"))),
         }
     }
@@ -117,7 +117,7 @@ fn hello(about: &str) -> String {
     out.finish()
 }
 
-/// The first and only line of a program whose store can't be opened.
+/// Returns the first and only line of a program whose store can't be opened.
 pub fn hello_of_failure(error: ErrorType, text: &str) -> String {
     let mut out = ObjectWriter::new();
     out.text("e", Some(error.name())).text("t", Some(text));

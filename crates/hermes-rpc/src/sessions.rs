@@ -1,4 +1,4 @@
-//! Sessions: made, ended, reopened, counted, looked up.
+//! Sessions: create, end, reopen, update, count and look up.
 
 use crate::call::{Answer, Call, NONE, or_no_reference, or_nothing};
 use crate::fail::Fail;
@@ -9,10 +9,10 @@ use hermes_session::{
 };
 use std::collections::BTreeSet;
 
-/// The reason of a session that was ended without one.
+/// The end reason of a session that was ended without one.
 const UNSPECIFIED: &str = "unspecified";
 
-/// `create_session` and `ensure_session`: both make a session unless it is there.
+/// `create_session` and `ensure_session`: both create a session unless it exists.
 pub(crate) async fn create(call: &Call<'_>) -> Answer {
     let args = &call.args;
     let id = args.session("session_id")?;
@@ -54,7 +54,7 @@ pub(crate) async fn update_system_prompt(call: &Call<'_>) -> Answer {
     update(call, &patch).await
 }
 
-/// `update_session_meta`: the settings, and the model if one is given.
+/// `update_session_meta`: sets the settings, and the model if one is given.
 pub(crate) async fn update_meta(call: &Call<'_>) -> Answer {
     let settings = match call.args.text("model_config_json")? {
         Some(text) => Some(Json::parse(&text)?),
@@ -72,12 +72,12 @@ async fn update(call: &Call<'_>, patch: &SessionPatch) -> Answer {
     Ok(NONE.into())
 }
 
-/// `update_token_counts`: makes the session if it is not there, and moves its counters.
+/// `update_token_counts`: creates the session if it does not exist, and updates its counters.
 pub(crate) async fn update_token_counts(call: &Call<'_>) -> Answer {
     let args = &call.args;
     let id = args.session("session_id")?;
     let is_absolute = args.flag("absolute");
-    // What is not given stays as it is; a caller who adds adds nothing by it.
+    // A counter that is not given stays unchanged, in both modes.
     let count = |name: &str| if args.is_given(name) { args.integer(name) } else { Ok(None) };
     let update = UsageUpdate {
         mode: if is_absolute { UsageMode::Set } else { UsageMode::Add },
@@ -103,7 +103,7 @@ pub(crate) async fn update_token_counts(call: &Call<'_>) -> Answer {
                 model: update.model.clone(),
                 ..NewSession::new(id.clone(), Source::from_stored(Source::UNKNOWN))
             };
-            // Without the key, which the counters need: making it a second time changes nothing.
+            // Without the idempotency key, which the counters need. Repeating `ensure` changes nothing.
             call.store.ensure(&heard_of, &Request::at(call.now)).await?;
             call.store.record_usage(&id, &update, &call.request()).await?;
         }
@@ -120,7 +120,7 @@ pub(crate) async fn get(call: &Call<'_>) -> Answer {
     Ok(found.map_or_else(|| NONE.into(), |session| row::session(&session).finish()))
 }
 
-/// `resolve_session_id`: the id itself, or the only one that starts so.
+/// `resolve_session_id`: the id itself, or the only one that starts with it.
 pub(crate) async fn resolve(call: &Call<'_>) -> Answer {
     let Some(id) = call.args.lookup("session_id_or_prefix") else { return Ok(NONE.into()) };
     if call.store.session(&id).await?.is_some() {
@@ -132,7 +132,7 @@ pub(crate) async fn resolve(call: &Call<'_>) -> Answer {
     }
 }
 
-/// `get_compression_tip`: where the work of a session goes on today; an unknown one is its own.
+/// `get_compression_tip`: the session in which a session continues today. An unknown one is returned as it is.
 pub(crate) async fn tip(call: &Call<'_>) -> Answer {
     match lineage(call).await? {
         Some((id, lineage)) => text(&lineage.tip(&id)),
@@ -140,7 +140,7 @@ pub(crate) async fn tip(call: &Call<'_>) -> Answer {
     }
 }
 
-/// `resolve_resume_session_id`: the session itself if anything was said in it, else the first that comes from it where something was:
+/// `resolve_resume_session_id`: the session itself if it has messages, else the first descendant that has:
 /// continuations before other children, later children before earlier ones.
 pub(crate) async fn resume(call: &Call<'_>) -> Answer {
     let Some((id, lineage)) = lineage(call).await? else { return same(call) };
@@ -155,7 +155,7 @@ pub(crate) async fn resume(call: &Call<'_>) -> Answer {
             return text(&next);
         }
         let mut children: Vec<_> = lineage.links().filter(|link| link.parent.as_ref() == Some(&next)).collect();
-        // The last one is looked at first.
+        // The last one is popped first.
         children.sort_by_key(|link| (link.relation == Relation::Continuation, link.started_at, link.id.clone()));
         todo.extend(children.into_iter().map(|link| link.id.clone()));
     }
@@ -168,7 +168,7 @@ async fn lineage(call: &Call<'_>) -> Result<Option<(SessionId, Lineage)>, Fail> 
     Ok(found.map(|lineage| (id, lineage)))
 }
 
-/// What was given, as it came.
+/// Returns the argument unchanged.
 fn same(call: &Call<'_>) -> Answer {
     Ok(call.args.value("session_id").0.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Every method: what it is called with, and in what order with others it runs.
+//! Every method: its signature, and its order relative to other calls.
 
 use crate::scheduler::Lane;
 use crate::signature::Signature;
@@ -16,7 +16,7 @@ pub(crate) struct Method {
 
 const ONE: Lane = Sessions(&["session_id"]);
 
-/// The agent's, as its `SessionDB` 0.14.0 has them. Its `**kwargs` are written out.
+/// The methods of the agent's `SessionDB` 0.14.0. Its `**kwargs` are written out.
 const THEIRS: &[(&str, Lane)] = &[
     ("close()", Free),
     // Sessions
@@ -72,17 +72,17 @@ const THEIRS: &[(&str, Lane)] = &[
     // Export
     ("export_session(session_id)", ONE),
     ("export_all(source=None)", Look),
-    // Keeping in order
+    // Maintenance
     ("delete_session(session_id, sessions_dir=None)", Change),
     ("prune_sessions(older_than_days=90, source=None, sessions_dir=None)", Change),
     ("prune_empty_ghost_sessions(sessions_dir=None)", Change),
     ("finalize_orphaned_compression_sessions()", Change),
     ("maybe_auto_prune_and_vacuum(retention_days=90, min_interval_hours=24, vacuum=True, sessions_dir=None)", Change),
     ("vacuum()", Free),
-    // Values beside the sessions
+    // Stored values
     ("get_meta(key)", Look),
     ("set_meta(key, value)", Change),
-    // Handing a session over
+    // Handoffs
     ("request_handoff(session_id, platform)", ONE),
     ("claim_handoff(session_id)", ONE),
     ("complete_handoff(session_id)", ONE),
@@ -103,7 +103,7 @@ const THEIRS: &[(&str, Lane)] = &[
     ("list_unlinked_telegram_sessions_for_user(*, chat_id, user_id, limit=10)", Look),
 ];
 
-/// Those that the agent has not.
+/// Our methods, which the agent does not have.
 const OURS: &[(&str, Lane)] = &[
     ("append_messages(session_id, messages)", ONE),
     ("update_session_meta(session_id, model_config_json, model=None)", ONE),
@@ -127,12 +127,12 @@ static METHODS: LazyLock<HashMap<&'static str, Method>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The method of this name.
+/// Returns the method of this name.
 pub(crate) fn method(name: &str) -> Option<&'static Method> {
     METHODS.get(name)
 }
 
-/// Every method as a Python signature, `name(a, b=1, *, c=None)`: the agent's, then ours.
+/// Returns every method as a Python signature, `name(a, b=1, *, c=None)`: the agent's, then ours.
 pub fn signatures() -> (Vec<&'static str>, Vec<&'static str>) {
     let texts = |table: &[(&'static str, Lane)]| table.iter().map(|(text, _)| *text).collect();
     (texts(THEIRS), texts(OURS))

@@ -1,4 +1,5 @@
-//! Topics of a chat on Telegram: which thread leads to which session. Names of chats, people and threads are text, whatever they came as.
+//! Topics of a chat on Telegram: the session that each thread belongs to. Ids of chats, people and threads are text,
+//! whatever type they arrive as.
 
 use crate::call::{Answer, Call, NONE, list, or_no_reference, yes};
 use crate::fail::Fail;
@@ -7,10 +8,10 @@ use hermes_session::gateway::unlinked_sessions;
 use hermes_session::{Conflict, SessionId, Source, StoreError, TopicChange};
 use hermes_wire::{rpc, to_string};
 
-/// Where the agent's chats on Telegram come from.
+/// The source of the agent's Telegram chats.
 const TELEGRAM: &str = "telegram";
 
-/// `apply_telegram_topic_migration`: makes the tables of topics, which otherwise come with their first row.
+/// `apply_telegram_topic_migration`: creates the tables of topics, which are otherwise created with their first row.
 pub(crate) async fn migrate(call: &Call<'_>) -> Answer {
     call.store.change_topics(&TopicChange::Prepare, call.now).await?;
     Ok(NONE.into())
@@ -68,7 +69,8 @@ pub(crate) async fn is_linked(call: &Call<'_>) -> Answer {
     yes(call.store.topic_of(&id).await?.is_some())
 }
 
-/// `list_unlinked_telegram_sessions_for_user`: a person's sessions that no topic leads to, the last active first.
+/// `list_unlinked_telegram_sessions_for_user`: a person's sessions that no topic is bound to, most recently active
+/// first.
 pub(crate) async fn unlinked(call: &Call<'_>) -> Answer {
     let limit = usize::try_from(call.args.limit("limit")?).unwrap_or(usize::MAX);
     let source = Source::from_stored(TELEGRAM);
@@ -76,7 +78,7 @@ pub(crate) async fn unlinked(call: &Call<'_>) -> Answer {
     Ok(list(listing::rich_rows(call, &summaries).await?))
 }
 
-/// What Python's `str` makes of it.
+/// Returns the argument converted like Python's `str` does.
 fn name(call: &Call<'_>, parameter: &str) -> Result<String, Fail> {
     let value = call.args.value(parameter);
     match value.0 {

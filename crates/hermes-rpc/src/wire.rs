@@ -1,17 +1,18 @@
-//! Values as they cross the pipe. JSON has no NaN, no infinities and no bytes: an object of one key that begins with `$` stands for them, and
-//! one that really has such a key is wrapped.
+//! The encoding of values on the pipe. JSON has no NaN, no infinities and no bytes: an object with a single key that
+//! begins with `$` represents them, and an object that really has such a key is wrapped.
 //!
-//! Both ways are one pass over text in the one spelling of [`hermes_session::Json`], without a tree and without recursion.
+//! Both directions are one pass over text in the canonical format of [`hermes_session::Json`], without a tree and
+//! without recursion.
 
 use crate::fail::Fail;
 use hermes_session::export::base64;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The text of a value with what stands for something else put back: JSON as Python writes it, with `NaN` and the infinities.
+/// Decodes the text of a value: returns JSON as Python writes it, with `NaN` and the infinities.
 ///
 /// # Errors
-/// If bytes are inside it: JSON can't hold them.
+/// If it contains bytes, which JSON can't hold.
 pub(crate) fn decode(text: &str) -> Result<Cow<'_, str>, Fail> {
     if !text.contains("{\"$") {
         return Ok(Cow::Borrowed(text));
@@ -53,7 +54,7 @@ pub(crate) fn decode(text: &str) -> Result<Cow<'_, str>, Fail> {
     Ok(Cow::Owned(out))
 }
 
-/// The text of a value as it crosses the pipe.
+/// Encodes the text of a value for the pipe.
 pub(crate) fn encode(text: &str) -> Cow<'_, str> {
     if !["{\"$", "NaN", "Infinity"].iter().any(|piece| text.contains(piece)) {
         return Cow::Borrowed(text);
@@ -97,7 +98,7 @@ pub(crate) fn encode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A double, so that it reads back with the same bits.
+/// Encodes a double so that it reads back with the same bits.
 pub(crate) fn double(number: f64) -> String {
     match number {
         number if number.is_nan() => float("nan"),
@@ -107,17 +108,17 @@ pub(crate) fn double(number: f64) -> String {
     }
 }
 
-/// Bytes as a value.
+/// Encodes bytes as a value.
 pub(crate) fn bytes(bytes: &[u8]) -> String {
     format!("{{\"$b\": \"{}\"}}", base64::encode(bytes))
 }
 
-/// The bytes that a value stands for, if it is bytes.
+/// Returns the bytes that a value represents, or `None` if it is not bytes.
 pub(crate) fn as_bytes(text: &str) -> Option<Vec<u8>> {
     base64::decode(text.strip_prefix("{\"$b\": \"")?.strip_suffix("\"}")?)
 }
 
-/// The number that a value stands for, if it is none of JSON's.
+/// Returns the number that a value represents, or `None` if it is an ordinary JSON value.
 pub(crate) fn as_odd_number(text: &str) -> Option<f64> {
     match text {
         "NaN" => Some(f64::NAN),
@@ -131,7 +132,7 @@ fn float(name: &str) -> String {
     format!("{{\"$f\": \"{name}\"}}")
 }
 
-/// What the inside of an object says, if it stands for a number.
+/// Returns the number for the inside of an object, or `None` if it does not represent one.
 fn number_of(inner: &str) -> Option<&'static str> {
     match inner {
         "\"$f\": \"nan\"" => Some("NaN"),
@@ -141,7 +142,7 @@ fn number_of(inner: &str) -> Option<&'static str> {
     }
 }
 
-/// The objects of exactly one key that begins with `$`: where they begin, and where they end.
+/// Returns the start and the end of each object with exactly one key that begins with `$`.
 fn marked(text: &str) -> HashMap<usize, usize> {
     let bytes = text.as_bytes();
     let mut found = HashMap::new();
@@ -165,7 +166,7 @@ fn marked(text: &str) -> HashMap<usize, usize> {
     found
 }
 
-/// Where the string that begins here ends: its closing quote.
+/// Returns the position of the closing quote of the string that starts here.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < bytes.len() {

@@ -1,22 +1,22 @@
-//! Tells what the agent wrote in the person's place when it compressed a context.
+//! Recognises messages that the agent wrote under the user role when it compressed a context.
 
-/// How such a message starts: the summary in its newer and its older form, and the list of tasks that follows it.
+/// Prefixes of such messages: the summary in its newer and its older form, and the task list that follows it.
 const STARTS: [&str; 3] = [
     "[CONTEXT COMPACTION — REFERENCE ONLY]",
     "[CONTEXT SUMMARY]:",
     "[Your active task list was preserved across context compression]",
 ];
 
-/// The line that ends a summary when something a person said follows in the same message.
+/// Line that ends a summary when text of the user follows in the same message.
 const END: &str = "--- END OF CONTEXT SUMMARY";
 
-/// Whether a message starts with what the agent wrote when it compressed the context.
+/// Returns whether a message starts with text that the agent wrote when it compressed the context.
 pub fn is_handover(text: &str) -> bool {
     let text = text.trim_start();
     STARTS.iter().any(|start| text.starts_with(start))
 }
 
-/// What a person said in a message: all of it, or what follows the summary that was put in front.
+/// Returns the text of the user in a message: all of it, or the part after a summary that was put in front.
 pub fn without_summary(text: &str) -> &str {
     if !is_handover(text) {
         return text;

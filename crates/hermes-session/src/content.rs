@@ -1,4 +1,4 @@
-//! What a message says: plain text, structured parts, or bytes somebody else left.
+//! Content of a message: plain text, structured parts, or bytes left by a foreign writer.
 
 use crate::{Json, JsonKind};
 use serde_json::Value;
@@ -7,16 +7,17 @@ use std::borrow::Cow;
 /// The content of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// Text that Rust can hold.
+    /// Valid Unicode text.
     Text(String),
     /// Structured parts, or a string with lone surrogates (as a JSON string).
     Json(Json),
-    /// Bytes that are no text, from a foreign writer. Read, shown lossily and exported; never written by us.
+    /// Bytes that are not text, from a foreign writer. They are read, shown lossily and exported, and never written by
+    /// us.
     Bytes(Vec<u8>),
 }
 
 impl Content {
-    /// The one form of a JSON value as content: a string that Rust can hold is plain text.
+    /// Returns the canonical content for a JSON value: a string without lone surrogates becomes plain text.
     pub fn from_json(json: Json) -> Self {
         match json.to_plain_string() {
             Some(text) => Self::Text(text),
@@ -24,7 +25,7 @@ impl Content {
         }
     }
 
-    /// The same content in its one form, which is also the form it is read back in.
+    /// Returns the content in its canonical form, which is also the form in which it is read back.
     #[must_use]
     pub fn normalized(self) -> Self {
         match self {
@@ -36,7 +37,7 @@ impl Content {
         }
     }
 
-    /// The content as a person would read it: text parts joined by a space, a picture as `[image]`.
+    /// Returns the content as a person would read it: text parts joined by a space, an image as `[image]`.
     pub fn plain_text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -48,7 +49,7 @@ impl Content {
         }
     }
 
-    /// Whether there is nothing in it: no text, no parts.
+    /// Returns whether the content has no text and no parts.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.is_empty(),
@@ -80,7 +81,7 @@ fn value_text(value: &Value) -> String {
     parts.join(" ")
 }
 
-/// One part of structured content. The kinds are those of the chat and the responses wire formats.
+/// Returns the text of one part of structured content. The kinds are those of the chat and the responses wire formats.
 fn part_text(part: &Value) -> Option<Cow<'_, str>> {
     if let Value::String(text) = part {
         return Some(Cow::Borrowed(text));

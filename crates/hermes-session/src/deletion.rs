@@ -1,27 +1,27 @@
-//! Deletion: what goes with a session, and what went.
+//! Deletion: its extent and its result.
 
 use crate::{Lineage, SessionId};
 
-/// What a deletion takes with the session that it names.
+/// The sessions that a deletion removes together with the named one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeleteExtent {
     /// The conversation that the session is part of: its chain and its delegates.
     Conversation,
     /// The chain that the session is part of, with the delegates of that chain ([`Lineage::chain`]).
     ///
-    /// A session of the conversation's own chain stands for the conversation. A delegate stands for itself: the conversation that it was sent
-    /// from stays, as if it had never been sent, and its last activity is recomputed at once. No chain is ever cut: a session in its middle, or
-    /// its tip, stands for all of it.
+    /// A session of the conversation's own chain stands for the conversation. A delegate stands for itself: the
+    /// conversation that started it stays, as if the delegate had never existed, and its last activity is recomputed at
+    /// once. No chain is ever cut: a session in its middle, or its tip, stands for the whole chain.
     Chain,
-    /// The session alone. Each session that comes from it, whatever its relation, stays as a conversation without a parent, together with the
-    /// sessions that come from that one. The rest of the conversation that it was part of stays one.
+    /// The session alone. Each of its children, whatever its relation, stays as a conversation without a parent,
+    /// together with its own descendants. The rest of the deleted session's conversation stays one conversation.
     ///
-    /// This is how the agent deletes; it is for programs that call us as they call the agent.
+    /// This is how the agent deletes. It is for programs that call us as they call the agent.
     Session,
 }
 
 impl DeleteExtent {
-    /// Returns the sessions that go with one.
+    /// Returns the sessions that are deleted together with `id`.
     pub fn sessions(self, lineage: &Lineage, id: &SessionId) -> Vec<SessionId> {
         match self {
             Self::Conversation => lineage.conversation(id),
@@ -31,7 +31,7 @@ impl DeleteExtent {
     }
 }
 
-/// What a deletion took.
+/// Numbers of deleted rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deleted {
     /// Sessions.

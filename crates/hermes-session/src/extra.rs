@@ -1,4 +1,4 @@
-//! Columns of newer agents that this crate does not model. They are carried as they are.
+//! Columns of newer agents that this crate does not model. They are carried unchanged.
 
 mod agent;
 mod json;
@@ -7,7 +7,7 @@ pub use agent::{AgentColumn, MESSAGE_COLUMNS, SESSION_COLUMNS, column_of};
 
 use std::collections::BTreeMap;
 
-/// A table of the agent that may have columns which are not modelled.
+/// A table of the agent that may have columns that are not modelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {
     /// `sessions`
@@ -33,7 +33,7 @@ pub enum Scalar {
     Null,
     /// A whole number.
     Integer(i64),
-    /// A double, bit by bit.
+    /// A double, compared by its bits.
     Real(f64),
     /// Text.
     Text(String),
@@ -75,7 +75,7 @@ impl Extra {
         }
     }
 
-    /// Sets a column to what it holds, default or not.
+    /// Sets a column to a value, even if that is its default.
     pub fn put(&mut self, column: &str, value: Scalar) {
         self.0.insert(column.to_owned(), value);
     }

@@ -1,4 +1,4 @@
-//! What a gateway keeps in a store: sessions on their way from one surface to another, and the topics of chats.
+//! Data that a gateway keeps in a store: handoffs of sessions between surfaces, and topics of chats.
 
 mod handoff;
 
@@ -6,7 +6,7 @@ pub use handoff::{Beside, Claim, Handoff, HandoffEnd, HandoffState, MAX_HANDOFF_
 
 use crate::{GatewayStore, ListRequest, Order, PageRequest, SessionFilter, SessionSummary, Source, StoreError, View};
 
-/// The sessions of a person on a platform that no topic leads to, the last active first; so many at most.
+/// Returns up to `limit` sessions of a user on a platform that no topic is linked to, last active first.
 ///
 /// # Errors
 /// If the store fails.

@@ -1,11 +1,11 @@
-//! Ids: opaque for whoever reads them, checked where they come in.
+//! Ids: opaque to readers, validated where they enter.
 
 use crate::Invalid;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest id or key, in bytes; the same on every provider.
+/// Maximum length of an id or key, in bytes; the same on every provider.
 pub const MAX_ID_BYTES: usize = 255;
 
 fn checked(what: &'static str, text: String) -> Result<Arc<str>, Invalid> {
@@ -18,12 +18,12 @@ fn checked(what: &'static str, text: String) -> Result<Arc<str>, Invalid> {
     }
 }
 
-/// Takes the key of a value that is kept beside the sessions. Providers call this first.
+/// Validates the key of a value stored beside the sessions. Providers call this first.
 pub fn checked_meta_key(key: &str) -> Result<String, Invalid> {
     checked("meta key", key.to_owned()).map(|_| key.to_owned())
 }
 
-/// Takes the start of an id; an empty one would be the start of all. Providers call this first.
+/// Validates a prefix of an id. An empty one would match every id. Providers call this first.
 pub fn checked_prefix(prefix: &str) -> Result<String, Invalid> {
     match prefix {
         "" => Err(Invalid::new("prefix", "is empty", "give at least the first character of an id")),
@@ -31,41 +31,41 @@ pub fn checked_prefix(prefix: &str) -> Result<String, Invalid> {
     }
 }
 
-/// Names a session. Opaque text of 1 to 255 bytes, compared byte by byte.
+/// Identifies a session. Opaque text of 1 to 255 bytes, compared byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(Arc<str>);
 
 impl SessionId {
-    /// Takes an id from outside; empty and over-long ones, and those with a NUL, are refused.
+    /// Parses an id from outside. Rejects an empty or over-long id and one with a NUL.
     pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
         checked("session id", text.into()).map(Self)
     }
 
-    /// Takes an id as a store holds it, also one that a foreign writer should not have made.
+    /// Takes an id as a store holds it, even one that a foreign writer should not have made.
     ///
     /// For providers: a row with a strange id is still shown, and can be read and repaired.
     pub fn from_stored(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
 
-    /// The id of a session made at the terminal, by a continuation or by a branch:
-    /// `YYYYMMDD_HHMMSS_` and six hexadecimal digits of `random`.
+    /// Returns the id of a session created at the terminal, by a continuation or by a branch: `YYYYMMDD_HHMMSS_` and
+    /// six hexadecimal digits of `random`.
     pub fn terminal(at: &jiff::Zoned, random: u64) -> Self {
         Self(format!("{}_{:06x}", at.strftime("%Y%m%d_%H%M%S"), random & 0xff_ffff).into())
     }
 
-    /// The id of a session made by the gateway: as [`SessionId::terminal`], with eight digits.
+    /// Returns the id of a session created by the gateway: as [`SessionId::terminal`], with eight digits.
     pub fn gateway(at: &jiff::Zoned, random: u64) -> Self {
         Self(format!("{}_{:08x}", at.strftime("%Y%m%d_%H%M%S"), random & 0xffff_ffff).into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the id may be part of a file's name: only `[A-Za-z0-9_-]`, at most 128 of them.
+    /// Returns whether the id may be part of a file name: 1 to 128 characters of `[A-Za-z0-9_-]`.
     pub fn is_file_safe(&self) -> bool {
         (1..=128).contains(&self.0.len())
             && self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
@@ -91,7 +91,7 @@ impl From<SessionId> for String {
     }
 }
 
-/// Names a message within one store. Within a session, a later message has the larger id.
+/// Identifies a message within one store. Within a session, a later message has the larger id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageId(pub i64);
@@ -102,18 +102,18 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// Names one request to change something, so that it can be sent again without being applied again.
+/// Idempotency key: identifies one request for a change, so that it can be retried without being applied twice.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RequestKey(Arc<str>);
 
 impl RequestKey {
-    /// Takes a key of 1 to 255 bytes; whoever makes it sees to it that it is unique.
+    /// Parses a key of 1 to 255 bytes. Its creator ensures that it is unique.
     pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
         checked("request key", text.into()).map(Self)
     }
 
-    /// The key as text.
+    /// Returns the key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,7 @@
-//! How an agent was used over a span of time: what was said, on which models, with which tools and skills, when, and what it cost.
+//! Usage of an agent over a span of time: messages, models, tools, skills, times and cost.
 //!
-//! A provider hands over sessions, results and calls one by one ([`Gathering`]); here they are counted, the same for every provider. The hours of
-//! a day are those of whoever asks, so that [`Activity`] is told afterwards.
+//! A provider passes sessions, results and calls one by one ([`Gathering`]); the counting here is the same for every
+//! provider. Hours of the day depend on the caller's time zone, so [`Activity`] is computed afterwards.
 
 mod activity;
 mod calls;
@@ -17,30 +17,30 @@ pub use repeats::{Trace, repeats};
 use crate::{Relation, SessionId, Source, Timestamp, Usage};
 use std::collections::BTreeMap;
 
-/// What is to be looked at.
+/// Selection of sessions to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsightsRequest {
     /// Only sessions that started at this time or later. Messages count with their session.
     pub since: Timestamp,
     /// Only conversations whose first session is from this source.
     pub source: Option<Source>,
-    /// No conversations whose first session is from one of these.
+    /// Exclude conversations whose first session is from one of these sources.
     pub exclude_sources: Vec<Source>,
 }
 
 impl InsightsRequest {
-    /// Everything that started at this time or later.
+    /// Selects everything that started at this time or later.
     pub const fn since(since: Timestamp) -> Self {
         Self { since, source: None, exclude_sources: Vec::new() }
     }
 }
 
-/// How an agent was used. A conversation counts once, however many sessions of it there are.
+/// Usage of an agent. A conversation counts once, however many sessions it has.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Insights {
-    /// Everything together.
+    /// Totals.
     pub total: Tally,
-    /// By model; nothing stands for sessions that name none. A conversation counts for each model that it used.
+    /// By model; `None` for sessions that name none. A conversation counts for each model that it used.
     pub models: BTreeMap<Option<String>, Tally>,
     /// By the source of the conversation's first session; delegates count with it.
     pub sources: BTreeMap<Source, Tally>,
@@ -48,37 +48,37 @@ pub struct Insights {
     pub tools: BTreeMap<String, ToolUse>,
     /// By the name of a skill.
     pub skills: BTreeMap<String, SkillUse>,
-    /// When each conversation started, or went on first within the span; the earliest first.
+    /// Start of each conversation, or of its first continuation within the span, in ascending order.
     pub starts: Vec<Timestamp>,
-    /// How long the conversations took.
+    /// Time spent in conversations.
     pub time: TimeSpent,
-    /// Conversations that stand out, at most one for each way to do so.
+    /// Conversations that stand out, at most one for each distinction.
     pub notable: Vec<Notable>,
 }
 
-/// What there was of something.
+/// Totals over a set of sessions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
     /// Conversations.
     pub conversations: u64,
-    /// Their sessions: what they were compressed into, and delegates, count one by one.
+    /// Their sessions. Continuations and delegates count one by one.
     pub sessions: u64,
-    /// What was said in them.
+    /// Messages in them.
     pub messages: MessageCounts,
-    /// Calls of tools in those messages.
+    /// Tool calls in those messages.
     pub tool_calls: u64,
-    /// The sum of the counters; texts mean nothing here.
+    /// Sum of the usage counters. Its text fields have no meaning here.
     pub usage: Usage,
-    /// The sum of what each session cost ([`Usage::cost`]); nothing if no cost is known.
+    /// Sum of the cost of each session ([`Usage::cost`]); `None` if no cost is known.
     pub cost_usd: Option<f64>,
-    /// Sessions that used tokens at a price that nobody knows.
+    /// Sessions that used tokens at an unknown price.
     pub unknown_cost_sessions: u64,
     /// Sessions that a subscription paid for.
     pub included_cost_sessions: u64,
 }
 
 impl Tally {
-    /// Tokens sent and received, from and to the cache too.
+    /// Returns the tokens sent and received, including tokens read from and written to the cache.
     pub fn tokens(&self) -> i64 {
         let used = &self.usage;
         [used.output_tokens, used.cache_read_tokens, used.cache_write_tokens]
@@ -87,31 +87,31 @@ impl Tally {
     }
 }
 
-/// Messages by who said them.
+/// Number of messages by role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MessageCounts {
-    /// The person's.
+    /// From the user.
     pub user: u64,
-    /// The model's.
+    /// From the model.
     pub assistant: u64,
-    /// Results of tools.
+    /// Tool results.
     pub tool: u64,
-    /// Anybody else's.
+    /// With any other role.
     pub other: u64,
 }
 
 impl MessageCounts {
-    /// All of them.
+    /// Returns the number of all messages.
     pub const fn all(self) -> u64 {
         self.user + self.assistant + self.tool + self.other
     }
 
-    /// Counts messages of a role.
+    /// Adds messages of a role.
     pub fn count(&mut self, role: &str, messages: u64) {
         *self.of(role) += messages;
     }
 
-    /// Takes messages of a role out again.
+    /// Subtracts messages of a role.
     pub fn discount(&mut self, role: &str, messages: u64) {
         let counter = self.of(role);
         *counter = counter.saturating_sub(messages);
@@ -127,7 +127,7 @@ impl MessageCounts {
     }
 }
 
-/// How often a tool was used. Some agents name the tool in a call, some in its result, some in both.
+/// Number of uses of a tool. Some agents name the tool in a call, some in its result, some in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ToolUse {
     /// Calls that name it.
@@ -137,99 +137,100 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// How often it was used: a call and its result are one use.
+    /// Returns the number of uses. A call and its result are one use.
     pub fn count(self) -> u64 {
         self.calls.max(self.results)
     }
 }
 
-/// How often a skill was used, and when last.
+/// Uses of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SkillUse {
-    /// How often it was read.
+    /// Number of times it was loaded.
     pub loads: u64,
-    /// How often it was changed.
+    /// Number of times it was edited.
     pub edits: u64,
-    /// When one of these was called last.
+    /// Time of the last such call.
     pub last_used: Option<Timestamp>,
 }
 
-/// How long conversations took.
+/// Time spent in conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimeSpent {
-    /// Those that took any time.
+    /// Number of conversations that took any time.
     pub conversations: u64,
-    /// The sum over them: each from the start of a session to its end, or to its last message if nobody ended it. Delegates,
-    /// and what they were compressed into, work meanwhile.
+    /// Sum over them, in seconds: each session from its start to its end, or to its last message if it was not ended.
+    /// Delegates and their continuations run in parallel and do not count.
     pub seconds: f64,
 }
 
 /// A conversation that stands out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notable {
-    /// What for.
+    /// Reason why it stands out.
     pub distinction: Distinction,
-    /// The session that it stands at.
+    /// Last session of its chain within the span; its first session if only delegates are within it.
     pub id: SessionId,
     /// That session's title.
     pub title: Option<String>,
-    /// When it started, or went on first within the span.
+    /// Start of the conversation, or of its first continuation within the span.
     pub started_at: Timestamp,
-    /// How long, how many or how much, as the distinction says.
+    /// Duration, number or amount, depending on the distinction.
     pub value: f64,
 }
 
-/// What a conversation can stand out for.
+/// Reason why a conversation can stand out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distinction {
-    /// The longest time, in seconds.
+    /// The longest duration, in seconds.
     Longest,
     /// The most messages.
     Messages,
-    /// The most tokens sent and received; what came from a cache does not count.
+    /// The most tokens sent and received, without those from a cache.
     Tokens,
-    /// The most calls of tools.
+    /// The most tool calls.
     ToolCalls,
     /// The highest cost, in dollars.
     Cost,
 }
 
-/// What is known of one session.
+/// Facts about one session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionFacts {
     /// The session.
     pub id: SessionId,
-    /// The session that its conversation starts with.
+    /// First session of its conversation.
     pub conversation: SessionId,
-    /// The session it comes from.
+    /// Its parent.
     pub parent: Option<SessionId>,
-    /// What it is to that session.
+    /// Its relation to the parent.
     pub relation: Relation,
-    /// Whether it works while the conversation goes on: a delegate, or what one was compressed into ([`Chains`]).
+    /// Whether it runs in parallel to the conversation: a delegate, or a continuation of one ([`Chains`]).
     pub is_aside: bool,
-    /// The source of the session that the conversation starts with.
+    /// Source of the conversation's first session.
     pub source: Source,
     /// Its model.
     pub model: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// When it started.
+    /// Start time.
     pub started_at: Timestamp,
-    /// When it ended.
+    /// End time.
     pub ended_at: Option<Timestamp>,
-    /// Its newest activity.
+    /// Time of its last activity.
     pub last_active: Timestamp,
-    /// What was said in it. What a branch brought along from before its start was said elsewhere ([`SessionFacts::counts_from`]), and so was what
-    /// was copied in a compression ([`repeats`]).
+    /// Messages said in it. Messages that a branch copied from before its start count elsewhere
+    /// ([`SessionFacts::counts_from`]), as do copies made by a compression ([`repeats`]).
     pub messages: MessageCounts,
-    /// Calls of tools in those messages ([`Gathering::calls`]).
+    /// Tool calls in those messages ([`Gathering::calls`]).
     pub tool_calls: u64,
-    /// What it used.
+    /// Its usage counters.
     pub usage: Usage,
 }
 
 impl SessionFacts {
-    /// From when on its messages count. A branch starts as a copy: what was said before it began counts where it was said.
+    /// Returns the time from which its messages count. A branch starts as a copy; messages from before its start count
+    /// where they were said.
     pub fn counts_from(&self) -> Option<Timestamp> {
         (self.relation == Relation::Branch).then_some(self.started_at)
     }

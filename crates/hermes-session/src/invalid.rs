@@ -1,21 +1,21 @@
-//! What is wrong with a value somebody gave us, and how to give a better one.
+//! Error for an invalid value, with advice.
 
 use std::borrow::Cow;
 
-/// A value that can't be taken: which one, why, and what to do about it.
+/// An invalid value: its kind, the reason, and advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {why}")]
 pub struct Invalid {
     /// The kind of value in a word or two: `session id`, `title`, `limit`.
     pub what: &'static str,
-    /// What is wrong with it, as the rest of the sentence.
+    /// The reason, as the rest of the sentence.
     pub why: String,
-    /// What the person can do instead.
+    /// Advice for the user.
     pub hint: Cow<'static, str>,
 }
 
 impl Invalid {
-    /// Names the value, what is wrong with it and the way out.
+    /// Creates the error from the kind of value, the reason and the advice.
     pub fn new(what: &'static str, why: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
         Self { what, why: why.into(), hint: hint.into() }
     }

@@ -1,8 +1,7 @@
 //! JSON carried as text, so that nothing of it is lost.
 //!
-//! Values come from a Python program: numbers of any size, `NaN`, escapes of
-//! lone surrogates. A tree of Rust values can hold none of these, so the text is
-//! the value and a tree is only made to look at it.
+//! Values come from a Python program: numbers of any size, `NaN`, escapes of lone surrogates. A tree of Rust values can
+//! hold none of these, so the text is the value, and a tree is only made for inspection.
 
 mod scan;
 
@@ -10,32 +9,32 @@ use crate::Invalid;
 use serde_json::Value;
 use std::fmt;
 
-/// One JSON value as text in a single spelling: `, ` and `: ` between things,
-/// real characters instead of escapes wherever JSON allows them.
+/// One JSON value as text in its canonical spelling: `, ` and `: ` as separators, real characters instead of escapes
+/// wherever JSON allows them.
 ///
-/// Two values are equal if they are spelled the same, keys in order.
+/// Two values are equal if their spelling is equal, including the order of keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Json(String);
 
-/// What a JSON value is at its top.
+/// Type of a JSON value at the top level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonKind {
     /// `null`
     Null,
     /// `true` or `false`
     Bool,
-    /// A number, also `NaN` and the infinities.
+    /// A number, including `NaN` and the infinities.
     Number,
     /// A string.
     String,
     /// A list.
     Array,
-    /// A map.
+    /// An object.
     Object,
 }
 
 impl Json {
-    /// Reads JSON as Python writes it: also `NaN`, `Infinity`, and escapes of lone surrogates.
+    /// Parses JSON as Python writes it, including `NaN`, `Infinity` and escapes of lone surrogates.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         scan::respell(text).map(Self).map_err(|fault| {
             Invalid::new(
@@ -46,29 +45,29 @@ impl Json {
         })
     }
 
-    /// The value a tree of Rust values stands for.
+    /// Converts a tree of Rust values.
     pub fn from_value(value: &Value) -> Self {
         Self(scan::respell(&value.to_string()).expect("serde_json prints JSON"))
     }
 
-    /// A JSON string that holds `text`.
+    /// Returns `text` as a JSON string.
     pub fn string(text: &str) -> Self {
         let mut out = String::with_capacity(text.len() + 2);
         scan::quote(text, &mut out);
         Self(out)
     }
 
-    /// Takes text that is in the one spelling already, as a part of a value that was read.
+    /// Takes text that is in its canonical spelling already, as part of a value that was parsed.
     pub(crate) fn of_spelled(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The text, in the one spelling.
+    /// Returns the text in its canonical spelling.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What the value is at its top.
+    /// Returns the type of the value at the top level.
     pub fn kind(&self) -> JsonKind {
         match self.0.as_bytes()[0] {
             b'{' => JsonKind::Object,
@@ -80,17 +79,17 @@ impl Json {
         }
     }
 
-    /// Whether Python would call it false: such a value is stored as nothing.
+    /// Returns whether the value is falsy in Python. Falsy values are stored as NULL.
     pub fn is_falsy(&self) -> bool {
         matches!(self.0.as_str(), "null" | "false" | "\"\"" | "[]" | "{}" | "0" | "-0" | "0.0" | "-0.0")
     }
 
-    /// How many elements a list has; any other value counts as one.
+    /// Returns the number of elements of a list; 1 for any other value.
     pub fn element_count(&self) -> usize {
         if self.kind() == JsonKind::Array { scan::parts(&self.0).len() } else { 1 }
     }
 
-    /// The object with this member, in place of one of that name; `None` if it is no object.
+    /// Returns the object with this member, replacing any of that name; `None` if the value is not an object.
     #[must_use]
     pub fn with_member(&self, key: &str, value: &Self) -> Option<Self> {
         let without = self.without_member(key)?;
@@ -98,7 +97,7 @@ impl Json {
         Some(Self(format!("{}{comma}{}: {value}}}", &without.0[..without.0.len() - 1], Self::string(key))))
     }
 
-    /// The object without the members of this name; `None` if it is no object.
+    /// Returns the object without the members of this name; `None` if the value is not an object.
     #[must_use]
     pub fn without_member(&self, key: &str) -> Option<Self> {
         if self.kind() != JsonKind::Object {
@@ -109,14 +108,15 @@ impl Json {
         Some(Self(format!("{{{}}}", members.join(", "))))
     }
 
-    /// A tree to look at. What Rust can't hold is shown: a lone surrogate as U+FFFD, `NaN` as null.
+    /// Converts to a tree for inspection. Values that Rust can't hold are replaced: a lone surrogate by U+FFFD, `NaN`
+    /// by null.
     ///
-    /// `None` if the value is nested more than 127 deep.
+    /// Returns `None` if the value is nested more than 127 levels deep.
     pub fn to_value(&self) -> Option<Value> {
         serde_json::from_str(&self.0).ok().or_else(|| serde_json::from_str(&scan::tame(&self.0)).ok())
     }
 
-    /// The string, if the value is one and Rust can hold it.
+    /// Returns the string; `None` if the value is not a string or has lone surrogates.
     pub fn to_plain_string(&self) -> Option<String> {
         if self.kind() == JsonKind::String { serde_json::from_str(&self.0).ok() } else { None }
     }
@@ -128,7 +128,8 @@ impl fmt::Display for Json {
     }
 }
 
-/// The elements of a list, or the members of an object with their keys, as they stand in text of the one spelling.
+/// Returns the elements of a list, or the members of an object with their keys, as slices of text in its canonical
+/// spelling.
 pub fn parts(container: &str) -> Vec<&str> {
     scan::parts(container)
 }
@@ -158,12 +159,12 @@ impl ObjectWriter {
         Self::default()
     }
 
-    /// Starts an empty object that will be about so long: nothing is moved while it grows.
+    /// Starts an empty object with the given capacity in bytes, which avoids reallocation while it grows.
     pub fn with_room(bytes: usize) -> Self {
         Self { out: String::with_capacity(bytes) }
     }
 
-    /// Adds a field whose value is spelled already.
+    /// Adds a field whose value is JSON text in its canonical spelling.
     pub fn raw(&mut self, key: &str, value: &str) -> &mut Self {
         self.key(key);
         self.out.push_str(value);
@@ -205,7 +206,7 @@ impl ObjectWriter {
         }
     }
 
-    /// The object's text.
+    /// Returns the object's text.
     pub fn finish(mut self) -> String {
         self.out.push_str(if self.out.is_empty() { "{}" } else { "}" });
         self.out

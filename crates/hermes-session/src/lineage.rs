@@ -1,13 +1,14 @@
-//! Lineage: which sessions belong together, whatever the chain's length, whatever the clocks said.
+//! Lineage: which sessions belong together, independent of chain length and clocks.
 
 use crate::{Json, NewChild, NewSession, Relation, Session, SessionId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a parent's state says about a child that is born now and does not say itself what it is.
+/// Returns the relation of a new child that does not state it, from the state of its parent.
 ///
-/// The agent ends a session with `compression` or `branched` and then makes the child, so at birth the
-/// parent's end reason tells. Newer agents write it into the child's settings, which wins. A second child of a
-/// compressed session can't carry on what is carried on already: it is a branch, so that nothing hides it.
+/// The agent ends a session with `compression` or `branched` and then creates the child, so at that time the parent's
+/// end reason determines the relation. Newer agents write the relation into the child's settings, which takes
+/// precedence. A second child of a compressed session can't be its continuation: it is a branch, so that nothing hides
+/// it.
 pub fn relation_at_birth(parent: ParentAtBirth<'_>, model_config: Option<&Json>) -> Relation {
     let says = |key: &str| model_config.is_some_and(|config| config.as_str().contains(key));
     match parent.end_reason {
@@ -19,11 +20,11 @@ pub fn relation_at_birth(parent: ParentAtBirth<'_>, model_config: Option<&Json>)
     }
 }
 
-/// What newer agents look for in a session's settings to know it for a branch.
+/// Key in a session's settings by which newer agents recognise a branch.
 const BRANCHED_FROM: &str = "_branched_from";
 
-/// The settings of a branch from `parent`: the parent's, and the mark by which newer agents know a branch. Without it they take it for a
-/// delegate, hide it, and delete it with its parent.
+/// Returns the settings of a branch from `parent`: the parent's, and the key by which newer agents recognise a branch.
+/// Without it they take the branch for a delegate, hide it, and delete it with its parent.
 pub fn settings_of_branch(settings: Option<&Json>, parent: &SessionId) -> Option<Json> {
     let mark = Json::string(parent.as_str());
     let none = Json::from_value(&serde_json::Value::Object(serde_json::Map::new()));
@@ -31,14 +32,16 @@ pub fn settings_of_branch(settings: Option<&Json>, parent: &SessionId) -> Option
     Some(settings.with_member(BRANCHED_FROM, &mark).unwrap_or_else(|| settings.clone()))
 }
 
-/// The settings of a session that carries another one on: the same, but the mark of a branch stays with the first of the chain.
+/// Returns the settings of a continuation: those of its parent without the branch key, which stays with the first
+/// session of the chain.
 pub fn settings_of_continuation(settings: Option<&Json>) -> Option<Json> {
     let settings = settings?;
     let carried_on = settings.without_member(BRANCHED_FROM).unwrap_or_else(|| settings.clone());
     Some(carried_on).filter(|settings| !settings.is_falsy())
 }
 
-/// A child with what it has from its parent: source, user, settings, and model and instructions unless it brings its own.
+/// Returns a child with the values it inherits from its parent: source, user, settings, and model and instructions
+/// unless it has its own.
 pub fn child_of(parent: &Session, child: &NewChild, relation: Relation, started_at: Timestamp) -> NewSession {
     NewSession {
         user_id: parent.user_id.clone(),
@@ -53,31 +56,31 @@ pub fn child_of(parent: &Session, child: &NewChild, relation: Relation, started_
     }
 }
 
-/// A parent as it is when a child is born.
+/// State of a parent when a child is created.
 #[derive(Debug, Clone, Copy)]
 pub struct ParentAtBirth<'a> {
-    /// Why it ended, if it has.
+    /// Its end reason, if it has ended.
     pub end_reason: Option<&'a str>,
-    /// Whether another session carries it on already.
+    /// Whether it has a continuation already.
     pub has_continuation: bool,
 }
 
-/// One session's place in a lineage.
+/// Position of one session in a lineage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The session.
     pub id: SessionId,
-    /// Where it comes from. May name a session that is gone.
+    /// Its parent, which may have been deleted.
     pub parent: Option<SessionId>,
-    /// What it is to its parent.
+    /// Its relation to the parent.
     pub relation: Relation,
-    /// When it started; orders siblings.
+    /// Start time; orders siblings.
     pub started_at: Timestamp,
 }
 
 /// Sessions linked by parent, in either direction, from one of them.
 ///
-/// Every answer is finite and the same each time, also where a foreign writer left a cycle.
+/// Every result is finite and deterministic, even if a foreign writer left a cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lineage {
     links: BTreeMap<SessionId, Link>,
@@ -97,32 +100,32 @@ impl Lineage {
         lineage
     }
 
-    /// Every link, by id.
+    /// Returns every link, by id.
     pub fn links(&self) -> impl Iterator<Item = &Link> {
         self.links.values()
     }
 
-    /// The place of one session.
+    /// Returns the link of one session.
     pub fn link(&self, id: &SessionId) -> Option<&Link> {
         self.links.get(id)
     }
 
-    /// The parents of `id` up to the first of all, oldest first, without `id`.
+    /// Returns the ancestors of `id`, oldest first, without `id`.
     pub fn ancestors(&self, id: &SessionId) -> Vec<SessionId> {
         self.climb(id, |_| true)
     }
 
-    /// The oldest session that `id` comes from by any kind of link; `id` itself if there is none.
+    /// Returns the oldest ancestor of `id` by any kind of link; `id` itself if it has no parent.
     pub fn root(&self, id: &SessionId) -> SessionId {
         self.ancestors(id).into_iter().next().unwrap_or_else(|| id.clone())
     }
 
-    /// The sessions whose contexts were compressed into `id`'s, oldest first, without `id`.
+    /// Returns the sessions whose contexts were compressed into that of `id`, oldest first, without `id`.
     pub fn compressed_into(&self, id: &SessionId) -> Vec<SessionId> {
         self.climb(id, |link| link.relation == Relation::Continuation)
     }
 
-    /// The session with which `id`'s conversation starts. A cycle has no start; its smallest id stands for it.
+    /// Returns the first session of the conversation of `id`. A cycle has no start; its smallest id stands for it.
     pub fn conversation_root(&self, id: &SessionId) -> SessionId {
         let belongs = |link: &Link| !link.relation.starts_conversation();
         let mut path = self.climb(id, belongs);
@@ -132,9 +135,9 @@ impl Lineage {
         path.swap_remove((0..=cycle).min_by_key(|place| &path[*place]).unwrap_or(0))
     }
 
-    /// Where the work of `id` goes on today: the last continuation; `id` itself if there is none.
+    /// Returns the last continuation of `id`; `id` itself if there is none.
     ///
-    /// Of two continuations that a foreign writer made, the later one.
+    /// Of two continuations that a foreign writer made, it follows the later one.
     pub fn tip(&self, id: &SessionId) -> SessionId {
         let (mut at, mut seen) = (id.clone(), BTreeSet::from([id.clone()]));
         while let Some(next) = self.continuation(&at) {
@@ -146,24 +149,24 @@ impl Lineage {
         at
     }
 
-    /// The conversation that `id` is part of: the chain from root to tip, then its delegates, each chain in order.
+    /// Returns the conversation of `id`: the chain from root to tip, then its delegates, each chain in order.
     pub fn conversation(&self, id: &SessionId) -> Vec<SessionId> {
         self.below(&self.conversation_root(id), |link| !link.relation.starts_conversation())
     }
 
-    /// The chain that `id` is part of, from its first session to its tip, then the delegates of all these, each chain in order. That is the
-    /// whole conversation, unless the chain is a delegate's own.
+    /// Returns the chain of `id` from its first session to its tip, then the delegates of all these, each chain in
+    /// order. That is the whole conversation, unless the chain is that of a delegate.
     pub fn chain(&self, id: &SessionId) -> Vec<SessionId> {
         let first = self.compressed_into(id).into_iter().next().unwrap_or_else(|| id.clone());
         self.below(&first, |link| !link.relation.starts_conversation())
     }
 
-    /// Every session that comes from `id` by any kind of link, parents before children, without `id`.
+    /// Returns all descendants of `id` by any kind of link, parents before children, without `id`.
     pub fn descendants(&self, id: &SessionId) -> Vec<SessionId> {
         self.below(id, |_| true).into_iter().filter(|other| other != id).collect()
     }
 
-    /// Returns what is left when these sessions are deleted: each session that comes from one of them is a root.
+    /// Returns the lineage without these sessions. Children of a removed session become roots.
     pub fn without(&self, gone: &[SessionId]) -> Self {
         let gone: BTreeSet<&SessionId> = gone.iter().collect();
         Self::new(self.links.values().filter(|link| !gone.contains(&link.id)).map(|link| {
@@ -182,7 +185,7 @@ impl Lineage {
         children.iter().rev().find(carries_on).map(|(_, child)| child.clone())
     }
 
-    /// Parents of `id` that are there, oldest first, for as long as `follow` says of the child.
+    /// Returns the existing ancestors of `id`, oldest first, climbing as long as `follow` holds for the child.
     fn climb(&self, id: &SessionId, follow: impl Fn(&Link) -> bool) -> Vec<SessionId> {
         let mut path = Vec::new();
         let mut seen = BTreeSet::from([id]);
@@ -196,7 +199,7 @@ impl Lineage {
         path
     }
 
-    /// `id` and what is below it, continuations of a session before its other children.
+    /// Returns `id` and its descendants, the continuations of a session before its other children.
     fn below(&self, id: &SessionId, follow: impl Fn(&Link) -> bool) -> Vec<SessionId> {
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         let mut todo = vec![id.clone()];

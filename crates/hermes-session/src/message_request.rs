@@ -1,19 +1,19 @@
-//! Which messages of a session are read.
+//! Requests for messages of a session.
 
 use crate::{MessageId, MessageState};
 
-/// Which messages of a session, and how many.
+/// Request for messages of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageRequest {
-    /// Where the stretch lies.
+    /// Position of the range.
     pub window: Window,
-    /// How many messages at most.
+    /// Maximum number of messages.
     pub limit: u32,
-    /// Which states of messages are returned.
+    /// States of the messages to return.
     pub extent: Extent,
 }
 
-/// Which messages of a session are meant, by their [state](MessageState).
+/// Selection of messages by their [state](MessageState).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Extent {
     /// The transcript that is replayed: active messages.
@@ -21,12 +21,12 @@ pub enum Extent {
     Transcript,
     /// Everything that search finds: active and compacted messages.
     Said,
-    /// Every message that is stored: also those that were undone.
+    /// Every stored message, including undone ones.
     Every,
 }
 
 impl Extent {
-    /// Returns whether a message of this state is meant.
+    /// Returns whether messages of this state are selected.
     pub const fn has(self, state: MessageState) -> bool {
         match self {
             Self::Transcript => state.is_active(),
@@ -37,41 +37,41 @@ impl Extent {
 }
 
 impl MessageRequest {
-    /// The `limit` messages of the transcript at the edge of a stretch.
+    /// Requests up to `limit` messages of the transcript, next to the edge that the window gives.
     pub const fn new(window: Window, limit: u32) -> Self {
         Self { window, limit, extent: Extent::Transcript }
     }
 
-    /// The first `limit` messages.
+    /// Requests the first `limit` messages.
     pub const fn first(limit: u32) -> Self {
         Self::new(Window::After(None), limit)
     }
 
-    /// The last `limit` messages.
+    /// Requests the last `limit` messages.
     pub const fn last(limit: u32) -> Self {
         Self::new(Window::Before(None), limit)
     }
 
-    /// The `limit` messages after one.
+    /// Requests the `limit` messages after one.
     pub const fn after(id: MessageId, limit: u32) -> Self {
         Self::new(Window::After(Some(id)), limit)
     }
 
-    /// Asks for everything that search finds: the transcript, and messages that were compacted out of it.
+    /// Extends the request to everything that search finds: active and compacted messages.
     pub const fn as_said(self) -> Self {
         Self { extent: Extent::Said, ..self }
     }
 
-    /// Asks for every message that is stored, whatever its state.
+    /// Extends the request to every stored message, whatever its state.
     pub const fn every(self) -> Self {
         Self { extent: Extent::Every, ..self }
     }
 }
 
-/// A stretch of a transcript, given by its edge.
+/// A range of messages, given by its edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// From the start, or from behind a message on.
+    /// From the start, or from after a message.
     After(Option<MessageId>),
     /// Up to the end, or up to before a message.
     Before(Option<MessageId>),

@@ -13,8 +13,8 @@ pub fn percent_encoded(text: &str) -> String {
 
 /// Decodes a part of a URL. Returns `None` if a `%` is not followed by two hexadecimal digits, or the result is not UTF-8.
 ///
-/// RFC 3986 allows no other `%`, and libpq refuses it too. The `percent-encoding` crate would keep a malformed escape as it is, and a
-/// mistyped URL would name another file, schema or session than was meant.
+/// RFC 3986 allows no other `%`, and libpq rejects it too. The `percent-encoding` crate would keep a malformed escape
+/// unchanged, and a mistyped URL would name another file, schema or session than was meant.
 pub fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     let is_escape =
         |rest: &str| matches!(rest.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit());

@@ -1,7 +1,7 @@
 //! Pins and tags of conversations. A pin keeps a conversation at the top of lists and out of pruning; tags say what it is about.
 //!
-//! They belong to the conversation and are stored with its first session: every session of the conversation leads to them, a continuation
-//! keeps them, a branch starts without. The agent does not know them.
+//! They belong to the conversation and are stored with its first session. Every session of the conversation leads to
+//! them, a continuation keeps them, and a branch starts without them. The agent does not know them.
 
 mod tag;
 
@@ -13,16 +13,16 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most tags of a conversation.
+/// Maximum number of tags of a conversation.
 pub const MAX_TAGS: usize = 50;
 
-/// How many rows are asked for at once.
+/// Rows per page.
 const PAGE: u32 = 1_000;
 
 /// The pin and the tags of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PinAndTags {
-    /// When the conversation was pinned; `None` if it is not.
+    /// Time when the conversation was pinned; `None` if it is not.
     pub pinned_at: Option<Timestamp>,
     /// Its tags, sorted by their bytes, without duplicates.
     pub tags: Vec<Tag>,
@@ -39,8 +39,8 @@ impl PinAndTags {
         Self { pinned_at: row.pinned_at, tags: row.tags.clone() }
     }
 
-    /// Returns these and `outside` together. What is here stays: the time of the pin, and the tags if both together would be more than
-    /// [`MAX_TAGS`].
+    /// Returns the union with `outside`. Values here take precedence: the time of the pin, and the tags if the union
+    /// would be more than [`MAX_TAGS`].
     #[must_use]
     pub fn joined(&self, outside: &Self) -> Self {
         let mut tags: BTreeSet<Tag> = self.tags.iter().cloned().collect();
@@ -52,14 +52,14 @@ impl PinAndTags {
         Self { pinned_at: self.pinned_at.or(outside.pinned_at), tags: tags.into_iter().collect() }
     }
 
-    /// Returns whether nothing of `others` is missing here. The time of the pin does not count.
+    /// Returns whether the pin and the tags of `others` are all present here. The time of the pin does not count.
     pub fn hold(&self, others: &Self) -> bool {
         (self.pinned_at.is_some() || others.pinned_at.is_none())
             && others.tags.iter().all(|tag| self.tags.contains(tag))
     }
 }
 
-/// The tags that `has` becomes: without `remove`, then with `add`. In order, each once.
+/// Returns the tags `has` without `remove`, then with `add`, sorted and without duplicates.
 ///
 /// # Errors
 /// If there would be more than [`MAX_TAGS`], and more than before.
@@ -81,7 +81,8 @@ pub async fn of(store: &dyn ConversationStore, id: &SessionId) -> Result<PinAndT
     row_of(store, id).await.map(|row| PinAndTags::of_row(&row))
 }
 
-/// Returns the pin and tags that are stored with a session: those of the conversation that it starts; none if it starts none.
+/// Returns the pin and tags stored with a session: those of its conversation if it is the first session, otherwise
+/// none.
 ///
 /// # Errors
 /// `NotFound` if there is no such session.
@@ -159,7 +160,7 @@ mod tests {
         let error = changed_tags(&full, &tags(&["one-more"]), &[]).unwrap_err();
         assert_eq!(error.to_string(), "tags would be 51 (at most 50 for a conversation)");
         assert_eq!(changed_tags(&full, &tags(&["a"]), &full[..1]).unwrap().len(), MAX_TAGS);
-        // Where there are too many already, some can go.
+        // A conversation with too many tags can still lose some.
         assert_eq!(changed_tags(&numbered(0..60), &[], &full[..1]).unwrap().len(), 59);
         let joined = PinAndTags { pinned_at: None, tags: full.clone() }
             .joined(&PinAndTags { pinned_at: Some(Timestamp::EPOCH), tags: numbered(49..99) });

@@ -1,11 +1,11 @@
-//! The line by which a person recognises a conversation in a list.
+//! The preview line by which a person recognises a conversation in a list.
 
 use crate::{MessageBody, Role, compaction, scrub};
 
-/// The longest preview, in code points.
+/// Maximum length of a preview, in code points.
 pub const MAX_PREVIEW: usize = 120;
 
-/// What a message adds to a preview: its text on one line, if the person said it and it is not blank.
+/// Returns the text of a user message on one line; `None` if it is blank or from another role.
 ///
 /// A session's preview is that of its first message that has one. Longer texts are cut and end in `...`.
 pub fn preview(body: &MessageBody) -> Option<String> {

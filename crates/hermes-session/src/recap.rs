@@ -1,22 +1,22 @@
-//! The recap: the end of a conversation as one glance, shown when it is resumed.
+//! Recap: a short view of the end of a conversation, shown when it is resumed.
 
 mod visible;
 
 use crate::{Message, MessageBody, Role, compaction, scrub, tool_calls::tool_calls};
 use visible::without_machinery;
 
-/// How much a recap shows.
+/// Limits of a recap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecapLimits {
-    /// Entries in which something is said. Those with nothing but tool calls come along and do not count.
+    /// Entries with text. Entries with only tool calls are included and do not count.
     pub entries: usize,
-    /// Characters of what the person said.
+    /// Characters of a user message.
     pub user_characters: usize,
     /// Characters of an answer.
     pub assistant_characters: usize,
     /// Lines of an answer.
     pub assistant_lines: usize,
-    /// Names of tools.
+    /// Tool names.
     pub tool_names: usize,
 }
 
@@ -26,39 +26,39 @@ impl Default for RecapLimits {
     }
 }
 
-/// Who speaks in a recap.
+/// Role in a recap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
-/// One thing said, or a stretch of work with tools.
+/// A message, or a series of tool calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecapEntry {
-    /// Who said it.
+    /// Its role.
     pub speaker: Speaker,
-    /// What was said, cut to the limits. Control characters are left in; whoever prints it makes them harmless.
+    /// Its text, cut to the limits. Control characters are kept; the printer has to neutralise them.
     pub text: String,
     /// Whether it is the assistant's last entry, which is shown in full.
     pub is_last_answer: bool,
 }
 
-/// What was said last in a session.
+/// The end of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recap {
-    /// How many entries came before the ones shown.
+    /// Number of entries before those shown.
     pub earlier: usize,
     /// The entries, oldest first.
     pub entries: Vec<RecapEntry>,
 }
 
-/// Sums up the end of a transcript.
+/// Summarises the end of a transcript.
 ///
-/// Only what the person and the model said is shown, without recalled memory, reasoning, and what the agent put in the person's
-/// place when it compressed the context. The assistant's turns in which it only called tools are told together.
+/// Only messages of the user and the model are shown, without recalled memory, reasoning, and text that the agent wrote
+/// under the user role when it compressed the context. Assistant turns with only tool calls are merged into one entry.
 pub fn recap(messages: &[Message], limits: RecapLimits) -> Recap {
     let mut drafts: Vec<Draft> = Vec::new();
     for draft in messages.iter().filter_map(|message| Draft::of(&message.body)) {

@@ -1,7 +1,7 @@
 //! Replay: turns a stored transcript into a conversation that any provider accepts.
 //!
-//! A process may die between a call and its result, a writer may store a result twice, and a
-//! compressed session starts with copies of what its parent ends with. Here that is put right; the store is not touched.
+//! A process may die between a call and its result, a writer may store a result twice, and a compressed session starts
+//! with copies of the end of its parent. The replay corrects this; the store is not changed.
 
 mod overlap;
 mod pairing;
@@ -21,29 +21,29 @@ use std::collections::BTreeMap;
 /// The role of rows that only the gateway reads.
 const SESSION_META: &str = "session_meta";
 
-/// How many messages are read at once.
+/// Messages per page.
 const PAGE: u32 = 1000;
 
-/// A message as it is sent to a provider again.
+/// A message in the form that is sent to a provider again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayMessage {
-    /// Who speaks.
+    /// Role.
     pub role: Role,
-    /// What is said.
+    /// Content.
     pub content: Option<Content>,
-    /// In a tool's result: the call it answers.
+    /// In a tool result: id of the call it answers.
     pub tool_call_id: Option<String>,
-    /// In a tool's result: the tool.
+    /// In a tool result: name of the tool.
     pub tool_name: Option<String>,
-    /// The calls an assistant makes: a list, each with an id of its own.
+    /// Tool calls of an assistant message: a list, each with an id of its own.
     pub tool_calls: Option<Json>,
-    /// Why the model stopped.
+    /// Reason why the model stopped.
     pub finish_reason: Option<String>,
-    /// The reasoning as plain text.
+    /// Reasoning as plain text.
     pub reasoning: Option<String>,
-    /// The reasoning field some providers want back, also when it is empty.
+    /// Reasoning field that some providers require back, even when it is empty.
     pub reasoning_content: Option<String>,
-    /// Reasoning blocks some providers want back.
+    /// Reasoning blocks that some providers require back.
     pub reasoning_details: Option<Json>,
     /// Reasoning items of the responses wire format.
     pub codex_reasoning_items: Option<Json>,
@@ -52,9 +52,9 @@ pub struct ReplayMessage {
 }
 
 impl ReplayMessage {
-    /// What a stored message is to a provider: nothing if it is no part of the talk, or if nothing is in it.
+    /// Converts a stored message for a provider. Returns `None` if it is not part of the dialogue or is empty.
     ///
-    /// Memory blocks that leaked into what the person or the model said go; nothing else is trimmed.
+    /// Memory blocks that leaked into messages of the user or the model are removed; nothing else is trimmed.
     fn from_stored(body: MessageBody) -> Option<Self> {
         let is_assistant = body.role == Role::Assistant;
         let is_result = body.role == Role::Tool;
@@ -67,7 +67,7 @@ impl ReplayMessage {
                     Cow::Owned(scrubbed) => scrubbed,
                 }))
             }
-            // Providers refuse a result without content.
+            // Providers reject a result without content.
             None if is_result => Some(Content::from("")),
             content => content,
         };
@@ -98,7 +98,7 @@ impl ReplayMessage {
             && self.codex_message_items.is_none()
     }
 
-    /// The message as a JSON object, keys in the agent's order; what it does not have has no key.
+    /// Returns the message as a JSON object, keys in the agent's order. Missing values have no key.
     pub fn to_json(&self) -> String {
         let mut object = ObjectWriter::new();
         object.text("role", Some(self.role.as_str()));
@@ -133,25 +133,26 @@ fn not_empty(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// How much of a conversation is replayed.
+/// Extent of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// The session's own messages.
+    /// Messages of the session alone.
     #[default]
     ThisSession,
-    /// Those of the sessions whose contexts were compressed into it as well, oldest first.
+    /// Also messages of the sessions whose contexts were compressed into it, oldest first.
     ///
-    /// A branch carries a copy of what it came from, and a delegate was told what it needs: neither brings in its parent.
+    /// A branch has a copy of its parent's messages, and a delegate was given what it needs: neither includes its
+    /// parent.
     WholeConversation,
 }
 
-/// Replays the messages of one session, or of a chain of sessions of which each carries on the one before.
+/// Replays the messages of one session, or of a chain of sessions each of which continues the one before.
 ///
-/// * What a session repeats of the one before (the copied start and end of its context) comes once, where it was said first. Whatever
-///   was said twice in one session stays.
+/// * Copies that a session starts with (of the start and end of the previous context) appear once, at their original
+///   place. Repetitions within one session stay.
 /// * Every call is answered exactly once, directly after it: by its result, however late that came, or by
-///   [`INTERRUPTED`]. Results that answer no call, or one that is answered, go.
-/// * Assistant messages with nothing in them go, and so do `session_meta` rows.
+///   [`INTERRUPTED`]. Results that answer no call, or one that is answered already, are dropped.
+/// * Empty assistant messages and `session_meta` rows are dropped.
 pub fn replay(segments: impl IntoIterator<Item = Vec<Message>>) -> Vec<ReplayMessage> {
     let talk = |messages: Vec<Message>| -> Vec<ReplayMessage> {
         messages.into_iter().filter_map(|message| ReplayMessage::from_stored(message.body)).collect()
@@ -162,19 +163,19 @@ pub fn replay(segments: impl IntoIterator<Item = Vec<Message>>) -> Vec<ReplayMes
 /// The messages of a chain of sessions as one list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Joined {
-    /// What was said, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<Message>,
-    /// What was left out, each with the message of the list that it is a copy of.
+    /// Messages that were left out, each with the message of the list that it is a copy of.
     pub copies: BTreeMap<MessageId, MessageId>,
 }
 
-/// The messages of a chain of sessions, of which each carries on the one before, as they are stored: only what a session repeats of
-/// the one before is left out.
+/// Returns the stored messages of a chain of sessions each of which continues the one before, without the copies that a
+/// session has of the one before.
 pub fn without_repeats(segments: impl IntoIterator<Item = Vec<Message>>) -> Joined {
     overlap::join_stored(segments.into_iter())
 }
 
-/// Reads a session, or with it all that was compressed into it, and replays it.
+/// Reads a session, optionally with all sessions compressed into it, and replays it.
 ///
 /// # Errors
 /// [`StoreError::NotFound`] if there is no such session.

@@ -1,25 +1,25 @@
-//! What every change carries besides its content: when it happened, and under which name it may be repeated.
+//! Data that every change carries besides its content: its time, and an idempotency key.
 
 use crate::{RequestKey, Timestamp};
 
-/// When a change happens, and the key under which it may be sent again.
+/// Time of a change, and the idempotency key under which it may be retried.
 ///
-/// The clock belongs to the caller: a store never looks at one.
+/// The caller provides the time: a store never reads a clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The time that is written wherever the change leaves one.
+    /// Time that is stored wherever the change records one.
     pub at: Timestamp,
-    /// Under the same key the same change is applied once and answers the same.
+    /// Idempotency key. The same change under the same key is applied once and returns the same result.
     pub key: Option<RequestKey>,
 }
 
 impl Request {
-    /// A change that happens at `at` and can't be told from another one like it.
+    /// Creates a request at `at` without a key: a repetition is a new change.
     pub const fn at(at: Timestamp) -> Self {
         Self { at, key: None }
     }
 
-    /// The same change under a key, so that it can be sent again when its answer was lost.
+    /// Sets the key, so that the change can be retried when its answer was lost.
     #[must_use]
     pub fn keyed(self, key: RequestKey) -> Self {
         Self { key: Some(key), ..self }

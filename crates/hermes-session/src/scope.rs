@@ -1,48 +1,49 @@
-//! Scope: whose conversations a caller may see.
+//! Scope: limits whose conversations a caller may see.
 //!
-//! A conversation is within a scope or it is not, as a whole: its first session tells whose it is and where it comes from. A continuation that
-//! an agent made without a user, or a delegate with a source of its own, goes where the conversation goes. What names nobody is nobody's: it is
-//! within the scope of no user.
+//! A conversation is within a scope as a whole or not at all: its first session determines its user and its source. A
+//! continuation that an agent made without a user, or a delegate with a source of its own, belongs where the
+//! conversation belongs. A conversation without a user is within the scope of no user.
 
 use crate::{GatewayStore, SessionId, Source, StoreError};
 
-/// Whose conversations count.
+/// Limits the conversations that a caller may see.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Everybody's.
+    /// All conversations.
     #[default]
     All,
-    /// Those that come from one source.
+    /// Conversations from one source.
     Source(Source),
-    /// Those of one person.
+    /// Conversations of one user.
     User {
-        /// The person, byte by byte.
+        /// The user id, compared byte by byte.
         user_id: String,
-        /// Where from. Two platforms may call two people the same: to be left out only where ids are one person's everywhere.
+        /// The source. Two platforms may give the same id to two people, so leave it out only where ids are unique
+        /// across sources.
         source: Option<Source>,
     },
-    /// Those that these sessions are part of: the sessions of a chat, as [`of_chat`] finds them. No session, no conversation.
+    /// Conversations of these sessions: the sessions of a chat, as found by [`of_chat`]. An empty list matches nothing.
     Chat(Vec<SessionId>),
 }
 
-/// What a scope asks of a conversation.
+/// Facts about a conversation that a scope checks.
 #[derive(Debug, Clone, Copy)]
 pub struct ConversationFacts<'a> {
-    /// Where its first session comes from.
+    /// Source of its first session.
     pub source: &'a Source,
-    /// Whose that is.
+    /// User of its first session.
     pub user_id: Option<&'a str>,
     /// Its sessions.
     pub members: &'a [SessionId],
 }
 
 impl Scope {
-    /// Whether it leaves anything out.
+    /// Returns whether the scope excludes anything.
     pub fn is_bounded(&self) -> bool {
         *self != Self::All
     }
 
-    /// Whether a conversation is within it.
+    /// Returns whether a conversation is within the scope.
     pub fn admits(&self, conversation: ConversationFacts<'_>) -> bool {
         match self {
             Self::All => true,
@@ -56,8 +57,8 @@ impl Scope {
     }
 }
 
-/// The scope of a chat: the sessions that its topics lead to, and those that the caller knows besides (a gateway knows where it leads a
-/// chat). What nobody knows to be of the chat is not.
+/// Returns the scope of a chat: the sessions that its topics are linked to, and those that the caller knows besides (a
+/// gateway knows the sessions of a chat). Any other session is outside.
 ///
 /// # Errors
 /// If the store fails.
@@ -68,7 +69,7 @@ pub async fn of_chat(
     known: impl IntoIterator<Item = SessionId>,
 ) -> Result<Scope, StoreError> {
     let mut sessions: Vec<SessionId> = known.into_iter().collect();
-    // The agent keeps topics of this platform alone.
+    // The agent stores topics of this platform only.
     if source.as_str() == "telegram" {
         let bindings = store.topics().await?.bindings.into_iter();
         sessions.extend(bindings.filter(|binding| binding.chat_id == chat_id).map(|binding| binding.session_id));

@@ -1,55 +1,57 @@
 //! Scripts that are searched by pairs of characters.
 //!
-//! Han, kana, Thai and their like put no blank between words; Hangul and the Indic scripts do, but their words are built of
-//! syllables and signs that tokenizers tear apart. A text in such a script is cut into *runs*, and a run is indexed by its
-//! *pairs*: any piece of it, however short, is then found through an index.
+//! Han, kana, Thai and similar scripts put no space between words. Hangul and the Indic scripts do, but their words
+//! consist of syllables and signs that tokenizers tear apart. A text in such a script is cut into *runs*, and a run is
+//! indexed by its *pairs* of characters: any piece of it, however short, is then found through an index.
 
 use crate::search::fold::fold;
 use std::borrow::Cow;
 
-/// Whether a character is searched by pairs.
+/// Returns whether a character is searched by pairs.
 pub const fn is_paired(character: char) -> bool {
     matches!(character,
-        // Devanagari to Myanmar, with Thai, Lao and Tibetan between them; Hangul's letters.
+        // Devanagari to Myanmar, with Thai, Lao and Tibetan between them; Hangul Jamo.
         '\u{900}'..='\u{109f}' | '\u{1100}'..='\u{11ff}'
         // Khmer; Tai Le to Tai Tham; Balinese to Lepcha.
         | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{1aaf}' | '\u{1b00}'..='\u{1c4f}'
         // Radicals, iteration marks and numerals of Han.
         | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}'
-        // Kana, Bopomofo, Hangul's letters, and the marks of old annotation.
+        // Kana, Bopomofo, Hangul compatibility Jamo, and Kanbun.
         | '\u{3041}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
         // Han; Yi and Lisu; more Hangul, Javanese, Myanmar, Cham, Tai Viet, Meetei Mayek.
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{a4ff}' | '\u{a960}'..='\u{aaff}' | '\u{abc0}'..='\u{d7ff}'
-        // Han that other standards have twice; kana and Hangul of half width.
+        // CJK compatibility ideographs; halfwidth kana and Hangul.
         | '\u{f900}'..='\u{faff}' | '\u{ff65}'..='\u{ffdc}'
         // Kana and Han beyond the first plane.
         | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3fffd}')
 }
 
-/// The runs with paired characters in a text, with the Latin letters and digits that touch them: `使用python编写` is one run. They are
-/// [folded](crate::search::fold). A text and a piece of it give the same runs, but for the ends of the piece.
+/// Returns the runs with paired characters in a text, including adjacent Latin letters and digits: `使用python编写` is one
+/// run. Runs are [folded](crate::search::fold). A text and a piece of it give the same runs, except at the ends of the
+/// piece.
 pub fn runs(text: &str) -> impl Iterator<Item = String> {
-    // Most texts have none, and end here. What is paired stays so when it is folded, and nothing else becomes it.
+    // Most texts have none, and end here. Folding keeps paired characters paired and creates no new ones.
     let folded = if !text.is_ascii() && text.chars().any(is_paired) { fold(text) } else { Cow::Borrowed("") };
     stretches(folded).filter(|run| run.chars().any(is_paired))
 }
 
-/// The runs that a piece of a word may be part of, in the form of [`runs`]; it need not have a paired character itself.
+/// Returns the runs that a piece of a word may be part of, in the form of [`runs`]. The piece need not have a paired
+/// character itself.
 pub fn pieces(text: &str) -> impl Iterator<Item = String> {
     stretches(fold(text))
 }
 
-/// Whether a word, as SQLite's `unicode61` folds it, is one of the [`runs`] of its text.
+/// Returns whether a word, as folded by SQLite's `unicode61`, is one of the [`runs`] of its text.
 pub fn is_run(word: &str) -> bool {
     word.chars().any(is_paired) && word.chars().all(is_joined)
 }
 
-/// Whether a folded character is part of a run, if there is one.
+/// Returns whether a folded character can be part of a run.
 const fn is_joined(character: char) -> bool {
     is_paired(character) || character.is_ascii_alphanumeric()
 }
 
-/// What can be a run in a folded text.
+/// Returns the stretches of a folded text that can be runs.
 fn stretches(folded: Cow<'_, str>) -> impl Iterator<Item = String> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -59,8 +61,8 @@ fn stretches(folded: Cow<'_, str>) -> impl Iterator<Item = String> {
     })
 }
 
-/// Appends the pairs of a run to `out`, a blank after each, and last its last character alone: so a character is the
-/// beginning of some token wherever it stands.
+/// Appends the pairs of a run to `out`, each followed by a space, and finally its last character alone. So every
+/// character is the start of some token.
 pub fn push_pairs(run: &str, out: &mut String) {
     let mut before = None;
     for (at, character) in run.char_indices() {

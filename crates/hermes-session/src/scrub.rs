@@ -1,16 +1,16 @@
-//! Takes out of a transcript what the agent put into a turn and should not have stored: recalled memory.
+//! Removes recalled memory that the agent put into a turn and should not have stored.
 
 use std::borrow::Cow;
 
 const NAME: &str = "memory-context";
-/// How the note begins that the agent puts before recalled memory, also where the tags around it were lost.
+/// Start of the note that the agent puts before recalled memory, even where the tags around it were lost.
 const NOTE: &str = "[System note: The following is recalled memory context, NOT new user input.";
 
-/// The text without memory blocks that leaked into it.
+/// Returns the text without memory blocks that leaked into it.
 ///
-/// A block counts if its opening tag starts a line and its closing tag ends one, as the agent writes them; the
-/// white space around it goes with it. So does a note without a block that stands on lines of its own. A person who mentions
-/// the tags inside a sentence keeps the sentence, and text without a block is returned as it is, indentation and all.
+/// A block counts if its opening tag starts a line and its closing tag ends one, as the agent writes them. The white
+/// space around it is removed with it. A note without a block, on lines of its own, is removed too. A sentence that
+/// mentions the tags stays, and text without a block is returned unchanged, including its indentation.
 pub fn without_memory_blocks(text: &str) -> Cow<'_, str> {
     let mut kept: Vec<&str> = Vec::new();
     let mut from = 0;
@@ -21,14 +21,14 @@ pub fn without_memory_blocks(text: &str) -> Cow<'_, str> {
     if kept.is_empty() {
         return Cow::Borrowed(text);
     }
-    // What stands before the first block keeps its indentation, what follows the last one its end.
+    // The text before the first block keeps its indentation; the text after the last one keeps its end.
     kept[0] = text[..text.len() - text.trim_start().len() + kept[0].len()].trim_end();
     kept.push(text[from..].trim_start());
     let parts: Vec<&str> = kept.into_iter().filter(|part| !part.trim().is_empty()).collect();
     Cow::Owned(parts.join("\n\n"))
 }
 
-/// Where the blocks and notes are, in order and apart. One pass, whatever the text.
+/// Returns the ranges of blocks and notes, in order and without overlap. Takes a single pass for any text.
 fn blocks(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -39,7 +39,7 @@ fn blocks(text: &str) -> Vec<(usize, usize)> {
             continue;
         }
         let end = if let Some(open_end) = tag(text, start, "<") {
-            // The nearest closing tag is the same for all openings before it.
+            // The nearest closing tag is the same for all opening tags before it.
             if close.is_none_or(|(at, _)| at < open_end) {
                 close = find_tag(text, open_end, "</").or(Some((usize::MAX, 0)));
             }
@@ -57,18 +57,18 @@ fn blocks(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Where the next block or note could start. By bytes, because every text that is replayed is looked through.
+/// Returns where the next block or note could start. Scans bytes, because every replayed text is scanned.
 fn candidate(text: &str, from: usize) -> Option<usize> {
     text.as_bytes()[from..].iter().position(|byte| matches!(byte, b'<' | b'[')).map(|offset| from + offset)
 }
 
-/// The next closing tag at or after `from`: where it starts and ends.
+/// Returns the start and end of the next closing tag at or after `from`.
 fn find_tag(text: &str, from: usize, opening: &str) -> Option<(usize, usize)> {
     let starts = text[from..].match_indices(opening).map(|(offset, _)| from + offset);
     starts.filter_map(|start| Some((start, tag(text, start, opening)?))).next()
 }
 
-/// The end of the `<name>` or `</name>` that starts at `at`, white space inside allowed, in any case.
+/// Returns the end of the `<name>` or `</name>` that starts at `at`. White space inside is allowed, case is ignored.
 fn tag(text: &str, at: usize, opening: &str) -> Option<usize> {
     let name = text[at..].strip_prefix(opening)?.trim_start();
     let tail = name
@@ -78,7 +78,7 @@ fn tag(text: &str, at: usize, opening: &str) -> Option<usize> {
     tail.starts_with('>').then(|| text.len() - tail.len() + 1)
 }
 
-/// Whether only white space stands before `at` on its line.
+/// Returns whether only white space precedes `at` on its line.
 fn starts_line(text: &str, at: usize) -> bool {
     text[..at]
         .chars()
@@ -87,7 +87,7 @@ fn starts_line(text: &str, at: usize) -> bool {
         .is_none_or(|character| character == '\n')
 }
 
-/// Whether only white space stands behind `at` on its line.
+/// Returns whether only white space follows `at` on its line.
 fn ends_line(text: &str, at: usize) -> bool {
     text[at..]
         .chars()

@@ -1,26 +1,26 @@
-//! The text of a message for search: as a person wrote it, never as JSON spells it.
+//! The searchable text of a message: as a person wrote it, never in its JSON spelling.
 //!
-//! Plain content as it is; of structured content the texts of its parts, without pictures and sounds; the name of the tool; of
-//! tool calls the values, and of their arguments the keys as well. What should be JSON and is none is taken as it stands.
-//! A line break stands between one text and the next, so that no phrase reaches from one into the other.
+//! It consists of plain content unchanged; of structured content the texts of its parts, without images and audio; the
+//! name of the tool; of tool calls the values, and of their arguments the keys as well. Text that should be JSON and is
+//! not is taken unchanged. A line break separates the texts, so that no phrase extends from one into the other.
 
 use crate::{Content, Json, MessageBody};
 use std::borrow::Cow;
 
-/// The columns of a message that are searched, as a store keeps them.
+/// Columns of a message that are searched, as stored.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Columns<'a> {
-    /// The content as it is stored.
+    /// The stored content.
     pub content: Option<&'a str>,
-    /// The JSON in it, where the store says that it is structured. If it can't be read, the content is taken for text.
+    /// The JSON in it, if the store says that it is structured. If it can't be parsed, the content is taken for text.
     pub structured: Option<&'a str>,
-    /// The tool, in a tool's result.
+    /// In a tool result: name of the tool.
     pub tool_name: Option<&'a str>,
-    /// The calls of an assistant, as JSON.
+    /// Tool calls of an assistant message, as JSON.
     pub tool_calls: Option<&'a str>,
 }
 
-/// The text of a message for search. It is borrowed where there is nothing to decode.
+/// Returns the searchable text of a message. It is borrowed if there is nothing to decode.
 pub fn of_body(body: &MessageBody) -> Cow<'_, str> {
     let content = match &body.content {
         None => Cow::Borrowed(""),
@@ -32,7 +32,7 @@ pub fn of_body(body: &MessageBody) -> Cow<'_, str> {
     joined(content, body.tool_name.as_deref(), calls)
 }
 
-/// The text of a message for search, from its columns. It is borrowed where there is nothing to decode.
+/// Returns the searchable text of a message from its columns. It is borrowed if there is nothing to decode.
 pub fn of_columns(columns: Columns<'_>) -> Cow<'_, str> {
     let content = match columns.structured.map(Json::parse) {
         Some(Ok(json)) => Cow::Owned(walked(&json, Part::Content)),
@@ -59,12 +59,12 @@ fn joined<'a>(content: Cow<'a, str>, tool_name: Option<&'a str>, calls: Option<C
     text
 }
 
-/// What a piece of JSON is in a message.
+/// Role of a piece of JSON in a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Content,
     Calls,
-    /// The arguments of a call, with their keys.
+    /// Arguments of a call, with their keys.
     Arguments,
 }
 
@@ -74,10 +74,10 @@ fn walked(json: &Json, part: Part) -> String {
     out
 }
 
-/// Goes through JSON of the one spelling from left to right. Nesting needs no recursion, so that none is too deep.
+/// Walks JSON in canonical spelling from left to right. Without recursion, so that no nesting is too deep.
 fn walk(json: &str, part: Part, out: &mut String) {
     let (mut at, mut depth, mut key) = (0, 0_usize, "");
-    // How deep the arguments lie around this place, if they do.
+    // Depth at which the surrounding arguments start, if any.
     let mut arguments = (part == Part::Arguments).then_some(0);
     while let Some(byte) = json.as_bytes().get(at) {
         match byte {
@@ -104,7 +104,7 @@ fn walk(json: &str, part: Part, out: &mut String) {
                 arguments = arguments.filter(|outer| *outer == 0 || *outer < depth);
                 depth -= 1;
                 at += 1;
-                // The key was that of something within.
+                // The key belonged to a nested value.
                 key = "";
             }
             b',' | b':' | b' ' => at += 1,
@@ -119,12 +119,12 @@ fn walk(json: &str, part: Part, out: &mut String) {
     }
 }
 
-/// Whether arguments stand under a key, in one or the other wire format.
+/// Returns whether a key holds arguments, in either wire format.
 fn is_arguments(key: &str) -> bool {
     matches!(key, "arguments" | "input")
 }
 
-/// Takes a string, with the key that it stands under.
+/// Adds a string, given the key it belongs to.
 fn value(raw: &str, key: &str, part: Part, out: &mut String) {
     match part {
         Part::Content | Part::Calls if key == "type" => {}
@@ -142,14 +142,14 @@ fn value(raw: &str, key: &str, part: Part, out: &mut String) {
     }
 }
 
-/// Whether a string is a picture or a sound: nobody wrote it, and nobody looks for a piece of it.
+/// Returns whether a string is an image or audio: nobody wrote it, and nobody searches for a piece of it.
 fn is_media(raw: &str, key: &str) -> bool {
     let is_blank = |byte: u8| byte.is_ascii_whitespace() || byte == b'\\';
     raw.starts_with("data:") && raw.bytes().take(200).any(|byte| byte == b',') && !raw.bytes().any(is_blank)
         || key == "data" && raw.len() > 64 && !raw.bytes().any(is_blank)
 }
 
-/// Appends something on a line of its own, if it is anything.
+/// Appends a text on a line of its own, unless it is empty.
 fn push(out: &mut String, write: impl FnOnce(&mut String)) {
     let before = out.len();
     if before > 0 {
@@ -162,7 +162,7 @@ fn push(out: &mut String, write: impl FnOnce(&mut String)) {
     }
 }
 
-/// What stands between the quotes of the string at `at`.
+/// Returns the text between the quotes of the string at `at`.
 fn string_at(json: &str, at: usize) -> &str {
     let bytes = json.as_bytes();
     let mut end = at + 1;
@@ -176,7 +176,7 @@ fn string_at(json: &str, at: usize) -> &str {
     &json[at + 1..end]
 }
 
-/// Appends what a string of the one spelling stands for. Half a surrogate pair, which Rust can't hold, becomes U+FFFD.
+/// Appends the value of a string in canonical spelling. A lone surrogate, which Rust can't hold, becomes U+FFFD.
 fn unescape(raw: &str, out: &mut String) {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {

@@ -1,27 +1,27 @@
-//! How much a store holds, of what, and where its room goes.
+//! Statistics: the content of a store and its use of disk space.
 
 use crate::{Source, Timestamp, Usage};
 use std::collections::BTreeMap;
 
-/// How much a store holds. Every session counts, whoever made it.
+/// Content of a store. Every session counts, whatever created it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Statistics {
     /// By the source of sessions.
     pub sources: BTreeMap<Source, SourceStatistics>,
-    /// By the model of sessions; nothing stands for those that name none.
+    /// By the model of sessions; `None` for sessions that name none.
     pub models: BTreeMap<Option<String>, ModelStatistics>,
     /// Sessions that have ended.
     pub ended: u64,
-    /// The first start of a session.
+    /// Earliest start of a session.
     pub oldest: Option<Timestamp>,
-    /// The newest activity.
+    /// Latest activity.
     pub newest: Option<Timestamp>,
 }
 
-/// What there is from one source.
+/// Counts for one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SourceStatistics {
-    /// Conversations that a list shows and whose first session is from it.
+    /// Conversations that a list shows and whose first session is from this source.
     pub conversations: u64,
     /// Sessions.
     pub sessions: u64,
@@ -29,40 +29,40 @@ pub struct SourceStatistics {
     pub messages: u64,
 }
 
-/// What was used of one model.
+/// Usage of one model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelStatistics {
     /// Sessions on it.
     pub sessions: u64,
-    /// The sum of their counters; texts mean nothing here.
+    /// Sum of their counters. Its text fields have no meaning here.
     pub usage: Usage,
-    /// The sum of what each cost ([`Usage::cost`]); nothing if no cost is known.
+    /// Sum of their costs ([`Usage::cost`]); `None` if no cost is known.
     pub cost_usd: Option<f64>,
 }
 
-/// What one session adds to the statistics.
+/// Values that one session adds to the statistics.
 #[derive(Debug, Clone)]
 pub struct SessionPart {
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
     /// Its model.
     pub model: Option<String>,
-    /// When it started, if that can be read.
+    /// Start time, if it can be read.
     pub started_at: Option<Timestamp>,
     /// Whether it has ended.
     pub has_ended: bool,
-    /// Its newest activity.
+    /// Latest activity.
     pub last_active: Option<Timestamp>,
-    /// Whether a conversation that a list shows starts with it.
+    /// Whether it is the first session of a conversation that a list shows.
     pub is_listed: bool,
-    /// How many messages it has.
+    /// Number of messages.
     pub messages: u64,
-    /// What it used.
+    /// Usage counters.
     pub usage: Usage,
 }
 
 impl Statistics {
-    /// Counts one session more.
+    /// Adds a session.
     pub fn add(&mut self, part: SessionPart) {
         let source = self.sources.entry(part.source).or_default();
         source.conversations += u64::from(part.is_listed);
@@ -79,7 +79,7 @@ impl Statistics {
         self.newest = self.newest.max(part.last_active);
     }
 
-    /// All sources together.
+    /// Returns the sum over all sources.
     pub fn total(&self) -> SourceStatistics {
         self.sources.values().fold(SourceStatistics::default(), |sum, part| SourceStatistics {
             conversations: sum.conversations + part.conversations,
@@ -89,21 +89,22 @@ impl Statistics {
     }
 }
 
-/// Where the room of a store goes, in bytes. What a provider can't tell is nothing.
+/// Disk space of a store, in bytes. A value that a provider can't determine is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Room {
-    /// All that it takes, its log aside.
+    /// Total size without the WAL.
     pub bytes: u64,
-    /// The log of changes beside it.
+    /// Size of the WAL.
     pub log: u64,
-    /// What is free to be used again, of all that it takes.
+    /// Part of the total that is free for reuse.
     pub free: u64,
-    /// What can be made anew from sessions and messages: search indexes and other tables of ours, indexes of the tables.
+    /// Part of the total that can be rebuilt from sessions and messages: search indexes, our other tables, indexes of
+    /// the tables.
     pub indexes: u64,
 }
 
 impl Room {
-    /// What sessions and messages themselves take.
+    /// Returns the size of sessions and messages themselves.
     pub const fn text(&self) -> u64 {
         self.bytes.saturating_sub(self.free).saturating_sub(self.indexes)
     }

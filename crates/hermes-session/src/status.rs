@@ -1,79 +1,79 @@
-//! What a store says of itself.
+//! Status of a store.
 
-/// What the search indexes are good for at the moment.
+/// State of the search indexes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexHealth {
-    /// They hold every message.
+    /// They cover every message.
     Whole,
-    /// Some messages are to be put in; searching covers them in another way.
+    /// There is a backlog; a search scans these messages.
     Behind {
-        /// How many.
+        /// Number of messages in the backlog.
         messages: u64,
     },
-    /// They can't be used; messages are written and read all the same.
+    /// They are unusable. Writing and reading messages still works.
     Broken {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// What and where a store is.
+/// Identity and state of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreStatus {
     /// The provider: `sqlite`, `postgresql`, `mysql`, `model`.
     pub provider: &'static str,
-    /// The version of what is underneath.
+    /// Version of the underlying database.
     pub version: String,
-    /// Where the data is, without any password.
+    /// Location of the data, without any password.
     pub location: String,
-    /// The version of the schema, as the agent counts.
+    /// Schema version, as the agent counts.
     pub schema_version: i64,
-    /// The schema that the tables are in, where a server has several.
+    /// Schema that holds the tables, on servers that have several.
     pub schema: Option<String>,
-    /// How much room it takes, in bytes, as far as that is known.
+    /// Size in bytes, as far as it is known.
     pub bytes: u64,
-    /// How much of that is free to be used again.
+    /// Part of that size that is free for reuse, in bytes.
     pub free_bytes: u64,
-    /// What its search indexes are good for.
+    /// State of its search indexes.
     pub indexes: IndexHealth,
-    /// The connections to a server; nothing where there is none.
+    /// Connections to the server; `None` if there is no server.
     pub pool: Option<PoolStatus>,
 }
 
-/// The connections that a store has to its server.
+/// Connection pool of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolStatus {
-    /// Connections that are open.
+    /// Open connections.
     pub size: u32,
-    /// How many of them are in use.
+    /// Connections in use.
     pub in_use: u32,
-    /// How many there may be at most.
+    /// Maximum number of connections.
     pub most: u32,
 }
 
-/// Something that is stored and that no call of the contract tells of.
+/// Stored data that no call of the contract returns.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Foreign {
     /// The table.
     pub table: String,
-    /// The column, if the table is one that we read; else all of the table is meant.
+    /// The column, if we read the table; `None` for the whole table.
     pub column: Option<String>,
-    /// How many rows hold something there.
+    /// Number of rows that hold a value there.
     pub rows: u64,
 }
 
-/// How far an optimization is.
+/// Progress of an optimization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Optimizing {
-    /// New indexes are being built: how much of it is done, and of how much, in no unit.
+    /// New indexes are being built. The numbers have no unit.
     Building {
-        /// So much is done.
+        /// Work done.
         done: u64,
-        /// All that there is to do, as far as is known.
+        /// Total work, as far as it is known.
         total: u64,
     },
-    /// What was replaced is being cleared away.
+    /// Replaced data is being removed.
     Clearing,
-    /// Nothing is left to do.
+    /// It is complete.
     Done,
 }

@@ -1,7 +1,8 @@
-//! The contract: what every store promises, whatever is underneath.
+//! The contract that every store fulfils, whatever database is underneath.
 //!
-//! A provider answers literally; what can be composed of these calls is a function of this crate, written once. Each method names its cases in
-//! `hermes-conformance`. A provider implements each trait in a file of the same name.
+//! A provider answers literally; everything that can be composed of these calls is a function of this crate, written
+//! once. Each method names its cases in `hermes-conformance`. A provider implements each trait in a file of the same
+//! name.
 
 mod conversations;
 mod gateway;
@@ -13,7 +14,7 @@ pub use gateway::GatewayStore;
 pub use maintenance::Maintenance;
 pub use sessions::SessionStore;
 
-/// Everything that a store does.
+/// The complete contract.
 pub trait Store: GatewayStore + Maintenance {}
 
 impl<T: GatewayStore + Maintenance> Store for T {}

@@ -7,8 +7,8 @@ use std::hash::{Hash, Hasher};
 
 /// Seconds since the Unix epoch, with the fraction the writer gave.
 ///
-/// Always finite, and never converted on the way through a store, so that what
-/// was written comes back with the same 64 bits. The order is total.
+/// Always finite, and never converted on the way through a store, so that it comes back with the same 64 bits. The
+/// order is total.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Timestamp(f64);
@@ -17,7 +17,7 @@ impl Timestamp {
     /// The beginning of 1970.
     pub const EPOCH: Self = Self(0.0);
 
-    /// Takes epoch seconds; infinities and NaN are not points in time.
+    /// Creates a timestamp from epoch seconds. Rejects infinities and NaN.
     pub fn from_seconds(seconds: f64) -> Result<Self, Invalid> {
         if seconds.is_finite() {
             Ok(Self(seconds))
@@ -26,27 +26,27 @@ impl Timestamp {
         }
     }
 
-    /// The seconds, exactly as they were given.
+    /// Returns the seconds exactly as given.
     pub const fn seconds(self) -> f64 {
         self.0
     }
 
-    /// The instant `seconds` later (earlier if negative); stays where it is rather than leave the finite range.
+    /// Returns the instant `seconds` later (earlier if negative); unchanged if that would leave the finite range.
     pub fn plus(self, seconds: f64) -> Self {
         Self::from_seconds(self.0 + seconds).unwrap_or(self)
     }
 
-    /// Seconds from `earlier` to here; negative if the clock went backwards.
+    /// Returns the seconds from `earlier` to here; negative if the clock was set back.
     pub fn since(self, earlier: Self) -> f64 {
         self.0 - earlier.0
     }
 
-    /// The same instant for the calendar, rounded to what it can hold.
+    /// Converts to a calendar timestamp, rounded to its resolution; `None` if it is out of range.
     pub fn to_calendar(self) -> Option<jiff::Timestamp> {
         jiff::Timestamp::from_duration(jiff::SignedDuration::try_from_secs_f64(self.0).ok()?).ok()
     }
 
-    /// The instant of a calendar time.
+    /// Converts from a calendar timestamp.
     pub fn from_calendar(at: jiff::Timestamp) -> Self {
         Self(at.as_duration().as_secs_f64())
     }
@@ -81,7 +81,7 @@ impl PartialOrd for Timestamp {
 
 impl Ord for Timestamp {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Zero has two signs; as instants they are one, and every provider compares them so.
+        // Zero has two signs; as instants they are equal, and every provider compares them so.
         (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
     }
 }

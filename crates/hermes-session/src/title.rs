@@ -1,4 +1,4 @@
-//! Titles: cleaned once, unique among sessions, numbered along a lineage.
+//! Titles: normalised once, unique among sessions, numbered along a lineage.
 
 use crate::Invalid;
 use crate::{SessionId, Timestamp};
@@ -7,10 +7,10 @@ use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// The longest title, in code points after cleaning.
+/// Maximum length of a title, in code points after normalisation.
 pub const MAX_TITLE: usize = 100;
 
-/// How much of a title a number leaves room for: ` #` and sixteen digits always fit behind it.
+/// Maximum length of a title without its number: ` #` and sixteen digits always fit after it.
 const MAX_STEM: usize = MAX_TITLE - 2 - MAX_DIGITS;
 const MAX_DIGITS: usize = 16;
 
@@ -19,9 +19,9 @@ const MAX_DIGITS: usize = 16;
 pub struct Title(String);
 
 impl Title {
-    /// Cleans what a person typed; nothing is left of a blank one.
+    /// Normalises user input; `None` if it is blank.
     ///
-    /// Control and formatting characters go, runs of white space become one space, accents are composed.
+    /// Control and formatting characters are removed, runs of white space become one space, accents are composed.
     /// Joiners inside emoji stay.
     ///
     /// # Errors
@@ -36,31 +36,32 @@ impl Title {
         }
     }
 
-    /// Cleans what a person typed and refuses what leaves nothing.
+    /// Normalises user input and rejects a blank one.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         Self::clean(text)?.ok_or_else(|| Invalid::new("title", "is empty", "give at least one visible character"))
     }
 
-    /// The title as text.
+    /// Returns the title as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The title without its number.
+    /// Returns the title without its number.
     pub fn base(&self) -> &str {
         split_number(&self.0).0
     }
 
-    /// The texts among which this title's lineage finds its next number: a title is part of the lineage if it is one of
-    /// them, or one of them followed by ` #` and a number.
+    /// Returns the texts that define this title's lineage: a title belongs to the lineage if it is one of them, or one
+    /// of them followed by ` #` and a number.
     pub fn stems(&self) -> Vec<String> {
         let base = self.base();
         let short = cut(base, MAX_STEM);
         if short == base { vec![base.to_owned()] } else { vec![base.to_owned(), short] }
     }
 
-    /// The next title in this one's lineage, given the titles that are taken: the title without its number if that is
-    /// free and no number is taken, else one more than the highest number. Never over-long: the text is cut, not the number.
+    /// Returns the next title in this one's lineage, given the titles that are taken: the title without its number if
+    /// that is free and no number is taken, otherwise the highest number plus one. It is never too long: the text is
+    /// cut, not the number.
     pub fn next<'a>(&self, taken: impl IntoIterator<Item = &'a str>) -> Self {
         let stems = self.stems();
         let taken: BTreeSet<&str> = taken.into_iter().collect();
@@ -72,7 +73,7 @@ impl Title {
         let Some(highest) = taken.iter().filter_map(|title| number_of(title)).max() else {
             return Self(self.base().to_owned());
         };
-        // Somebody may have typed a number that is too long to count as one: whatever is taken is passed over.
+        // A user may have typed a number that is too long to count as one, so taken titles are skipped.
         let numbered = |number: u64| format!("{} #{number}", cut(self.base(), MAX_STEM));
         let free = (highest.max(1) + 1..).map(numbered).find(|title| !taken.contains(title.as_str()));
         Self(free.unwrap_or_else(|| self.base().to_owned()))
@@ -85,7 +86,7 @@ impl fmt::Display for Title {
     }
 }
 
-/// Cuts ` #7` off a title. A text that is only a number, or whose number has more than 15 digits, has none.
+/// Splits ` #7` off a title. A text that is only a number, or whose number has more than 15 digits, has no number.
 pub fn split_number(title: &str) -> (&str, Option<u64>) {
     let number = title.rsplit_once(" #").filter(|(base, digits)| {
         !base.is_empty() && (1..MAX_DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -96,7 +97,7 @@ pub fn split_number(title: &str) -> (&str, Option<u64>) {
     }
 }
 
-/// The first `limit` code points, without half a grapheme at the end.
+/// Returns the first `limit` code points, without a partial grapheme at the end.
 fn cut(text: &str, limit: usize) -> String {
     let mut left = limit;
     let whole = text.graphemes(true).take_while(|grapheme| {
@@ -108,12 +109,12 @@ fn cut(text: &str, limit: usize) -> String {
     whole.collect::<String>().trim_end().to_owned()
 }
 
-/// White space as the agent knows it: Unicode's, and the four separators of ASCII.
+/// Returns whether a character is white space for the agent: Unicode's, and the four ASCII separators.
 fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{1c}'..='\u{1f}')
 }
 
-/// A text without control and formatting characters, but for white space and the joiners inside emoji.
+/// Removes control and formatting characters, except white space and the joiners inside emoji.
 pub(crate) fn drop_invisible(text: &str) -> impl Iterator<Item = char> {
     const JOINER: char = '\u{200d}';
     let characters: Vec<char> = text.chars().collect();
@@ -138,7 +139,7 @@ pub(crate) fn drop_invisible(text: &str) -> impl Iterator<Item = char> {
     kept.into_iter()
 }
 
-/// Whether a joiner next to it makes a picture of several.
+/// Returns whether a character combines with others to one emoji by a joiner.
 const fn is_pictograph(character: char) -> bool {
     matches!(character, '\u{1f000}'..='\u{1faff}' | '\u{2190}'..='\u{2bff}' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{3030}')
 }
@@ -150,7 +151,7 @@ pub struct Titled {
     pub id: SessionId,
     /// Its title.
     pub title: String,
-    /// When it started.
+    /// Start time.
     pub started_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! Takes the tool calls of a message apart, and puts them together again without losing a character of them.
+//! Splits the tool calls of a message and reassembles them without losing a character.
 
 use crate::json::parts;
 use crate::{Json, JsonKind};
@@ -8,22 +8,22 @@ use serde_json::Value;
 /// One call in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolCall<'a> {
-    /// Its id; nothing if it has none that a result could name.
+    /// Its id; `None` if it has no id that a result could refer to.
     pub(crate) id: Option<String>,
-    /// The tool that is called.
+    /// Name of the tool.
     pub(crate) name: Option<String>,
-    /// Whether the id stands in the text as it is told here.
+    /// Whether the text contains the id in exactly this form.
     pub(crate) is_settled: bool,
     text: &'a str,
 }
 
 impl<'a> ToolCall<'a> {
-    /// The call as it is stored.
+    /// Returns the call as stored.
     pub(crate) const fn text(&self) -> &'a str {
         self.text
     }
 
-    /// The call with another id; everything else stays as it is spelled.
+    /// Returns the call with another id; everything else keeps its spelling.
     pub(crate) fn with_id(&self, id: &str) -> String {
         let mut out = format!("{{\"id\": {}", Json::string(id));
         for member in parts(self.text).into_iter().filter(|member| !member.starts_with("\"id\": ")) {
@@ -35,7 +35,7 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// The calls in the `tool_calls` of a message. What is no object is no call, and left out.
+/// Returns the calls in the `tool_calls` of a message. Elements that are not objects are left out.
 pub(crate) fn tool_calls(calls: &Json) -> Vec<ToolCall<'_>> {
     match calls.kind() {
         JsonKind::Array => parts(calls.as_str()).into_iter().filter_map(tool_call).collect(),
@@ -44,7 +44,7 @@ pub(crate) fn tool_calls(calls: &Json) -> Vec<ToolCall<'_>> {
     }
 }
 
-/// Whether there is a call among the `tool_calls` of a message.
+/// Returns whether the `tool_calls` of a message contain a call.
 pub(crate) fn has_call(calls: &Json) -> bool {
     match calls.kind() {
         JsonKind::Array => parts(calls.as_str()).iter().any(|part| part.starts_with('{')),
@@ -52,7 +52,7 @@ pub(crate) fn has_call(calls: &Json) -> bool {
     }
 }
 
-/// What is looked at in a call; its arguments, which may be long, are passed over.
+/// Members of a call that are read; its arguments, which may be long, are skipped.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Wire {
@@ -74,14 +74,15 @@ fn tool_call(text: &str) -> Option<ToolCall<'_>> {
     }
     let wire = serde_json::from_str(text).unwrap_or_else(|_| unusual(text));
     let stored = id_text(&wire.id);
-    // The responses wire format names its calls by `call_id`.
+    // The responses wire format identifies calls by `call_id`.
     let id = stored.clone().or_else(|| id_text(&wire.call_id));
     let is_settled = stored.is_some() && wire.id.is_string();
     let name = wire.function.map_or(wire.name, |function| function.name);
     Some(ToolCall { id, name: name.as_str().filter(|name| !name.is_empty()).map(str::to_owned), is_settled, text })
 }
 
-/// A call that only Python can hold, or that says a thing twice. Nested too deep for a tree it keeps its text, without a name.
+/// Parses a call that only Python can hold, or that has duplicate keys. One that is nested too deep for a tree keeps
+/// its text, without a name.
 fn unusual(text: &str) -> Wire {
     let Some(call) = Json::parse(text).ok().and_then(|json| json.to_value()) else { return Wire::default() };
     let function = call.get("function").filter(|function| function.is_object());
@@ -96,7 +97,7 @@ fn unusual(text: &str) -> Wire {
 
 fn id_text(id: &Value) -> Option<String> {
     match id {
-        // U+FFFD may stand for what Rust can't hold; two such ids could be mistaken for one.
+        // U+FFFD may stand for a lone surrogate; two such ids could be mistaken for one.
         Value::String(id) if !id.is_empty() && !id.contains('\u{fffd}') => Some(id.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,

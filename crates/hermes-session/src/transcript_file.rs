@@ -1,11 +1,12 @@
-//! Whose file a file of transcripts is, by its name.
+//! Finds the session of a transcript file by the file's name.
 
-/// The gateway's list of which chat is in which session. It is nobody's transcript, whatever a session is called.
+/// The gateway's list of chats and their sessions. It is never a transcript, whatever the id of a session is.
 const ROUTES: &str = "sessions.json";
 
-/// The session whose file has this name: `session_ID.json`, `request_dump_ID_TIME.json`, `request_dump_ID_NUMBER.json`, `ID.json`, `ID.jsonl`.
+/// Returns the session whose file has this name: `session_ID.json`, `request_dump_ID_TIME.json`,
+/// `request_dump_ID_NUMBER.json`, `ID.json`, `ID.jsonl`.
 ///
-/// A name that could be two sessions' is the one's for which the agent writes it today.
+/// A name that fits two sessions belongs to the one for which today's agent writes it.
 pub fn session_of(name: &str) -> Option<&str> {
     if name == ROUTES {
         return None;
@@ -23,7 +24,7 @@ pub fn session_of(name: &str) -> Option<&str> {
     }
 }
 
-/// Cuts `_20250305_091523_123456` off. The time has one length, so nothing of an id can be taken for it.
+/// Removes `_20250305_091523_123456`. The time has a fixed length, so no part of an id can be taken for it.
 fn without_time(dump: &str) -> Option<&str> {
     const SHAPE: &[u8] = b"_dddddddd_dddddd_dddddd";
     let cut = dump.len().checked_sub(SHAPE.len())?;
@@ -32,7 +33,7 @@ fn without_time(dump: &str) -> Option<&str> {
     (!id.is_empty() && time.iter().zip(SHAPE).all(fits)).then(|| &dump[..cut])
 }
 
-/// Cuts `_001` off: up to five digits, which is shorter than any part of a time.
+/// Removes `_001`: up to five digits, which is shorter than any part of a time.
 fn without_number(dump: &str) -> Option<&str> {
     let (id, number) = dump.rsplit_once('_')?;
     let is_number = (1..=5).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,77 +1,78 @@
-//! The trash: conversations that were deleted and can come back for a while, out of everybody's sight.
+//! The trash: deleted conversations that can be restored for a while.
 //!
-//! What is in the trash is no part of the store for any other call: no list, count, search, lineage, statistic or export tells of it, and
-//! its ids and titles are free.
+//! The trash is no part of the store for any other call: no list, count, search, lineage, statistic or export includes
+//! it, and its ids and titles are free.
 
 use crate::{SessionId, Timestamp};
 use serde_json::{Value, json};
 
-/// Which part of the trash goes for good.
+/// Part of the trash to delete permanently.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Emptying {
     /// Everything.
     All,
-    /// These, as far as they are there as they were seen: somebody may have brought one back since, or deleted another.
+    /// These entries, as far as they still exist as they were seen: one may have been restored since, or another
+    /// deleted.
     These(Vec<Trashed>),
-    /// What could come back up to a time that is not after this one.
+    /// Entries whose time for restoring ended at or before this time.
     Over(Timestamp),
-    /// What [`ConversationStore::trashed`](crate::ConversationStore::trashed) names by this session.
+    /// The entry that [`ConversationStore::trashed`](crate::ConversationStore::trashed) returns for this session.
     One(SessionId),
 }
 
 /// A conversation, or a delegate, in the trash.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trashed {
-    /// Its place: what was deleted later has a larger one.
+    /// Sequence number: entries deleted later have larger ones.
     pub number: i64,
-    /// The session that it goes on in.
+    /// Its tip.
     pub id: SessionId,
     /// The title of that session.
     pub title: Option<String>,
-    /// Where its first session comes from.
+    /// Source of its first session.
     pub source: String,
-    /// When it was deleted.
+    /// Time of the deletion.
     pub deleted_at: Timestamp,
-    /// Up to when it can come back.
+    /// Time until which it can be restored.
     pub until: Timestamp,
-    /// How many sessions it has.
+    /// Number of its sessions.
     pub sessions: u64,
-    /// How many messages it had when it was deleted.
+    /// Number of its messages when it was deleted.
     pub messages: u64,
 }
 
-/// What came back from the trash.
+/// Result of restoring an entry of the trash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The session that it goes on in.
+    /// Its tip.
     pub id: SessionId,
     /// Sessions.
     pub sessions: u64,
     /// Messages.
     pub messages: u64,
-    /// The titles that gave way.
+    /// Sessions whose titles had to change.
     pub retitled: Vec<Retitled>,
 }
 
-/// A session that came back with another title.
+/// A session that was restored with another title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retitled {
     /// The session.
     pub id: SessionId,
-    /// The title it had.
+    /// Its former title.
     pub had: String,
-    /// The one it has now; nothing if there is none that it could have.
+    /// Its new title; `None` if no title was possible.
     pub has: Option<String>,
 }
 
 impl Restored {
-    /// The answer as text, to be kept beside a request key.
+    /// Returns the result as text, to be stored with an idempotency key.
     pub fn to_text(&self) -> String {
         let retitled: Vec<Value> = self.retitled.iter().map(|one| json!([one.id.as_str(), one.had, one.has])).collect();
         json!([self.id.as_str(), self.sessions, self.messages, retitled]).to_string()
     }
 
-    /// The answer from its text; nothing if it is none.
+    /// Parses the result from its text; `None` if the text is invalid.
     pub fn from_text(text: &str) -> Option<Self> {
         type Kept = (String, u64, u64, Vec<(String, String, Option<String>)>);
         let (id, sessions, messages, retitled): Kept = serde_json::from_str(text).ok()?;

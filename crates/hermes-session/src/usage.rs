@@ -1,6 +1,6 @@
-//! Token and cost counters, and the exact rules by which they move.
+//! Token and cost counters, and the exact rules for updating them.
 
-/// What a session has used so far.
+/// Usage counters of a session.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Usage {
     /// Tokens sent.
@@ -11,7 +11,7 @@ pub struct Usage {
     pub cache_read_tokens: i64,
     /// Tokens written to the provider's cache.
     pub cache_write_tokens: i64,
-    /// Tokens of reasoning.
+    /// Reasoning tokens.
     pub reasoning_tokens: i64,
     /// Calls to the model.
     pub api_call_count: i64,
@@ -19,31 +19,31 @@ pub struct Usage {
     pub estimated_cost_usd: Option<f64>,
     /// Cost as billed.
     pub actual_cost_usd: Option<f64>,
-    /// How far the cost can be trusted.
+    /// Reliability of the cost.
     pub cost_status: Option<String>,
-    /// Where the cost comes from.
+    /// Origin of the cost.
     pub cost_source: Option<String>,
     /// The price list used.
     pub pricing_version: Option<String>,
-    /// Who bills.
+    /// Provider that bills.
     pub billing_provider: Option<String>,
-    /// The address that was called.
+    /// Base URL of the provider.
     pub billing_base_url: Option<String>,
-    /// How it is billed.
+    /// Billing mode.
     pub billing_mode: Option<String>,
 }
 
-/// Whether the numbers of an update are added or replace what is there.
+/// Whether the numbers of an update are added or replace the current ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UsageMode {
     /// Add to the counters.
     #[default]
     Add,
-    /// Set the counters that are given; the others stay.
+    /// Set the given counters; the others stay.
     Set,
 }
 
-/// A change of the counters. What is `None` is left alone.
+/// An update of the counters. `None` leaves a value unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UsageUpdate {
     /// Whether to add or to set.
@@ -56,7 +56,7 @@ pub struct UsageUpdate {
     pub cache_read_tokens: Option<i64>,
     /// Tokens written to the provider's cache.
     pub cache_write_tokens: Option<i64>,
-    /// Tokens of reasoning.
+    /// Reasoning tokens.
     pub reasoning_tokens: Option<i64>,
     /// Calls to the model.
     pub api_call_count: Option<i64>,
@@ -64,28 +64,28 @@ pub struct UsageUpdate {
     pub estimated_cost_usd: Option<f64>,
     /// Cost as billed.
     pub actual_cost_usd: Option<f64>,
-    /// How far the cost can be trusted.
+    /// Reliability of the cost.
     pub cost_status: Option<String>,
-    /// Where the cost comes from.
+    /// Origin of the cost.
     pub cost_source: Option<String>,
     /// The price list used.
     pub pricing_version: Option<String>,
-    /// Who bills; only the first one given is kept.
+    /// Provider that bills; only the first one given is kept.
     pub billing_provider: Option<String>,
-    /// The address that was called; only the first one given is kept.
+    /// Base URL of the provider; only the first one given is kept.
     pub billing_base_url: Option<String>,
-    /// How it is billed; only the first one given is kept.
+    /// Billing mode; only the first one given is kept.
     pub billing_mode: Option<String>,
     /// The model; only the first one given is kept, and only if the session has none.
     pub model: Option<String>,
 }
 
 impl Usage {
-    /// The counters after `update`.
+    /// Returns the counters after `update`.
     ///
-    /// Adding makes an unknown estimate a known one (0 if no cost is given); setting without a cost
-    /// leaves it. Status, source and price list: the newest given wins. Billing: the first given wins.
-    /// Counters stop at the ends of 64 bits. Costs that are not finite are ignored.
+    /// Adding makes an unknown estimate a known one (0 if no cost is given); setting without a cost leaves it. Status,
+    /// source and price list: the last given wins. Billing: the first given wins. Counters saturate at the limits of 64
+    /// bits. Costs that are not finite are ignored.
     #[must_use]
     pub fn after(mut self, update: &UsageUpdate) -> Self {
         let mode = update.mode;
@@ -129,12 +129,12 @@ impl Usage {
         self
     }
 
-    /// What it cost: as billed, or by the estimate where nothing was billed.
+    /// Returns the cost: as billed, or the estimate if nothing was billed.
     pub fn cost(&self) -> Option<f64> {
         self.actual_cost_usd.or(self.estimated_cost_usd)
     }
 
-    /// The sum with another session's counters; texts are kept from `self`, unknown costs do not count.
+    /// Returns the sum with another session's counters. Texts are kept from `self`; unknown costs do not count.
     #[must_use]
     pub fn plus(mut self, other: &Self) -> Self {
         let both = |a: Option<f64>, b: Option<f64>| {

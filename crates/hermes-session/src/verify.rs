@@ -1,58 +1,58 @@
-//! What looking through a whole store finds, and what a copy of it holds.
+//! Reports of verifying a store and of backing it up.
 
 use std::path::PathBuf;
 
-/// How many findings of each severity a check lists. All are counted.
+/// Maximum number of findings of each severity that a check lists. All are counted.
 pub const MAX_FINDINGS: u64 = 100;
 
-/// What was looked at, check by check.
+/// Result of a verification, check by check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// The checks, in the order in which they were made.
+    /// The checks, in the order in which they ran.
     pub checks: Vec<Check>,
 }
 
 impl Report {
-    /// Whether no check found a problem. Notes do not count.
+    /// Returns whether no check found a problem. Notes do not count.
     pub fn is_sound(&self) -> bool {
         self.problems() == 0
     }
 
-    /// How many problems there are in all, listed or not.
+    /// Returns the number of all problems, listed or not.
     pub fn problems(&self) -> u64 {
         self.checks.iter().map(|check| check.problems).sum()
     }
 
-    /// The check of this name.
+    /// Returns the check of this name.
     pub fn check(&self, name: &str) -> Option<&Check> {
         self.checks.iter().find(|check| check.name == name)
     }
 }
 
-/// One thing that was looked at.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What it is called: `file`, `schema`, `indexes`, `counters`, `relations`, `side tables`, `index backlog`.
+    /// Its name: `file`, `schema`, `indexes`, `counters`, `relations`, `side tables`, `index backlog`.
     pub name: &'static str,
-    /// How many things it looked at.
+    /// Number of things examined.
     pub looked_at: u64,
-    /// What they are: `pages`, `sessions`, `messages`.
+    /// Kind of these things: `pages`, `sessions`, `messages`.
     pub things: &'static str,
-    /// What it found, the first [`MAX_FINDINGS`] of each severity.
+    /// Findings, the first [`MAX_FINDINGS`] of each severity.
     pub findings: Vec<Finding>,
-    /// How many problems there are, listed or not.
+    /// Number of problems, listed or not.
     pub problems: u64,
-    /// How many notes there are, listed or not.
+    /// Number of notes, listed or not.
     pub notes: u64,
 }
 
 impl Check {
-    /// A check that has looked at nothing yet.
+    /// Creates a check that has examined nothing yet.
     pub const fn new(name: &'static str, things: &'static str) -> Self {
         Self { name, looked_at: 0, things, findings: Vec::new(), problems: 0, notes: 0 }
     }
 
-    /// Tells of something that is wrong.
+    /// Adds a problem.
     pub fn problem(&mut self, object: impl Into<String>, what: impl Into<String>) {
         self.problems += 1;
         if self.problems <= MAX_FINDINGS {
@@ -60,7 +60,7 @@ impl Check {
         }
     }
 
-    /// Tells of something that is worth knowing and not wrong.
+    /// Adds a note: a fact worth knowing that is not a problem.
     pub fn note(&mut self, object: impl Into<String>, what: impl Into<String>) {
         self.notes += 1;
         if self.notes <= MAX_FINDINGS {
@@ -68,34 +68,34 @@ impl Check {
         }
     }
 
-    /// How many findings are not listed.
+    /// Returns the number of findings that are not listed.
     pub fn unlisted(&self) -> u64 {
         (self.problems + self.notes).saturating_sub(self.findings.len() as u64)
     }
 }
 
-/// Something that a check found.
+/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about: a table and an id, or the name of an index or a trigger.
+    /// Object concerned: a table and an id, or the name of an index or a trigger.
     pub object: String,
-    /// What is the matter with it, as the end of a sentence.
+    /// The finding in words, as the end of a sentence.
     pub what: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
 }
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// Worth knowing: a foreign writer's doing, or work that is outstanding. Nothing is lost and nothing is told wrongly.
+    /// Worth knowing: data of a foreign writer, or outstanding work. Nothing is lost, and no call returns wrong data.
     Note,
-    /// Something is not as it should be, and does not become so by itself.
+    /// Something is wrong and does not resolve itself.
     Problem,
 }
 
 impl Severity {
-    /// The word for it.
+    /// Returns the severity as a word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -104,16 +104,16 @@ impl Severity {
     }
 }
 
-/// What a copy of a store holds.
+/// Content of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupReport {
-    /// Where it is.
+    /// Location of the file.
     pub path: PathBuf,
     /// Sessions.
     pub sessions: u64,
     /// Messages.
     pub messages: u64,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 

@@ -1,15 +1,15 @@
-//! Answers that are kept beside request keys, so that the same request answers the same.
+//! Answers stored beside idempotency keys, so that a repeated request gets the same answer.
 
 use hermes_session::gateway::Claim;
 use hermes_session::{Deleted, Ensured, MessageId, Restored, Tag, Title};
 
-/// An answer that can be kept beside its key.
+/// An answer that can be stored beside its idempotency key.
 pub trait Answer: Sized {
-    /// The answer as text.
+    /// Encodes the answer as text.
     fn keep(&self) -> String;
-    /// The answer from its text; `None` if it is none.
+    /// Decodes an answer from its text. Returns `None` if the text is not a valid answer.
     fn recall(text: &str) -> Option<Self>;
-    /// The message that the key lives as long as, if the change made messages.
+    /// Returns the first message that the change created, if any. The key is valid as long as that message exists.
     fn first_message(&self) -> Option<MessageId> {
         None
     }
@@ -100,7 +100,7 @@ impl Answer for Vec<MessageId> {
     }
 }
 
-/// No tag has a comma in it.
+/// Joined with commas, which no tag contains.
 impl Answer for Vec<Tag> {
     fn keep(&self) -> String {
         self.iter().map(Tag::as_str).collect::<Vec<_>>().join(",")

@@ -1,7 +1,7 @@
-//! What the SQL providers share: column lists, statement text, stored forms, kept answers, decoding of rows; and what the servers share: how a call is
-//! sent again, and the search.
+//! Code shared by the SQL providers: column lists, statement text, stored forms, stored answers and decoding of rows.
+//! Code shared by the servers: retrying a call, and the search.
 //!
-//! Statements, locks and what errors mean stay in each provider, because that is where the servers differ.
+//! Statements, locks and the meaning of errors stay in each provider, because the servers differ there.
 
 #![warn(missing_docs)]
 

@@ -1,14 +1,14 @@
-//! Filters by pins and tags as conditions of a statement, the same on every provider.
+//! Filters by pins and tags as SQL conditions, the same on every provider.
 
 use hermes_session::{SessionFilter, Tag};
 
-/// Returns the conditions that a conversation has the pin and tags that a filter asks for, each with an `AND` before it; empty if it asks
-/// for none.
+/// Returns the conditions that a conversation has the pin and tags a filter asks for, each preceded by `AND`; empty if
+/// it asks for none.
 ///
-/// `root` tells the first session of the conversation. `bind` keeps a value and tells how the statement names it; it is called in the order in
-/// which the names stand in the text.
+/// `root` is an expression for the first session of the conversation. `bind` adds a value and returns its placeholder;
+/// it is called in the order of the placeholders in the text.
 pub fn condition(filter: &SessionFilter, root: &str, bind: impl FnMut(&str) -> String) -> String {
-    // A list of the few that are pinned, so that the rest need not be looked at.
+    // A subselect on the few pinned sessions, so that the others need not be visited.
     let mut sql = match filter.pinned {
         None => String::new(),
         Some(true) => format!(" AND {root} IN (SELECT mp.session_id FROM hx_pin mp)"),
@@ -18,7 +18,8 @@ pub fn condition(filter: &SessionFilter, root: &str, bind: impl FnMut(&str) -> S
     sql
 }
 
-/// Returns the conditions that the conversation which starts with the session `root` has all of these tags, each with an `AND` before it.
+/// Returns the conditions that the conversation starting with the session `root` has all of these tags, each preceded
+/// by `AND`.
 pub fn conversation_has(tags: &[Tag], root: &str, mut bind: impl FnMut(&str) -> String) -> String {
     let each = tags.iter().map(|tag| {
         let tag = bind(tag.as_str());
@@ -27,9 +28,9 @@ pub fn conversation_has(tags: &[Tag], root: &str, mut bind: impl FnMut(&str) -> 
     each.collect()
 }
 
-/// Returns the conditions that the conversation of `session` has all of these tags, each with an `AND` before it.
+/// Returns the conditions that the conversation of `session` has all of these tags, each preceded by `AND`.
 ///
-/// The tag comes first, so that a statement can start from the few sessions that have it.
+/// The subselect starts from the tag, so that a statement can begin with the few sessions that have it.
 pub fn session_has(tags: &[Tag], session: &str, mut bind: impl FnMut(&str) -> String) -> String {
     let each = tags.iter().map(|tag| {
         let tag = bind(tag.as_str());

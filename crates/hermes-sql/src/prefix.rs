@@ -1,10 +1,10 @@
-//! Prefixes as ranges of a key.
+//! Prefixes as ranges of keys.
 
-/// The first text that comes after everything that starts with `prefix`; nothing comes after the very last characters.
+/// Returns the smallest text greater than every text that starts with `prefix`. Returns `None` if there is none.
 pub fn after_prefix(prefix: &str) -> Option<String> {
     let mut characters: Vec<char> = prefix.chars().collect();
     while let Some(last) = characters.pop() {
-        // A range of characters passes over the gap of the surrogates.
+        // A range of `char` skips the surrogates.
         if let Some(next) = (last..=char::MAX).nth(1) {
             characters.push(next);
             return Some(characters.into_iter().collect());

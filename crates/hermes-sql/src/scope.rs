@@ -1,16 +1,17 @@
-//! A scope as a condition of a statement: the same on every provider.
+//! A scope as an SQL condition, the same on every provider.
 
 use hermes_session::{Scope, SessionId};
 
-/// The first session of the conversation that a session is part of, for [`condition`].
+/// Returns an expression for the first session of the conversation of `session`, for [`condition`].
 pub fn root_of(session: &str) -> String {
     format!("(SELECT sc.root FROM hx_session sc WHERE sc.session_id = {session})")
 }
 
-/// Conditions that a conversation is within a scope, each with an `AND` before it; nothing if all are.
+/// Returns the conditions that a conversation is within a scope, each preceded by `AND`; empty if all are.
 ///
-/// `root` tells the first session of the conversation, `exact` a column as it compares byte by byte. `bind` keeps a value and tells how the
-/// statement names it; it is called in the order in which the names stand in the text.
+/// `root` is an expression for the first session of the conversation. `exact` turns a column into a form that compares
+/// byte by byte. `bind` adds a value and returns its placeholder; it is called in the order of the placeholders in the
+/// text.
 pub fn condition(
     scope: &Scope,
     root: &str,
@@ -33,10 +34,10 @@ pub fn condition(
     }
 }
 
-/// The condition that a conversation has one of these sessions, with an `AND` before it.
+/// Returns the condition that a conversation contains one of these sessions, preceded by `AND`.
 pub fn part_of(sessions: &[SessionId], root: &str, mut bind: impl FnMut(&str) -> String) -> String {
     let Some(last) = sessions.last() else { return " AND 1 = 0".to_owned() };
-    // Filled up to a power of two, so that a server has to know few statements.
+    // Padded to a power of two, so that a server sees few distinct statements.
     let count = sessions.len().next_power_of_two();
     let all = sessions.iter().chain(std::iter::repeat(last)).take(count);
     let places: Vec<String> = all.map(|session| bind(session.as_str())).collect();

@@ -1,8 +1,8 @@
-//! Search on servers whose index is ours: one list of *lexemes* per message, made from the folded text.
+//! Search on servers with an index of our own: one list of *lexemes* per message, made from the folded text.
 //!
-//! [`lexemes`] says what of a message is listed, [`ask`] what a question asks of such a list, [`wanted`] the same in lexemes. None of them knows SQL.
-//! The lists name messages that may be meant, never too few; [`engine`] looks at the text of each before it is told, and knows the order. A
-//! server answers through [`postings`].
+//! [`lexemes`] defines the lexemes of a message, [`ask`] the conditions that a query puts on an index, [`wanted`] the
+//! same conditions in lexemes. None of them knows SQL. The lists name candidates, never too few. [`engine`] checks the
+//! text of each candidate before it is returned, and defines the order. A server answers through [`postings`].
 
 pub mod ask;
 pub mod engine;

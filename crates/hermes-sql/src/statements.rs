@@ -1,21 +1,21 @@
 //! Statements that every SQL server understands, written with `?`.
 
-/// Counts what `append` and `replace` did to a session: messages, tool calls, id.
+/// Adds to the counters of a session: messages, tool calls, id.
 pub const ADD_COUNTS: &str = "UPDATE sessions SET message_count = coalesce(message_count, 0) + ?, \
      tool_call_count = coalesce(tool_call_count, 0) + ? WHERE id = ?";
 
 /// Sets the counters of a session: messages, tool calls, id.
 pub const SET_COUNTS: &str = "UPDATE sessions SET message_count = ?, tool_call_count = ? WHERE id = ?";
 
-/// Makes a session. The values in the order of the columns.
+/// Inserts a session. Values in the order of the columns.
 pub const INSERT_SESSION: &str = "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, \
      parent_session_id, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// Makes a session with all that is told of it but its parent, its title, its counts and its usage: in the order of the columns.
+/// Inserts an imported session without its parent, title, counts and usage. Values in the order of the columns.
 pub const IMPORT_SESSION: &str = "INSERT INTO sessions (id, source, user_id, model, model_config, system_prompt, started_at, \
      ended_at, end_reason, handoff_state, handoff_platform, handoff_error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// Adds a message. The values in the order of the columns; without an id it gets the next one.
+/// Inserts a message. Values in the order of the columns; without an id it gets the next one.
 pub const INSERT_MESSAGE: &str = "INSERT INTO messages (id, session_id, timestamp, role, content, tool_call_id, tool_calls, \
      tool_name, token_count, finish_reason, reasoning, reasoning_content, reasoning_details, codex_reasoning_items, \
      codex_message_items) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -39,7 +39,7 @@ pub const REOPEN_SESSION: &str = "UPDATE sessions SET ended_at = NULL, end_reaso
 /// Sets a title: title, id.
 pub const SET_TITLE: &str = "UPDATE sessions SET title = ? WHERE id = ?";
 
-/// Who else holds a title: title, own id.
+/// Selects the other session that has a title: title, own id.
 pub const TITLE_HOLDER: &str = "SELECT id FROM sessions WHERE title = ? AND id <> ?";
 
 /// Sets every counter and cost: in the order of [`crate::columns::USAGE`], then the model to fill in, then the id.
@@ -48,16 +48,16 @@ pub const SET_USAGE: &str = "UPDATE sessions SET input_tokens = ?, output_tokens
      cost_status = ?, cost_source = ?, pricing_version = ?, billing_provider = ?, billing_base_url = ?, billing_mode = ?, \
      model = coalesce(model, ?) WHERE id = ?";
 
-/// A value beside the sessions.
+/// Selects a value stored beside the sessions: key.
 pub const META: &str = "SELECT value FROM state_meta WHERE key = ?";
 
-/// Remembers a request: key, session, first message, fingerprint, answer.
+/// Stores a request: key, session, first message, fingerprint, answer.
 pub const REMEMBER_REQUEST: &str =
     "INSERT INTO hx_request (request_key, session_id, message_id, fingerprint, answer) VALUES (?, ?, ?, ?, ?)";
 
-/// A remembered request: fingerprint, answer, and whether the messages it made are still there.
+/// Selects a stored request: fingerprint, answer, and whether the messages it created still exist.
 pub const REQUEST: &str = "SELECT fingerprint, answer, \
      message_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.session_id = hx_request.session_id) FROM hx_request WHERE request_key = ?";
 
-/// Forgets a request.
+/// Deletes a stored request.
 pub const FORGET_REQUEST: &str = "DELETE FROM hx_request WHERE request_key = ?";

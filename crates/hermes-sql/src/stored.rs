@@ -1,19 +1,20 @@
-//! Content and other text as stores keep it.
+//! Stored form of content and other text.
 //!
-//! SQLite: such that the Python agent reads the same value. Plain text is itself. Everything else is the mark `U+0000 json:` and JSON:
-//! structured parts, strings with lone surrogates, and text that itself begins with the mark.
+//! SQLite: the Python agent reads the same value. Plain text is stored unchanged. Everything else is the mark
+//! `U+0000 json:` followed by JSON: structured parts, strings with lone surrogates, and text that itself begins with the
+//! mark.
 //!
-//! Servers: content has a column beside it that tells its kind, because PostgreSQL keeps no NUL. Other texts nearly never hold one; those that do
-//! are a mark and a JSON string.
+//! Servers: a second column has the kind of the content, because PostgreSQL stores no NUL. Other texts hardly ever
+//! contain one; those that do are a mark followed by a JSON string.
 
 use hermes_session::export::base64;
 use hermes_session::{Content, Json};
 use std::borrow::Cow;
 
-/// What stands before JSON in a content column.
+/// Mark before JSON in a content column.
 pub const MARK: &str = "\0json:";
 
-/// The stored form of content.
+/// Returns the stored form of content.
 pub fn encode(content: &Content) -> Cow<'_, str> {
     match content {
         Content::Text(text) if text.starts_with(MARK) => Cow::Owned(format!("{MARK}{}", Json::string(text))),
@@ -23,7 +24,7 @@ pub fn encode(content: &Content) -> Cow<'_, str> {
     }
 }
 
-/// The content of a stored text. A mark that is not followed by JSON is text that begins like one.
+/// Returns the content of a stored text. A mark that is not followed by valid JSON is plain text.
 pub fn decode(stored: String) -> Content {
     match stored.strip_prefix(MARK).map(Json::parse) {
         Some(Ok(json)) => Content::from_json(json),
@@ -31,19 +32,19 @@ pub fn decode(stored: String) -> Content {
     }
 }
 
-/// What stands in the content column of a server.
+/// Kind of the value in the content column of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The text itself.
     Text,
-    /// JSON: structured parts, and strings that can't be kept as text.
+    /// JSON: structured parts, and strings that cannot be stored as text.
     Json,
-    /// Bytes that are no text, in base64.
+    /// Bytes that are not text, in base64.
     Bytes,
 }
 
 impl Kind {
-    /// The word for it in the column `content_kind`.
+    /// Returns the value of the column `content_kind`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -53,7 +54,7 @@ impl Kind {
     }
 }
 
-/// The form of content on a server.
+/// Returns the kind and the stored form of content on a server.
 pub fn keep(content: &Content) -> (Kind, Cow<'_, str>) {
     match content {
         Content::Text(text) if text.contains('\0') => (Kind::Json, Cow::Owned(Json::string(text).as_str().to_owned())),
@@ -63,7 +64,7 @@ pub fn keep(content: &Content) -> (Kind, Cow<'_, str>) {
     }
 }
 
-/// The content of a server's two columns. What is not of its kind is the text that stands there.
+/// Returns the content of a server's two columns. A value that is invalid for its kind becomes text.
 pub fn recall(kind: &str, text: String) -> Content {
     match kind {
         "json" => Json::parse(&text).map_or(Content::Text(text), Content::from_json),
@@ -72,10 +73,10 @@ pub fn recall(kind: &str, text: String) -> Content {
     }
 }
 
-/// What stands before JSON in any other text column of a server.
+/// Mark before JSON in any other text column of a server.
 const ESCAPE: &str = "\u{1}json:";
 
-/// A text without a NUL, for a server.
+/// Returns the form of a text without a NUL, for a server.
 pub fn without_nul(text: &str) -> Cow<'_, str> {
     match text.contains('\0') || text.starts_with(ESCAPE) {
         true => Cow::Owned(format!("{ESCAPE}{}", Json::string(text))),
@@ -83,7 +84,7 @@ pub fn without_nul(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text that [`without_nul`] made this of; nothing if it is itself.
+/// Returns the original of a text escaped by [`without_nul`], or `None` if it is not escaped.
 pub fn with_nul(text: &str) -> Option<String> {
     Json::parse(text.strip_prefix(ESCAPE)?).ok()?.to_plain_string()
 }
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn a_mark_without_json_is_text() {
         assert_eq!(decode("\0json:{broken".into()), Content::from("\0json:{broken"));
-        // As text it would be taken for a mark when it is written again; it then gets the mark of its own.
+        // Written unchanged it could be taken for a mark, so it is encoded with a mark of its own.
         assert_eq!(decode(encode(&Content::from("\0json:{broken")).into_owned()), Content::from("\0json:{broken"));
     }
 }

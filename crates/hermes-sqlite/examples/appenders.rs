@@ -1,4 +1,4 @@
-//! Processes that append to one file at once: how many appends a second are acknowledged, how long one takes, who is left behind.
+//! Processes that append to one file at once: acknowledged appends per second, latency, and fairness.
 //!
 //! `cargo run --release -p hermes-sqlite --example appenders -- FILE PROCESSES SECONDS`
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Anything> {
     }
 }
 
-/// Starts the processes, lets them go together, and prints what they did.
+/// Starts the processes, releases them together, and prints the results.
 fn all(file: &str, processes: usize, seconds: &str) -> Result<(), Anything> {
     drop(SqliteStore::open(file.as_ref(), &SqliteOptions::default())?);
     let mut children: Vec<Child> = (0..processes)
@@ -70,7 +70,7 @@ fn all(file: &str, processes: usize, seconds: &str) -> Result<(), Anything> {
     Ok(())
 }
 
-/// One of the processes: appends one message after the other, then prints how many microseconds each took.
+/// Runs one of the processes: appends one message after the other, then prints how many microseconds each took.
 fn one(file: &Path, seconds: f64) -> Result<(), Anything> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let store = SqliteStore::open(file, &SqliteOptions::default())?;

@@ -1,4 +1,4 @@
-//! Care of the file: verify, backup, recomputing stale rows, giving room back, optimize, detach.
+//! Care of the file: verify, backup, recomputing stale rows, releasing space, optimize, detach.
 
 pub(crate) mod backup;
 pub(crate) mod detach;

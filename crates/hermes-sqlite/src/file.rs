@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// `op`, the operation as a verb.
 ///
 /// # Errors
-/// What `work` fails with.
+/// Errors of `work`.
 pub fn run<T>(
     path: &Path,
     op: &'static str,
@@ -54,7 +54,7 @@ pub fn open_read_only(path: &Path) -> Result<Connection, Failure> {
 /// Runs a read on a connection of an open store, in one transaction.
 ///
 /// # Errors
-/// What `work` fails with.
+/// Errors of `work`.
 pub async fn read<T: Send + 'static>(
     store: &SqliteStore,
     op: &'static str,
@@ -66,7 +66,7 @@ pub async fn read<T: Send + 'static>(
 /// Runs a write on the writer of an open store, in one transaction.
 ///
 /// # Errors
-/// What `work` fails with.
+/// Errors of `work`.
 pub async fn write<T: Send + 'static>(
     store: &SqliteStore,
     op: &'static str,
@@ -83,7 +83,7 @@ pub fn use_wal(connection: &Connection, path: &Path) -> Result<(), Failure> {
     schema::journal(connection, path).map(drop)
 }
 
-/// Returns whether the agent that made a file has a newer schema than the one we make.
+/// Returns whether the agent that made a file has a newer schema than the one we create.
 ///
 /// # Errors
 /// An error of SQLite.

@@ -1,4 +1,4 @@
-//! Opening a file: what the path says, the connection, the schema, adoption, and who else has it open.
+//! Opening a file: the path, the connection, the schema, adoption, and other programs that have it open.
 
 pub(crate) mod adoption;
 pub(crate) mod connection;

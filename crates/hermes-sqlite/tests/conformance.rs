@@ -1,4 +1,4 @@
-//! The contract, on SQLite files in a folder that goes away.
+//! The store contract, on SQLite files in a temporary folder.
 
 use hermes_conformance::{Harness, run};
 use hermes_session::Store;

@@ -1,4 +1,4 @@
-//! Opens a session store by its URL, whatever the provider.
+//! Opens a session store by its URL, for every provider.
 
 #![warn(missing_docs)]
 
@@ -10,7 +10,7 @@ pub use hermes_sqlite::{Adopt, IndexAtClose, Shrunk, Synchronous};
 pub use open::{MysqlSettings, OpenOptions, PostgresSettings, open, shrink};
 pub use url::{ServerUrl, StoreUrl};
 
-/// The README's example compiles.
+/// Checks that the README's example compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

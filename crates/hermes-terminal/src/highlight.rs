@@ -23,7 +23,7 @@ pub struct Delimiters {
 impl Delimiters {
     /// Returns delimiters with a random number, so that no stored text can contain them.
     pub fn random() -> Self {
-        // Every `RandomState` has other keys, so even the hash of nothing is random.
+        // Each `RandomState` has different keys, so even the hash of empty input is random.
         let number = std::hash::RandomState::new().build_hasher().finish();
         Self { open: format!("\u{fdd0}{number:016x}\u{fdd1}"), close: format!("\u{fdd2}{number:016x}\u{fdd3}") }
     }
@@ -180,7 +180,7 @@ impl HighlightedLine {
     }
 }
 
-/// Returns the style of a match, as other search programs have it.
+/// Returns the style of a match, the one that other search programs use.
 fn strong() -> Style {
     Style::new().bold().fg_color(Some(AnsiColor::Red.into()))
 }

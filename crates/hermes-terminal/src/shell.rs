@@ -3,11 +3,11 @@
 use shlex::try_quote;
 use std::borrow::Cow;
 
-/// Quotes a word for a shell: bash, zsh and fish take it alike. A line break stays, inside the quotes. A NUL is dropped, because no program
-/// can be given one.
+/// Quotes a word for a shell. Bash, zsh and fish read the result alike. A line break stays, inside the quotes. A NUL is
+/// dropped, because no program can be passed one.
 pub fn shell_word(text: &str) -> String {
     let text = text.replace('\0', "");
-    // Fails for a NUL alone.
+    // `try_quote` fails only on a NUL.
     try_quote(&text).map_or_else(|_| String::new(), Cow::into_owned)
 }
 

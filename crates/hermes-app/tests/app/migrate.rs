@@ -1,4 +1,4 @@
-//! A store is copied and proven, with events.
+//! Copying and proving a store, with events.
 
 use super::*;
 use hermes_app::migrate::{MigrateError, MigrateEvent, migrate};

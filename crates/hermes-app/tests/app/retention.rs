@@ -40,7 +40,7 @@ async fn of_two_at_once_one_prunes() {
 
 #[tokio::test]
 async fn a_run_that_is_cut_short_stays_due() {
-    // One more than is handed to the store in one step.
+    // One more than the store is given in one step.
     const COUNT: u64 = 501;
     let home = Home::new();
     let store = home.store().await;
@@ -53,7 +53,7 @@ async fn a_run_that_is_cut_short_stays_due() {
     let report = run(&*store, &home, Some(Duration::ZERO)).await.unwrap();
     assert!(report.is_first && !report.is_finished, "{report:?}");
     assert!((1..COUNT).contains(&sessions(&*store).await));
-    // A run that is due goes on, and is no longer the first.
+    // A run that is still due continues, and is no longer the first.
     let report = run(&*store, &home, None).await.unwrap();
     assert!(!report.is_first && report.is_finished, "{report:?}");
     assert_eq!(sessions(&*store).await, 0);
@@ -73,7 +73,7 @@ async fn an_orphan_is_a_child_of_a_compressed_session() {
         let child = NewChild::new(id(&format!("{name}-child")));
         store.split(&id(name), &child, std::slice::from_ref(&message), &week_ago).await.unwrap();
     }
-    // Work went on in this parent: its child is not an orphan.
+    // The parent was reopened and is active: its child is not an orphan.
     store.reopen(&id("reopened"), &week_ago).await.unwrap();
     let settings = home.workspace().settings().unwrap();
     after_writing(&*store, &settings.sessions, None, at(NOW)).await.unwrap();

@@ -31,7 +31,7 @@ fn an_old_file_is_indexed_when_a_short_command_ends() {
         let home = old_home();
         let seen = home.see(arguments);
         if arguments.contains(&"restore") {
-            // It found nothing to restore, so it wrote nothing: the file is as it was.
+            // There was nothing to restore, so nothing was written: the file is unchanged.
             assert!(seen.ends_with("--- exit 1"), "{seen}");
             let ours = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'hx_*'";
             assert_eq!(home.foreign().query_row(ours, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
@@ -65,14 +65,14 @@ fn an_old_file_is_indexed_when_rpc_ends() {
     }
 }
 
-/// A signal asks it to end soon; the next process indexes what is left.
+/// A signal ends the process soon; the next process indexes the rest.
 #[test]
 fn a_signal_leaves_the_rest_of_the_indexing() {
     let home = old_home();
     let mut served = Served::start(&home, &[]);
     served.line();
     served.call(r#"{"m": "append_message", "a": ["new", "user", "pebble"]}"#);
-    // The background indexes meanwhile; it stops as long as another program holds the write lock.
+    // Background indexing runs meanwhile; it pauses while another program holds the write lock.
     let foreign = home.foreign();
     foreign.execute_batch("BEGIN IMMEDIATE").unwrap();
     let pending = || foreign.query_row("SELECT count(*) FROM hx_pending", [], |row| row.get::<_, i64>(0)).unwrap();

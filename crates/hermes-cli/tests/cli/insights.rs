@@ -3,14 +3,14 @@
 use super::*;
 use serde_json::Value;
 
-/// Everything since long ago.
+/// Insights over the maximum span.
 const INSIGHTS: [&str; 3] = ["insights", "--days", "36500"];
 
 fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&INSIGHTS[..], more].concat()
 }
 
-/// Two sources, tools, skills, a price, and names that no page or terminal should take for anything but text.
+/// Returns a home with two sources, tools, skills, a price, and names that contain HTML and control characters.
 fn used() -> Home {
     let home = several();
     let calls = r#"[{"id": "1", "function": {"name": "<b>tool</b>", "arguments": "{}"}},
@@ -53,7 +53,7 @@ fn a_person_sees_every_section() {
     }
     let cron = home.hermes(&with(&["--source", "cron"])).stdout();
     assert!(cron.contains("last 36,500 days, cron") && cron.contains("conversations     1"), "{cron}");
-    // What tools made for themselves counts only for who asks for it, as in a list.
+    // Sessions created by tools count only if their source is requested, as in a list.
     let tool = home.hermes(&with(&["--source", "tool"])).stdout();
     assert!(tool.contains("conversations     1") && !shown.contains("made by a tool"), "{tool}");
 }
@@ -103,7 +103,7 @@ fn a_page_is_written_whole_and_for_its_owner() {
     let sent = home.hermes(&with(&["--html", "-"])).stdout();
     let end = page.len() - 200;
     assert!(sent.starts_with(&page[..200]) && sent.ends_with(&page[end..]), "{sent}");
-    // What is there is not replaced unasked, and the store never.
+    // An existing file is not replaced without confirmation, and the store never.
     let again = home.see(&with(&["--html", "page.html"]));
     assert!(again.contains("Overwrite it?") && again.ends_with("--- exit 1"), "{again}");
     assert!(home.see(&with(&["--html", "page.html", "--yes"])).ends_with("--- exit 0"));

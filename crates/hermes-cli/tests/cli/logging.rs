@@ -1,4 +1,4 @@
-//! `-v` and `HERMES_LOG`: events on stderr, never on stdout, and nothing stored in them.
+//! `-v` and `HERMES_LOG`: events on stderr, never on stdout, and without stored text.
 
 use super::*;
 use serde_json::{Value, json};
@@ -65,7 +65,8 @@ fn a_wait_for_a_foreign_writer_is_logged() {
     assert!(child.wait().unwrap().success());
 }
 
-/// Runs commands that read, write, search and rebuild, also with damaged indexes, and looks for a word that only stored text, titles and queries have.
+/// Runs commands that read, write, search and rebuild, also with damaged indexes. Asserts that no event contains a word
+/// that occurs only in stored text, titles and queries.
 #[test]
 fn no_event_shows_text_titles_or_queries() {
     let home = Home::empty();
@@ -145,7 +146,7 @@ fn no_event_shows_the_arguments_of_an_rpc_call() {
         ("create_session", json!(["s2", "cli"])),
         ("append_message", json!(["s1", "user", said])),
         ("set_session_title", json!(["s1", SECRET])),
-        // The title is taken.
+        // The title is in use already.
         ("set_session_title", json!(["s2", SECRET])),
         ("get_session_by_title", json!([SECRET])),
         ("get_session", json!([SECRET])),

@@ -1,4 +1,4 @@
-//! Sessions from outside.
+//! Imported sessions.
 
 use super::State;
 use hermes_session::import::{ImportPiece, Imported, MAX_KEPT_ID};
@@ -39,7 +39,7 @@ impl State {
         Imported::Whole { title, parent }
     }
 
-    /// The id of the next message of a session: the one it had, if that is free and later than the last one.
+    /// Returns the id of the next message of a session: its own, if that is free and greater than the last one.
     fn id_for(&mut self, session: &SessionId, had: MessageId) -> MessageId {
         let last = self.coming[session].last().map_or(MessageId(0), |message| message.id);
         let mut all = self.transcripts.values().chain(self.coming.values()).flatten();

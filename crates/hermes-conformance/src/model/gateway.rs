@@ -1,4 +1,4 @@
-//! Handoffs, and topics as they change.
+//! Handoffs, and changes of topics.
 
 use super::State;
 use hermes_session::gateway::{Beside, Handoff};
@@ -9,7 +9,7 @@ impl State {
         Some(Handoff::from_stored(id.clone(), session.handoff.clone(), self.handoffs.get(id).cloned()))
     }
 
-    /// Takes a step of a handoff, if there is one to take; where it is then.
+    /// Applies a step of a handoff. Returns the new state, or `None` if the step does not apply.
     pub(super) fn step(
         &mut self,
         id: &SessionId,
@@ -29,7 +29,7 @@ impl State {
             .filter(|(_, handoff)| handoff.is_waiting(now))
             .map(|(started, handoff)| (handoff.requested_at.unwrap_or(started), handoff))
             .collect();
-        // The sort is stable and the map was in the order of ids.
+        // The sort is stable, and the map was in the order of ids.
         waiting.sort_by_key(|(since, _)| *since);
         waiting.into_iter().map(|(_, handoff)| handoff).collect()
     }

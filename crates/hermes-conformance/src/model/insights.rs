@@ -1,4 +1,4 @@
-//! How an agent was used, told by looking at every session and every message.
+//! Usage of an agent, computed from every session and every message.
 
 use super::State;
 use hermes_session::insights::{Chains, Gathering, MessageCounts, SessionFacts, Trace, repeats};
@@ -43,7 +43,7 @@ impl State {
         gathering.finish()
     }
 
-    /// The messages of these chains that were copied from the session before.
+    /// Returns the messages of these chains that were copied from the previous session.
     fn repeated(&self, chains: &[Vec<SessionId>]) -> HashSet<MessageId> {
         let mut repeated = HashSet::new();
         for chain in chains {
@@ -58,13 +58,13 @@ impl State {
         repeated
     }
 
-    /// Returns how many messages of a session are compacted.
+    /// Returns the number of compacted messages of a session.
     fn compacted(&self, id: &SessionId) -> usize {
         let all = self.transcripts.get(id).into_iter().flatten();
         all.filter(|message| message.state == MessageState::Compacted).count()
     }
 
-    /// The sessions of a span by id, all but their messages.
+    /// Returns the sessions of a span by id, without their messages.
     fn facts(&self, request: &InsightsRequest) -> Vec<SessionFacts> {
         let mut rows = self.rows(View::Sessions, &SessionFilter::default());
         rows.sort_by(|one, other| one.id.cmp(&other.id));

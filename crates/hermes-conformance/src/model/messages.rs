@@ -1,4 +1,4 @@
-//! Messages, in the order in which they came.
+//! Messages, in the order of arrival.
 
 use super::{Life, State};
 use hermes_session::{Message, MessageId, MessageRequest, NewMessage, SessionId, StoreError, Timestamp, Window};
@@ -37,7 +37,7 @@ impl State {
         let session = self.existing_mut(id)?;
         session.message_count = 0;
         session.tool_call_count = 0;
-        // Messages that are not active are no part of the transcript, and stay.
+        // Messages that are not active are not part of the transcript, and stay.
         let all = self.transcripts.remove(id).unwrap_or_default();
         let (gone, stays): (Vec<Message>, Vec<Message>) =
             all.into_iter().partition(|message| message.state.is_active());

@@ -4,7 +4,7 @@ use super::State;
 use hermes_session::pins_and_tags::changed_tags;
 use hermes_session::{PinAndTags, SessionId, SessionSummary, StoreError, Tag, Timestamp};
 impl State {
-    /// The pins and tags that are kept with a session.
+    /// Returns the pins and tags that are stored with a session.
     pub(super) fn pins_and_tags_of(&self, id: &SessionId) -> PinAndTags {
         self.pins_and_tags.get(id).cloned().unwrap_or_default()
     }
@@ -15,7 +15,7 @@ impl State {
         tags.iter().all(|tag| has.contains(tag))
     }
 
-    /// A row with the pins and tags of its conversation.
+    /// Returns a row with the pins and tags of its conversation.
     pub(super) fn marked(&self, row: SessionSummary) -> SessionSummary {
         let PinAndTags { pinned_at, tags } = self.pins_and_tags_of(&row.conversation);
         SessionSummary { pinned_at, tags, ..row }

@@ -1,4 +1,4 @@
-//! Single sessions: made, changed, ended.
+//! Single sessions: create, change, end.
 
 use super::State;
 use hermes_session::lineage::{ParentAtBirth, relation_at_birth};
@@ -105,7 +105,7 @@ impl State {
         if self.sessions.contains_key(id) { Err(Conflict::Exists(id.clone()).into()) } else { Ok(()) }
     }
 
-    /// What a new session is to the parent it names, which must be there.
+    /// Returns the relation of a new session to its parent, which must exist.
     fn relation_to_parent(&self, new: &NewSession) -> Result<Relation, StoreError> {
         let Some(id) = &new.parent_session_id else { return Ok(Relation::Root) };
         let parent = self.existing(id)?;

@@ -1,4 +1,4 @@
-//! Titles: one session for each, the next number for whoever asks.
+//! Titles: each belongs to one session, and numbers are allocated in order.
 
 use super::State;
 use hermes_session::title::split_number;
@@ -22,7 +22,7 @@ impl State {
         Ok(title)
     }
 
-    /// The title of a child: the one it asks for, or the next in its parent's lineage.
+    /// Returns the title of a child: the requested one, or the next in its parent's lineage.
     pub(super) fn child_title(&self, parent: &Session, child: &NewChild) -> Result<Option<Title>, StoreError> {
         let inherited = || parent.title.as_deref().and_then(|title| Title::clean(title).ok().flatten());
         let taken = || self.sessions.values().filter_map(|session| session.title.as_deref());

@@ -1,4 +1,4 @@
-//! What was deleted and can come back.
+//! Deleted conversations that can be restored.
 
 use super::State;
 use hermes_session::import::ImportPiece;
@@ -7,17 +7,17 @@ use hermes_session::{
     Timestamp, Trashed,
 };
 
-/// An entry, with its sessions in the order in which they come back.
+/// An entry, with its sessions in the order in which they are restored.
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     pub(super) entry: Trashed,
     pub(super) sessions: Vec<(Session, Vec<Message>)>,
-    /// What is kept with the first of them.
+    /// Pins and tags, which are stored with the first of them.
     pins_and_tags: PinAndTags,
 }
 
 impl State {
-    /// Where the newest entry is that holds a session.
+    /// Returns the index of the newest entry that holds a session.
     pub(super) fn kept(&self, id: &SessionId) -> Option<usize> {
         self.trash.iter().rposition(|kept| kept.sessions.iter().any(|(session, _)| session.id == *id))
     }

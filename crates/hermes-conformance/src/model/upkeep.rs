@@ -1,4 +1,4 @@
-//! What keeps a store in order: looking through the maps, writing them to a file.
+//! Maintenance: verification of the maps, and export to a file.
 
 use super::{ModelStore, State};
 use hermes_session::export::Exporter;
@@ -35,8 +35,8 @@ impl State {
         Ok(true)
     }
 
-    /// Returns what a session should count, if it counts otherwise. Newer agents leave messages that are not active in the table and in
-    /// the counter: the number of all messages is right as well.
+    /// Returns the correct counters of a session, if they are wrong. Newer agents leave inactive messages in the table
+    /// and in the counter, so the number of all messages is correct too.
     fn recounted(&self, session: &Session) -> Option<(i64, i64)> {
         let count = |extent: Extent| {
             let all = self.transcripts.get(&session.id).into_iter().flatten();
@@ -49,14 +49,14 @@ impl State {
         (right != (session.message_count, session.tool_call_count)).then_some(right)
     }
 
-    /// The sessions and what was said in them, to be read while others go on writing.
+    /// Returns a copy of the sessions and their messages, to be read while others write.
     fn contents(&self) -> Self {
         Self { sessions: self.sessions.clone(), transcripts: self.transcripts.clone(), ..Self::default() }
     }
 }
 
 impl ModelStore {
-    /// Writes the export of every session. The file gets its name when it is whole.
+    /// Writes the export of every session. The file gets its final name when it is complete.
     pub(super) async fn export_to(&self, target: &Path) -> Result<BackupReport, StoreError> {
         let frozen = Self { state: Arc::new(Mutex::new(self.state().contents())) };
         let mut exporter = Exporter::new(&frozen, SessionFilter::default());
@@ -78,7 +78,7 @@ fn put(target: &Path, text: &str) -> std::io::Result<()> {
     part.push(".part");
     let part = PathBuf::from(part);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
-    // A link to a name that is taken fails, where a rename would take its place.
+    // A hard link to an existing name fails, where a rename would replace it.
     let outcome =
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| std::fs::hard_link(&part, target));
     std::fs::remove_file(&part)?;

@@ -1,7 +1,7 @@
-//! Random messages and random questions: what a store finds is what [`oracle`] finds.
+//! Random messages and random queries: a store finds the same as [`oracle`].
 //!
-//! Questions are cut out of the messages at any place, so that most of them match something and nearly match more. They are asked while no
-//! index knows the messages, when the indexes know some of them, when they know all, and when they know messages that are gone.
+//! Queries are cut out of the messages at random positions, so that most of them match something and almost match more.
+//! They are run while no message is indexed, when some are, when all are, and when indexed messages have been deleted.
 
 mod strategy;
 
@@ -21,21 +21,21 @@ use std::time::Duration;
 pub use strategy::{Said, Scene, scene};
 use tokio::runtime::Handle;
 
-/// How many scenes are tried, unless `HERMES_PROPERTY_CASES` says otherwise.
+/// Number of scenes that are tried, unless `HERMES_PROPERTY_CASES` is set.
 const RUNS: u32 = 24;
-/// Searches are not to stop early here, however busy the machine is.
+/// Long enough that no search stops early, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// The sessions that things are said in.
+/// The sessions of the messages.
 const SESSIONS: [&str; 3] = ["a", "b", "c"];
-/// The one of them that has a tag.
+/// The session that has a tag.
 const TAGGED: &str = SESSIONS[1];
 /// The tag.
 const TAG: &str = "t";
 
-/// Compares the answers of a store with what it has to find.
+/// Compares the answers of a store with the expected ones.
 ///
 /// # Errors
-/// Where they differ first, with the messages and the question.
+/// The first difference, with the messages and the query.
 pub fn random_searches(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result<(), String> {
     let runs = super::runs(RUNS)?;
     let config = Config {
@@ -61,7 +61,7 @@ pub fn random_searches(harness: &Arc<dyn Harness>, runtime: &Handle) -> Result<(
     }
 }
 
-/// Says everything on a store and on the model, and asks at each moment.
+/// Appends all messages to a store and to the model, and runs the queries in each state of the indexes.
 async fn play(harness: &Arc<dyn Harness>, name: &str, scene: &Scene, asked: &AtomicUsize) -> Result<(), String> {
     let store = harness.open_idle(name).await;
     let model = ModelStore::new();
@@ -113,7 +113,7 @@ async fn play(harness: &Arc<dyn Harness>, name: &str, scene: &Scene, asked: &Ato
     ask("with some gone").await
 }
 
-/// Every message, by id.
+/// Returns every message, by id.
 async fn everything(store: &dyn Store) -> Result<BTreeMap<MessageId, Message>, StoreError> {
     let mut all = BTreeMap::new();
     for session in SESSIONS.map(id) {
@@ -126,7 +126,7 @@ async fn everything(store: &dyn Store) -> Result<BTreeMap<MessageId, Message>, S
     Ok(all)
 }
 
-/// A message by its place in its session: ids are a store's own.
+/// Messages by session and index, because ids differ between stores.
 type Names = BTreeMap<MessageId, (SessionId, usize)>;
 
 fn names(said: &BTreeMap<MessageId, Message>) -> Names {
@@ -139,7 +139,7 @@ fn names(said: &BTreeMap<MessageId, Message>) -> Names {
     said.values().map(|message| (message.id, name(message))).collect()
 }
 
-/// What a hit shows, but for the numbers that are a store's own.
+/// Returns a hit as text, without the numbers that differ between stores.
 fn shown(hit: &Hit, names: &Names) -> String {
     let name = &names[&hit.message];
     format!("{name:?} {:?} {:?} {:?} {:?} {:?}", hit.role, hit.said_at, hit.snippet, hit.before, hit.after)

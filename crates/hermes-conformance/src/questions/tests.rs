@@ -6,11 +6,11 @@ use hermes_session::search::{relax, tokens};
 use hermes_session::{MessageId, SessionStore as _};
 use std::collections::BTreeSet;
 
-/// What a store knows about the messages, in memory.
+/// A search index in memory.
 struct Memory {
-    /// Folded texts, with the conversation of each and how many words it has.
+    /// Conversation, folded text and word count of each message.
     messages: Vec<(u32, String, u32)>,
-    /// The numbers of the messages that have a word.
+    /// Indexes of the messages that contain each word.
     vocabulary: BTreeMap<String, BTreeSet<usize>>,
     ids: Vec<String>,
     average: f64,
@@ -36,7 +36,7 @@ impl Memory {
         Self { messages, vocabulary, ids, average }
     }
 
-    /// The numbers of the messages that have a word of a relaxed query.
+    /// Returns the indexes of the messages that contain a word of a relaxed query.
     fn having(&self, word: &relax::Word) -> BTreeSet<usize> {
         if word.is_piece {
             return (0..self.messages.len()).filter(|number| self.messages[*number].1.contains(&word.word)).collect();
@@ -65,7 +65,7 @@ impl Memory {
         (found.collect(), weights)
     }
 
-    /// The conversations of an answer: of what matches as a whole, or else of what has some of the words.
+    /// Returns the conversations of an answer: those that match the whole query, or else those with some of its words.
     fn answer(&self, question: &str) -> Vec<String> {
         let query = Query::parse(question);
         let matcher = Matcher::new(&query);
@@ -81,7 +81,8 @@ impl Memory {
     }
 }
 
-/// The tallies of a part of the questions. Those that are not answered are shown, unless they are held out: who sees them tunes on them.
+/// Returns the tallies of a part of the questions. Unanswered ones are printed, unless they are held out: seeing them
+/// would lead to tuning on them.
 fn tallies(is_held_out: bool) -> Tallies {
     let memory = Memory::new();
     let mut asked = questions();

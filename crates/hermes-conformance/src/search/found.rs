@@ -1,4 +1,4 @@
-//! A term is found where a person would find it by eye, and nowhere else.
+//! A term is found where a person would see it, and nowhere else.
 
 use super::{MOMENTS, Moment, asked, places, question};
 use crate::fixture::{calls, made, request, structured, user};
@@ -7,7 +7,7 @@ use hermes_session::import::ImportPiece;
 use hermes_session::search::Query;
 use hermes_session::{DeleteExtent, MessageBody, MessageRequest, NewMessage, Role, Store, StoreError, search_text};
 
-/// A text, what finds it and what does not.
+/// A text, the queries that find it and those that do not.
 type Sample = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const SAMPLES: &[Sample] = &[
@@ -97,7 +97,7 @@ const SAMPLES: &[Sample] = &[
     ),
 ];
 
-/// Base64 is text as well: nobody looks for it often, and it is there.
+/// Returns a text with Base64, which is searchable like any other text.
 fn data() -> String {
     let line: String = (0..40).map(|n| format!("iVBORw0KGg{n:02}")).collect();
     format!("see data:image/png;base64,{line} behind")
@@ -108,7 +108,8 @@ async fn every_message(store: &dyn Store) -> Result<Vec<String>, StoreError> {
     Ok(messages.iter().map(|message| search_text::of_body(&message.body).into_owned()).collect())
 }
 
-/// Sees that messages are found by some questions and not by others, at every moment, and by no question more than has to be.
+/// Checks that messages are found by some queries and not by others, in every state of the indexes, and that no query
+/// finds more than the oracle.
 async fn check(setup: &Setup, said: &[(NewMessage, &[&str], &[&str])]) -> CaseResult {
     let store = setup.idle_store("s").await;
     let session = made(&*store, "s", 0).await;
@@ -133,7 +134,7 @@ async fn check(setup: &Setup, said: &[(NewMessage, &[&str], &[&str])]) -> CaseRe
     Ok(())
 }
 
-/// Punctuation, paths, addresses, versions, pieces of words, every script: as written, caseless, accents aside.
+/// Punctuation, paths, addresses, versions, parts of words, every script: found as written, ignoring case and accents.
 pub async fn as_written(setup: Setup) -> CaseResult {
     let data = data();
     let pieces: &[&str] = &["iVBORw0KGg17iVB", "base64,iVBOR", "see", "behind", "0KGg39 behind"];
@@ -142,7 +143,7 @@ pub async fn as_written(setup: Setup) -> CaseResult {
     check(&setup, &said).await
 }
 
-/// What was said in tool calls and parts is found as a person reads it, and nothing of how JSON spells it.
+/// Text in tool calls and content parts is found as a person reads it, and JSON syntax is not.
 pub async fn behind_escapes_and_in_parts(setup: Setup) -> CaseResult {
     let text =
         r#"line one\nword two\ttab 名古屋城 \"quoted\" back\\slash caf\u00e9 \u2014 \ud83d\ude80 end\r\n\r\nlast"#;
@@ -211,8 +212,8 @@ pub async fn behind_escapes_and_in_parts(setup: Setup) -> CaseResult {
     .await
 }
 
-/// What was deleted or replaced is not found, however much indexes know of it; what came instead is. What is imported is found when all
-/// of it has come.
+/// Deleted or replaced messages are not found, even if they are indexed; their replacements are. An imported session is
+/// found when its import is complete.
 pub async fn gone_is_gone(setup: Setup) -> CaseResult {
     for is_indexed in [false, true] {
         let store = setup.idle_store(if is_indexed { "indexed" } else { "not" }).await;
@@ -259,8 +260,8 @@ async fn comes_as_a_whole(setup: &Setup) -> CaseResult {
     Ok(())
 }
 
-/// NOT binds tighter than AND, AND tighter than OR. Operators are upper case and work in every script. An operator without a left operand is
-/// text.
+/// NOT binds tighter than AND, AND tighter than OR. Operators are upper case and work in every script. An operator
+/// without a left operand is text.
 pub async fn operators_bind_as_they_should(setup: Setup) -> CaseResult {
     const SAID: [&str; 10] = [
         "apple",

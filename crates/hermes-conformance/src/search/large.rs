@@ -1,4 +1,4 @@
-//! Much text, and many messages.
+//! Long texts, and many messages.
 
 use super::{MOMENTS, asked, ids, places, question};
 use crate::fixture::{made, request, user};
@@ -21,7 +21,7 @@ pub async fn ten_megabytes(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// In a session of twenty thousand messages one is found, and many are paged.
+/// In a session of twenty thousand messages a single match is found, and many matches are paged.
 pub async fn a_session_of_twenty_thousand(setup: Setup) -> CaseResult {
     const MESSAGES: usize = 20_000;
     let store = setup.idle_store("s").await;

@@ -3,7 +3,7 @@
 use crate::questions::{self, Question};
 use crate::{CaseResult, Setup};
 
-/// Questions as people ask them lead to the conversation that answers them, without any model.
+/// Questions as people ask them find the conversation that answers them, without a model.
 #[expect(clippy::print_stdout, reason = "the figures are what it is for")]
 pub async fn natural_questions(setup: Setup) -> CaseResult {
     let store = setup.store().await;
@@ -14,7 +14,7 @@ pub async fn natural_questions(setup: Setup) -> CaseResult {
             questions::questions().into_iter().filter(|question| question.is_held_out == is_held_out).collect();
         let tallies = questions::ask(&*store, &asked).await?;
         for (language, tally) in &tallies {
-            // A figure beside the promise, for those who look (`--nocapture`).
+            // Figures for information, visible with `--nocapture`.
             println!("{} {language}: {tally}", if is_held_out { "held out" } else { "tuned on" });
         }
         assert!(tallies["all"].share_in_three() >= least, "{}", tallies["all"]);

@@ -1,4 +1,4 @@
-//! Pages neither skip nor repeat.
+//! Pages neither skip nor repeat hits.
 
 use super::{MOMENTS, Moment, asked, ids, question};
 use crate::fixture::{id, made, request, user};
@@ -7,7 +7,7 @@ use hermes_session::search::{SearchOrder, SearchRequest};
 use hermes_session::{DeleteExtent, MessageId, PageRequest, Store, StoreError};
 use std::collections::BTreeSet;
 
-/// Thirty messages in three sessions: words, pieces, some with more words than others, other scripts.
+/// Appends thirty messages in three sessions: words, parts of words, some with more words than others, other scripts.
 async fn say(store: &dyn Store) -> Result<Vec<MessageId>, StoreError> {
     let mut said = Vec::new();
     for name in ["a", "b", "c"] {
@@ -34,7 +34,7 @@ fn requests(limit: u32) -> Vec<SearchRequest> {
     QUERIES.into_iter().flat_map(|query| orders.map(|order| (query, order))).map(pages).collect()
 }
 
-/// Page after page is the whole, by the last hit of each as well as by number.
+/// All pages together are the whole answer, by cursor and by offset.
 pub async fn by_cursor_and_by_offset(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     say(&*store).await?;
@@ -57,7 +57,7 @@ pub async fn by_cursor_and_by_offset(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Asks for a page, lets something happen, and asks for the others.
+/// Reads a page, runs something, and reads the other pages.
 async fn around(
     store: &dyn Store,
     request: &SearchRequest,
@@ -72,7 +72,7 @@ async fn around(
     Ok(all)
 }
 
-/// What others append meanwhile is left out, what they delete goes; all else comes once.
+/// Messages appended meanwhile are left out, deleted ones disappear; all others are returned once.
 pub async fn while_others_write(setup: Setup) -> CaseResult {
     for (number, is_indexed) in [(0, false), (1, true)] {
         for (n, request) in requests(3).into_iter().enumerate() {
@@ -101,7 +101,7 @@ pub async fn while_others_write(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// An index that comes to know messages between two pages changes nothing.
+/// Indexing messages between two pages changes nothing.
 pub async fn while_indexes_catch_up(setup: Setup) -> CaseResult {
     let relaxed = SearchRequest { relax: true, page: PageRequest::first(4), ..question("concatenate hotdog") };
     for (n, request) in requests(3).into_iter().chain([relaxed]).enumerate() {
@@ -115,7 +115,7 @@ pub async fn while_indexes_catch_up(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// The pages of a relaxed answer stay those of the relaxed answer, also if something comes that matches as a whole.
+/// The pages of a relaxed answer stay relaxed, even if a message arrives that matches the whole query.
 pub async fn relaxed_pages(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     say(&*store).await?;
@@ -137,7 +137,7 @@ pub async fn relaxed_pages(setup: Setup) -> CaseResult {
             .delete(&id(&format!("{moment:?}")), DeleteExtent::Conversation, &super::super::fixture::request(5))
             .await?;
     }
-    // The hit that a page ended with may be gone when the next one is asked for.
+    // The last hit of a page may be deleted when the next page is requested.
     let request = SearchRequest { relax: true, page: PageRequest::first(4), ..question("concatenate hotdog") };
     let all = asked(&*store, &SearchRequest { page: PageRequest::first(100), ..request.clone() }).await?;
     let gone = all[3].session.clone();

@@ -1,4 +1,4 @@
-//! What an answer shows.
+//! The content of an answer.
 
 use super::{MOMENTS, asked, ids, question};
 use crate::fixture::{assistant, at, calls, id, made, new_session, request, source, title, user};
@@ -7,7 +7,7 @@ use hermes_session::search::matching::Tier;
 use hermes_session::search::{Neighbour, SearchRequest, snippet};
 use hermes_session::{MessageBody, NewChild, NewMessage, NewSession, PageRequest, Relation, Role};
 
-/// A hit names its message, its session, and the conversation, which goes on where it was last compressed to.
+/// A hit names its message, its session, and the session in which its conversation continues.
 pub async fn a_hit_tells_where_it_is(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let root = NewSession { model: Some("m-1".into()), ..NewSession::new(id("root"), source("telegram")) };
@@ -39,7 +39,7 @@ pub async fn a_hit_tells_where_it_is(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// Beside a hit stand the messages before and after it in its session, in the order they were written, whatever clocks said.
+/// A hit has the messages before and after it in its session, in the order they were written, whatever their times are.
 pub async fn neighbours(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let (session, other) = (made(&*store, "s", 0).await, made(&*store, "other", 0).await);
@@ -72,7 +72,7 @@ pub async fn neighbours(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A snippet shows the text with marks around what matched, in the style that was asked for.
+/// A snippet shows the text with delimiters around matches, in the requested style.
 pub async fn snippets(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let session = made(&*store, "s", 0).await;
@@ -102,7 +102,7 @@ pub async fn snippets(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// A page of no hits is no error, and has no next.
+/// A page of size 0 is not an error, and has no next page.
 pub async fn nothing_wanted(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let session = made(&*store, "s", 0).await;
@@ -125,7 +125,8 @@ pub async fn nothing_wanted(setup: Setup) -> CaseResult {
     Ok(())
 }
 
-/// What matches as a whole comes alone. Only if nothing does, messages with some of the words come, and the answer says so.
+/// Matches of the whole query are not mixed with others. Only if there are none, messages with some of the words are
+/// returned, and the answer says so.
 pub async fn relaxed_only_if_nothing_matches(setup: Setup) -> CaseResult {
     let store = setup.idle_store("s").await;
     let session = made(&*store, "s", 0).await;

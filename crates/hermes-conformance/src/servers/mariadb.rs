@@ -1,4 +1,4 @@
-//! A MariaDB to be thrown away; a MySQL where that is what is installed.
+//! A throw-away MariaDB server, or MySQL where that is installed.
 
 use super::{await_start, command_in, folder, free_port, output_of, path};
 use std::fs;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use tempfile::TempDir;
 
-/// A MariaDB server with a user `hermes` with every right, whom it believes without a password from this machine, and a database of that
-/// name.
+/// A MariaDB server with a user `hermes` with all privileges, who needs no password on this machine, and a database of
+/// that name.
 pub struct Mariadb {
     folder: TempDir,
     port: u16,
@@ -16,10 +16,11 @@ pub struct Mariadb {
 }
 
 impl Mariadb {
-    /// Makes and starts one, with settings such as `innodb_flush_log_at_trx_commit=1` beside those that make it quick.
+    /// Creates and starts a server, with settings such as `innodb_flush_log_at_trx_commit=1` in addition to those that
+    /// make it fast.
     ///
     /// # Panics
-    /// If there is none to be had here; the message says what to install.
+    /// If none is installed; the message says what to install.
     pub fn start(settings: &[&str]) -> Self {
         let quick = [
             "innodb_flush_log_at_trx_commit=0",
@@ -40,41 +41,41 @@ impl Mariadb {
         server
     }
 
-    /// Where it is.
+    /// Returns its URL.
     pub fn url(&self) -> String {
         self.url_of("hermes")
     }
 
-    /// Where one of its databases is.
+    /// Returns the URL of one of its databases.
     pub fn url_of(&self, database: &str) -> String {
         format!("mysql://hermes@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Its port.
+    /// Returns its port.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where its data is.
+    /// Returns its data folder.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Its socket, which is beside its data.
+    /// Returns its socket, which is beside its data.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("socket")
     }
 
-    /// Ends it at once, as if the machine had failed, and starts it again.
+    /// Kills it, as in a crash of the machine, and starts it again.
     pub fn crash(&mut self) {
         self.stop("immediate");
         self.launch();
     }
 
-    /// Stops it and leaves it off: `immediate` kills it, anything else lets it end its work.
+    /// Stops it and does not restart it: `immediate` kills it, any other mode lets it finish its work.
     pub fn stop(&mut self, mode: &str) {
         if let Some(mut server) = self.server.take() {
-            // It ends its work, then answers and goes.
+            // It finishes its work, then answers and exits.
             let is_asked = mode != "immediate" && self.client("SHUTDOWN").status().is_ok_and(|it| it.success());
             if !is_asked {
                 _ = server.kill();
@@ -97,12 +98,12 @@ impl Mariadb {
         self.server = Some(server);
     }
 
-    /// Gives it settings from its next start on.
+    /// Adds settings for its next start.
     pub fn set(&mut self, settings: &[&str]) {
         self.settings.extend(settings.iter().map(|setting| format!("--{setting}")));
     }
 
-    /// Runs statements as `hermes`, in the database of that name; what they print.
+    /// Runs statements as `hermes`, in the database of that name, and returns their output.
     ///
     /// # Panics
     /// If one fails.
@@ -110,7 +111,7 @@ impl Mariadb {
         output_of(&mut self.client(statements))
     }
 
-    /// The client, told to run statements and to print nothing but what they answer.
+    /// Returns a client command that runs statements and prints only their results.
     pub fn client(&self, statements: &str) -> Command {
         let mut command = self.command(&program(&["mariadb", "mysql"]).unwrap());
         command.args(["--no-defaults", "--protocol=tcp", "-h", "127.0.0.1", "-P", &self.port.to_string()]);
@@ -119,7 +120,7 @@ impl Mariadb {
         command
     }
 
-    /// Makes the tables that the server needs itself.
+    /// Creates the system tables of the server.
     fn install(&self) {
         let data = format!("--datadir={}", self.data().display());
         let missing = "MariaDB is not installed: install the package mariadb-server, or set HERMES_TEST_SKIP=mysql";
@@ -129,7 +130,7 @@ impl Mariadb {
             // MySQL's server does it itself.
             None => (server, ["--initialize-insecure"].as_slice()),
         };
-        // In a folder that all share a server that starts sweeps away what another one has there.
+        // In a shared folder, a starting server would remove the temporary files of another one.
         let room = format!("--tmpdir={}", self.folder.path().display());
         let mut command = self.command(&program);
         output_of(
@@ -148,12 +149,12 @@ impl Drop for Mariadb {
     }
 }
 
-/// What the program of the server is called.
+/// Names of the server program.
 const SERVERS: [&str; 2] = ["mariadbd", "mysqld"];
 
-/// The first of these programs that is installed.
+/// Returns the first of these programs that is installed.
 fn program(names: &[&str]) -> Option<PathBuf> {
-    // Debian keeps servers where the path of most users does not lead.
+    // Debian keeps servers in folders that are not in the `PATH` of most users.
     let folders: Vec<PathBuf> = path().into_iter().chain(["/usr/sbin", "/usr/libexec"].map(PathBuf::from)).collect();
     names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|program| program.exists()))
 }

@@ -1,4 +1,4 @@
-//! A PostgreSQL to be thrown away.
+//! A throw-away PostgreSQL server.
 
 use super::{await_start, command_in, folder, free_port, output_of, path};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use tempfile::TempDir;
 
-/// A PostgreSQL server with a superuser `hermes`, whom it believes without a password from this machine, and a database of that name.
+/// A PostgreSQL server with a superuser `hermes`, who needs no password on this machine, and a database of that name.
 pub struct Postgres {
     folder: TempDir,
     programs: PathBuf,
@@ -16,10 +16,10 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Makes and starts one, with settings such as `fsync=on` beside those that make it quick.
+    /// Creates and starts a server, with settings such as `fsync=on` in addition to those that make it fast.
     ///
     /// # Panics
-    /// If there is none to be had here; the message says what to install.
+    /// If none is installed; the message says what to install.
     pub fn start(settings: &[&str]) -> Self {
         let programs = programs().unwrap_or_else(|| {
             panic!("PostgreSQL is not installed: install the package postgresql-15, or set HERMES_TEST_SKIP=postgres")
@@ -34,35 +34,35 @@ impl Postgres {
         server
     }
 
-    /// Where it is.
+    /// Returns its URL.
     pub fn url(&self) -> String {
         format!("postgresql://hermes@127.0.0.1:{}/hermes", self.port)
     }
 
-    /// Its port.
+    /// Returns its port.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where its data is.
+    /// Returns its data folder.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Ends every process of it at once, as if the machine had failed, and starts it again.
+    /// Kills all its processes at once, as in a crash of the machine, and starts it again.
     pub fn crash(&mut self) {
         self.stop("immediate");
         self.launch();
     }
 
-    /// Ends one process of it, upon which it ends all others at once and starts anew within, and waits until it has.
+    /// Kills one of its processes, upon which it terminates all others and restarts itself, and waits until it has.
     pub fn crash_within(&self) {
         let pid = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
         let before = self.sql(pid);
         output_of(Command::new("kill").args(["-9", before.trim()]));
         let port = self.port.to_string();
         let url = ["-h", "127.0.0.1", "-p", &port, "-U", "hermes", "-d", "hermes", "-qAtc", pid];
-        // It may still answer, or not at all, before it answers as another one.
+        // It may still answer, or not at all, before the restarted one answers.
         loop {
             let told = self.command("psql").args(url).stdout(std::process::Stdio::piped()).output().unwrap();
             if told.status.success() && !told.stdout.trim_ascii().is_empty() && told.stdout != before.as_bytes() {
@@ -71,7 +71,7 @@ impl Postgres {
         }
     }
 
-    /// Stops it, in the way that `pg_ctl` calls so, and leaves it off.
+    /// Stops it in a mode of `pg_ctl`, and does not restart it.
     pub fn stop(&mut self, mode: &str) {
         if let Some(mut server) = self.server.take() {
             _ = self.command("pg_ctl").args(["-D", "data", "-m", mode, "-w", "stop"]).status();
@@ -95,7 +95,7 @@ impl Postgres {
         self.server = Some(server);
     }
 
-    /// Runs a program of the server's to its end.
+    /// Runs a program of the server to its end.
     ///
     /// # Panics
     /// If it fails.
@@ -103,7 +103,7 @@ impl Postgres {
         output_of(self.command(program).args(arguments))
     }
 
-    /// Runs statements as the superuser; what they print.
+    /// Runs statements as the superuser and returns their output.
     ///
     /// # Panics
     /// If one fails.
@@ -141,7 +141,7 @@ impl Drop for Postgres {
     }
 }
 
-/// The folder with the programs of the newest server.
+/// Returns the folder with the programs of the newest server.
 fn programs() -> Option<PathBuf> {
     let is_whole = |folder: &Path| ["initdb", "postgres", "pg_ctl"].iter().all(|program| folder.join(program).exists());
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();

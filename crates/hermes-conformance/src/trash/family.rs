@@ -1,4 +1,4 @@
-//! What the cases are about: a family of sessions, and all that a store tells of it.
+//! The data of the cases: a family of sessions, and everything that a store shows of it.
 
 use crate::fixture::{at, calls, id, made, new_session, request, structured, title, user};
 use hermes_session::search::{Query, SearchRequest};
@@ -7,7 +7,8 @@ use hermes_session::{
     StoreError, TopicChange, UsageUpdate, View,
 };
 
-/// A conversation of two titled sessions with a delegate of a delegate, a branch of it, and a stranger.
+/// Creates a conversation of two titled sessions with a delegate of a delegate, a branch of it, and an unrelated
+/// session.
 pub(super) async fn family(store: &dyn Store) -> Result<(), StoreError> {
     made(store, "stranger", 0).await;
     store.append(&id("stranger"), &[user("unrelated words")], &request(1)).await?;
@@ -44,7 +45,7 @@ pub(super) async fn family(store: &dyn Store) -> Result<(), StoreError> {
 
 pub(super) const MEMBERS: [&str; 4] = ["root", "tip", "helper", "deep"];
 
-/// All that is told of a store, but for the parent of the branch, which is cut loose.
+/// Returns everything that a store shows, except the parent of the branch, which is removed.
 pub(super) async fn picture(store: &dyn Store) -> Result<Vec<String>, StoreError> {
     let mut told = Vec::new();
     for name in MEMBERS.into_iter().chain(["stranger"]) {
@@ -65,7 +66,7 @@ pub(super) async fn picture(store: &dyn Store) -> Result<Vec<String>, StoreError
     Ok(told)
 }
 
-/// The sessions and messages in which a query is found, in their order.
+/// Returns the sessions and messages that a query finds, in their order.
 pub(super) async fn found(store: &dyn Store, query: &str) -> Result<Vec<(SessionId, i64)>, StoreError> {
     let answer = store.search(&SearchRequest { relax: false, ..SearchRequest::new(Query::parse(query)) }).await?;
     let mut hits: Vec<(SessionId, i64)> = answer.hits.iter().map(|hit| (hit.session.clone(), hit.message.0)).collect();

@@ -1,12 +1,13 @@
-//! Lexemes as a question in boolean mode, which is bound as a value and never part of a statement.
+//! Conditions in the syntax of boolean mode, bound as values and never part of a statement.
 
 use crate::spelling;
 use hermes_sql::search::wanted::Wanted;
 
-/// A word that no message has: none of its lexemes begins with this letter.
+/// A word that no message has: no lexeme begins with this letter.
 const NOWHERE: &str = "z000";
 
-/// The text that `MATCH (words) AGAINST (… IN BOOLEAN MODE)` takes. What asks for words in a row asks for all of them: the index knows no places.
+/// Returns the text for `MATCH (words) AGAINST (… IN BOOLEAN MODE)`. Consecutive words become a conjunction, because
+/// the index has no positions.
 pub(super) fn printed(wanted: &Wanted) -> String {
     let mut text = "+".to_owned();
     push(wanted, &mut text);

@@ -1,4 +1,4 @@
-//! What the index and the vocabulary know.
+//! Candidates from the index, and words from the vocabulary.
 
 use super::boolean::printed;
 use super::filter::Admitted;
@@ -15,26 +15,26 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// So many messages are counted; the others are estimated.
+/// Maximum number of messages that are counted; larger numbers are estimated.
 const MAX_COUNTED: i64 = 4_000;
 
-/// The condition that the row `h` of `hx_search` has something.
+/// Returns the condition that the row `h` of `hx_search` matches.
 fn has(wanted: &Wanted, values: &mut Values) -> String {
     format!("MATCH (h.words) AGAINST ({} IN BOOLEAN MODE)", values.bind(printed(wanted)))
 }
 
-/// Messages, the newest first, with their lengths.
+/// Messages with their lengths, newest first.
 type Lengths = Vec<(i64, u32)>;
 
-/// What was found so far during one search. The server makes out all that a question is about before it tells of the first, so that each question is
-/// put once, and its whole answer is kept.
+/// Results so far of one search. The server computes all matches of a statement before it returns the first, so each
+/// statement is sent once and its whole result is kept.
 #[derive(Default)]
 pub(super) struct Found {
     ranked: Mutex<HashMap<String, Arc<Vec<Candidate>>>>,
     latest: Mutex<HashMap<String, Arc<Lengths>>>,
 }
 
-/// The best messages behind a place.
+/// Returns the best messages after a place.
 pub(super) async fn ranked(
     transaction: &Transaction,
     admitted: &Admitted,
@@ -54,7 +54,7 @@ pub(super) async fn ranked(
             all
         }
     };
-    // They are in order, the best first.
+    // Sorted, best first.
     let start = after.map_or(0, |after| all.partition_point(|candidate| !candidate.place.is_after(&after)));
     let is_meant = |candidate: &&Candidate| {
         ranking.sizes.as_ref().is_none_or(|sizes| sizes.contains(&lexemes::size(candidate.length)))
@@ -62,7 +62,7 @@ pub(super) async fn ranked(
     Ok(all[start..].iter().filter(is_meant).take(limit).copied().collect())
 }
 
-/// All messages that are ranked, the best first.
+/// Returns all ranked messages, best first.
 async fn gathered(
     transaction: &Transaction,
     admitted: &Admitted,
@@ -78,7 +78,7 @@ async fn gathered(
         let has = whole.wanted(choice).map_or_else(|| "h.form <> 2".to_owned(), |wanted| has(&wanted, &mut values));
         let newest = values.bind(ranking.newest);
         let filter = admitted.conditions("h", &mut values);
-        // The sum keeps the index of ids out of this: nearly all are older than the newest.
+        // The addition keeps the server from using the index on ids: nearly all messages are older than the newest.
         let sql = format!(
             "SELECT h.message_id, h.length FROM hx_search h WHERE {has} AND h.message_id + 0 <= {newest}{filter}"
         );
@@ -96,7 +96,7 @@ async fn gathered(
     Ok(candidates)
 }
 
-/// The newest messages before an id that have something, with those that are not listed.
+/// Returns the newest messages before an id that match, and those that are not listed.
 pub(super) async fn latest(
     transaction: &Transaction,
     admitted: &Admitted,
@@ -144,16 +144,16 @@ pub(super) async fn latest(
     Ok(all[start..].iter().take(limit).copied().collect())
 }
 
-/// Which messages the index is not asked about.
+/// Messages that have to be found without the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Unlisted<'l> {
-    /// Those that are not listed, and these, which it lost.
+    /// Those that are not listed, and these, which the index lost.
     With(&'l [i64]),
-    /// All there are.
+    /// All messages.
     All,
 }
 
-/// The condition that the index knows nothing of the row `h`, with those that it lost.
+/// Returns the condition that the row `h` is missing in the index, including those that the index lost.
 fn unknown(lost: &[i64], values: &mut Values) -> String {
     match lost {
         [] => "h.form = 2".to_owned(),
@@ -161,7 +161,7 @@ fn unknown(lost: &[i64], values: &mut Values) -> String {
     }
 }
 
-/// The messages that are not listed.
+/// Returns the messages that are not listed.
 pub(super) async fn unlisted(
     transaction: &Transaction,
     admitted: &Admitted,
@@ -184,7 +184,7 @@ fn number(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The messages of a statement, with their lengths.
+/// Returns the messages of a statement, with their lengths.
 pub(super) async fn numbers(transaction: &Transaction, values: Values, sql: &str) -> Result<Vec<(i64, u32)>, Failure> {
     let mut numbers = Vec::new();
     for row in values.rows(transaction, sql).await? {
@@ -193,7 +193,7 @@ pub(super) async fn numbers(transaction: &Transaction, values: Values, sql: &str
     Ok(numbers)
 }
 
-/// In how many messages each of these is: counted, or told from where some of them are.
+/// Returns the number of messages that match each of these: counted, or extrapolated from the ids of the first matches.
 pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
     let mut counts = Vec::with_capacity(wanted.len());
     let span = span(transaction).await?;
@@ -208,7 +208,7 @@ pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Resu
         let Some(row) = rows.first() else { continue };
         let (count, seen): (i64, Option<i64>) = (row.try_get(0)?, row.try_get(1)?);
         counts.push(match seen {
-            // The index tells of them in the order in which they came.
+            // The index returns matches in the order of insertion.
             Some(seen) if count >= MAX_COUNTED => (count as f64 * (span as f64 / seen.max(1) as f64).max(1.0)) as u64,
             _ => count.unsigned_abs(),
         });
@@ -216,13 +216,14 @@ pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Resu
     Ok(counts)
 }
 
-/// How many ids there are from the first message to the last.
+/// Returns the size of the range of message ids.
 async fn span(transaction: &Transaction) -> Result<u64, Failure> {
     const SQL: &str = "SELECT coalesce(max(message_id) - min(message_id) + 1, 0) FROM hx_search";
     Ok(transaction.one(SQL, values![]).await?.try_get::<i64>(0)?.unsigned_abs())
 }
 
-/// How many messages there are and how long they are: of many, as many as there are ids, and as long as the newest.
+/// Returns the number of messages and their average length. Of many messages, the number is the size of the range of
+/// ids, and the length is that of the newest.
 pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure> {
     const SQL: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM hx_search LIMIT $1) x), \
         (SELECT CAST(avg(length) AS DOUBLE) FROM (SELECT length FROM hx_search WHERE form = 1 ORDER BY message_id DESC LIMIT 400) y)";
@@ -233,7 +234,8 @@ pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure>
     Ok(Totals { messages, average: average.unwrap_or(1.0).max(1.0) })
 }
 
-/// Words of the vocabulary. It is read from end to end for pieces: words are short, and there are few of them beside what is said in them.
+/// Returns words of the vocabulary. For pieces it is scanned completely: words are short, and few compared to the text
+/// they occur in.
 pub(super) async fn terms(transaction: &Transaction, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = match lookup {

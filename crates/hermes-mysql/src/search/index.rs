@@ -1,10 +1,11 @@
-//! The server's full-text index, asked so that it tells of all.
+//! The server's full-text index, queried so that no message is missed.
 //!
-//! InnoDB keeps the newest part of the index in memory and brings it to disk from time to time. It gives that part up before what it wrote can be read: for
-//! a moment, which may be a second on a busy disk, whoever asks is told of nothing that was in it. So, if something was written lately, each question
-//! is put twice, and in between the index is asked for witnesses, messages by words that only they have. One gap that swallowed something of both answers
-//! swallowed the witnesses of that part as well. They are so far back from the newest message as powers of two, so that each part has one
-//! unless more was said since than is in it.
+//! InnoDB keeps the newest part of the index in memory and flushes it to disk from time to time. It drops that part
+//! before the flushed one is readable: for a moment, up to a second on a busy disk, queries miss everything in it. So,
+//! if something was written lately, each query is sent twice, and in between the index is asked for witnesses: messages
+//! identified by a word that only they have. A gap that hid something from both results also hid the witnesses of that
+//! part. The distances of the witnesses from the newest message are powers of two, so each part has a witness unless
+//! more messages were added since than it contains.
 
 use super::candidates::numbers;
 use super::question::Values;
@@ -17,37 +18,38 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How far back the farthest witness is, as a power of two. The part in memory has fewer messages, whatever the server's settings.
+/// Distance of the farthest witness, as a power of two. The part in memory has fewer messages, whatever the server's
+/// settings.
 const FARTHEST: u32 = 20;
 
-/// How long the index is waited for until it is steady.
+/// How long the index is queried again until it is steady.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long after an unsteady answer it is asked again.
+/// Pause before the index is queried again.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The index, during one search.
+/// The index during one search.
 pub(super) struct Index {
-    /// Messages that it lost. They are looked at in any case.
+    /// Messages that the index lost. They are read in any case.
     pub(super) lost: Vec<i64>,
-    /// Until when it is asked again.
+    /// Time until which the index is queried again.
     until: Instant,
     is_unsteady: AtomicBool,
 }
 
-/// Something that the index is asked: a statement that selects messages and their lengths.
+/// A query to the index: a statement that selects messages and their lengths.
 pub(super) struct Question {
     pub(super) sql: String,
     pub(super) values: Values,
-    /// What is noted of the messages that it names.
+    /// Bit set for the messages it returns.
     pub(super) bit: u64,
 }
 
-/// A message that was named.
+/// A message returned by a query.
 #[derive(Default)]
 pub(super) struct Named {
     pub(super) length: u32,
-    /// The notes of the questions that named it.
+    /// Bits of the queries that returned it.
     pub(super) has: u64,
 }
 
@@ -56,12 +58,12 @@ impl Index {
         Self { lost, until: until.min(Instant::now() + PATIENCE), is_unsteady: AtomicBool::new(false) }
     }
 
-    /// Whether it may have kept something from us, however often it was asked.
+    /// Returns whether the index may have missed messages despite the repeated queries.
     pub(super) fn is_unsteady(&self) -> bool {
         self.is_unsteady.load(Ordering::Relaxed)
     }
 
-    /// The messages that questions are about.
+    /// Returns the messages that the queries select.
     pub(super) async fn ask(
         &self,
         transaction: &Transaction,
@@ -69,7 +71,7 @@ impl Index {
     ) -> Result<HashMap<i64, Named>, Failure> {
         let mut named = HashMap::new();
         put(transaction, questions, &mut named).await?;
-        // Asked behind the question: what was written before it may have set the index moving.
+        // Checked after the query, because a write before the query may have started a flush.
         if self.is_unsteady() || !is_written_lately(transaction).await? {
             return Ok(named);
         }
@@ -87,13 +89,13 @@ impl Index {
         }
     }
 
-    /// Whether the index knows some messages that it has to know.
+    /// Returns whether the index returns the witnesses that it must contain.
     async fn tells_of_witnesses(&self, transaction: &Transaction) -> Result<bool, Failure> {
         let newest = transaction.one("SELECT coalesce(max(message_id), 0) FROM hx_search", values![]).await?;
         let newest: i64 = newest.try_get(0)?;
         let back = std::iter::once(0).chain((0..=FARTHEST).map(|power| 1_i64 << power));
         let mut values = Values::default();
-        // Each by itself is one look at the index of ids.
+        // Each by itself is one lookup in the index on ids.
         let one = |back| {
             let place = values.bind(newest - back);
             format!("SELECT max(message_id) FROM hx_search WHERE form = 1 AND message_id <= {place}")
@@ -111,7 +113,7 @@ impl Index {
         let words: Vec<String> = witnesses.iter().map(|id| spelling::witness(*id)).collect();
         let words = values.bind(words.join(" "));
         let among = values.among("h.message_id", witnesses);
-        // A list that was written before there were witnesses has no such word.
+        // A list written before witnesses were introduced has no such word.
         let sql = format!(
             "SELECT count(*) FROM hx_search h WHERE {among} AND NOT MATCH (h.words) AGAINST ({words} IN BOOLEAN MODE) \
              AND substring_index(h.words, ' ', 1) = concat('k__', h.message_id)"
@@ -138,7 +140,8 @@ async fn put(
     Ok(())
 }
 
-/// Returns whether something was written within the last minute: the receipts of the writers say when. By then the server has brought to disk what it had to.
+/// Returns whether something was written within the last minute, according to the receipts of the writers. After a
+/// minute the server has completed its flushes.
 async fn is_written_lately(transaction: &Transaction) -> Result<bool, Failure> {
     const SQL: &str = "SELECT coalesce((SELECT max(at) FROM hx_mark) >= UTC_TIMESTAMP() - INTERVAL 60 SECOND, 0)";
     Ok(transaction.one(SQL, values![]).await?.try_get(0)?)

@@ -1,6 +1,6 @@
-//! Our SQL, read: nothing in it that only one of the two servers takes.
+//! Reads our SQL and checks that both servers accept it.
 //!
-//! What MySQL 8 refuses nobody would notice on MariaDB, where the other tests run; so every statement is looked through for it.
+//! The other tests run on MariaDB, where nobody would notice what MySQL 8 refuses. So every statement is checked.
 
 mod read;
 mod rules;
@@ -8,7 +8,7 @@ mod rules;
 use read::{sql_of_rust, without_comments, words};
 use std::path::{Path, PathBuf};
 
-/// The one file that knows which of the two servers it talks to, and may use a setting of either.
+/// The one file that distinguishes the two servers, and may use settings of either.
 const KNOWS_THE_FLAVOUR: &str = "database.rs";
 
 #[test]
@@ -34,7 +34,7 @@ fn every_statement_is_one_that_both_servers_take() {
     assert!(files > 20 && statements > 100, "{statements} statements in {files} files are too few to be all");
 }
 
-/// Our sources and migrations, and the statements that all servers share.
+/// Returns our sources and migrations, and the statements that all servers share.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut folders = vec![folder.join("src"), folder.join("migrations"), folder.join("../hermes-sql/src")];
     let mut files = Vec::new();

@@ -1,12 +1,12 @@
-//! The words of SQL, and the SQL in a Rust file.
+//! Words of SQL, and SQL in Rust files.
 
-/// Words that tell a literal that is SQL from one that is English, in capitals as all our SQL has them.
+/// Words that distinguish a literal with SQL from one with English, in capitals as in all our SQL.
 const VERBS: [&str; 14] = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "WHERE", "FROM", "JOIN", "ORDER", "VALUES",
     "SET", "LIMIT",
 ];
 
-/// The literals of a Rust file that are SQL, or a piece of it. Comments, names and English are left out.
+/// Returns the literals of a Rust file that are SQL, or a part of it. Comments, names and English are left out.
 pub(crate) fn sql_of_rust(text: &str) -> Vec<String> {
     let is_sql = |literal: &String| {
         let is_loud = |word: &String| word.len() > 1 && !word.chars().any(char::is_lowercase);
@@ -15,13 +15,14 @@ pub(crate) fn sql_of_rust(text: &str) -> Vec<String> {
     literals(text).into_iter().filter(is_sql).collect()
 }
 
-/// A file of SQL without its comments.
+/// Returns a file of SQL without its comments.
 pub(crate) fn without_comments(text: &str) -> String {
     let lines = text.lines().map(|line| line.split("--").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The words of a statement in capitals; signs are words of one letter, quoted texts and names are `'`, and what is put in later is `{}`.
+/// Returns the words of a statement in capitals. Signs are words of one letter, quoted texts and names are `'`, and
+/// format arguments are `{}`.
 pub(crate) fn words(sql: &str) -> Vec<String> {
     words_as_written(sql).iter().map(|word| word.to_uppercase()).collect()
 }
@@ -57,7 +58,7 @@ fn words_as_written(sql: &str) -> Vec<String> {
     words
 }
 
-/// Every string literal of a Rust file, as the program sees it, but for escapes of single letters.
+/// Returns every string literal of a Rust file, as the program sees it, except for escapes of single letters.
 fn literals(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let at = |place: usize| letters.get(place).copied().unwrap_or('\0');
@@ -66,7 +67,7 @@ fn literals(text: &str) -> Vec<String> {
         match (at(place), at(place + 1)) {
             ('/', '/') => place = end_of(&letters, place, "\n"),
             ('/', '*') => place = end_of(&letters, place, "*/"),
-            // A letter in quotes; else the name of a lifetime.
+            // A character literal; otherwise a lifetime.
             ('\'', '\\') => place = end_of(&letters, place + 3, "'"),
             ('\'', _) if at(place + 2) == '\'' => place += 3,
             ('r', '"' | '#') if !is_within_a_name(at(place.wrapping_sub(1))) => {
@@ -115,7 +116,7 @@ fn is_within_a_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// The place behind the next `close`.
+/// Returns the position after the next `close`.
 fn end_of(letters: &[char], from: usize, close: &str) -> usize {
     let close: Vec<char> = close.chars().collect();
     let found = letters.get(from..).into_iter().flat_map(|rest| rest.windows(close.len())).position(|at| at == close);

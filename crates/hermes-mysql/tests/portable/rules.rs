@@ -1,16 +1,16 @@
-//! What only one of the two servers takes, or takes to mean something else; and what we forbade ourselves.
+//! SQL that only one of the two servers accepts, or that they interpret differently, and SQL that we forbid.
 
-/// Words in a row that may not be.
+/// A forbidden sequence of words.
 pub(crate) struct Rule {
-    /// The words. `*` is any one word, `X%` one that begins so, `!X` one that is not this, or none.
+    /// The words. `*` is any one word, `X%` one with this prefix, `!X` any other word or none.
     pub(crate) words: &'static str,
-    /// Why not.
+    /// Reason.
     pub(crate) why: &'static str,
-    /// A statement with it.
+    /// A statement that breaks the rule.
     bad: &'static str,
-    /// One that looks like it and is well.
+    /// A similar statement that does not.
     good: &'static str,
-    /// Whether the file that knows which server it talks to may have it.
+    /// Whether it is permitted in the file that distinguishes the servers.
     pub(crate) is_of_a_flavour: bool,
 }
 
@@ -25,7 +25,7 @@ const CAST: &str = "MySQL casts to SIGNED, UNSIGNED, CHAR, BINARY, DOUBLE and su
 
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
-    // Forbidden by ourselves.
+    // Forbidden by us.
     rule("INSERT IGNORE", "hides every other failure as well: write an upsert that changes nothing", "INSERT IGNORE INTO t VALUES (1)", "INSERT INTO ignore_list VALUES (1)"),
     rule("UPDATE IGNORE", "hides every other failure as well", "UPDATE IGNORE t SET a = 1", "UPDATE t SET ignored = 1"),
     rule("REPLACE INTO", "deletes the row first, and what hangs on it", "REPLACE INTO t VALUES (1)", "SELECT REPLACE(a, b, c) INTO @x"),
@@ -101,7 +101,7 @@ const RULES: &[Rule] = &[
     rule("UUID_TO_BIN", MYSQL, "SELECT UUID_TO_BIN(a)", "SELECT UNHEX(a)"),
     rule("UTF8MB4_0900%", MYSQL, "SELECT a COLLATE utf8mb4_0900_bin", "SELECT a COLLATE utf8mb4_bin"),
     rule("SET PERSIST", MYSQL, "SET PERSIST a = 1", "SET SESSION a = 1"),
-    // Names that MariaDB takes and MySQL does not.
+    // Names that MariaDB accepts and MySQL does not.
     rule("RANK !(", RESERVED, "SELECT a AS rank FROM t", "SELECT RANK() OVER (ORDER BY a), t.`rank`, ranked FROM t"),
     rule("ROW_NUMBER !(", RESERVED, "SELECT 1 AS row_number", "SELECT ROW_NUMBER() OVER ()"),
     rule("GROUPS !(", RESERVED, "SELECT a FROM groups", "SELECT a FROM t GROUP BY a"),
@@ -119,7 +119,7 @@ const RULES: &[Rule] = &[
     rule("AS OVER", RESERVED, "SELECT a AS over", "SELECT COUNT(*) OVER ()"),
 ];
 
-/// A text without a bound can't have a plain value that it begins with: MySQL wants brackets round it.
+/// A TEXT without a length cannot have a plain default value: MySQL requires brackets around it.
 const DEFAULT_OF_A_TEXT: Rule = rule(
     "TEXT … DEFAULT",
     "MySQL wants brackets round what a TEXT, BLOB or JSON is by default",
@@ -127,7 +127,7 @@ const DEFAULT_OF_A_TEXT: Rule = rule(
     "CREATE TABLE t (a LONGTEXT NOT NULL, b LONGTEXT DEFAULT NULL, c LONGTEXT DEFAULT (''), d INT DEFAULT 0)",
 );
 
-/// The rules that a statement breaks, by its words.
+/// Returns the rules that a statement breaks, given its words.
 pub(crate) fn faults(words: &[String]) -> Vec<&'static Rule> {
     let mut broken: Vec<&Rule> =
         RULES.iter().filter(|rule| (0..words.len()).any(|place| begins_with(&words[place..], rule.words))).collect();

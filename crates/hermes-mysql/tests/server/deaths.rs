@@ -1,4 +1,4 @@
-//! The server dies under writers, again and again.
+//! The server crashes repeatedly while clients write.
 
 use crate::fixture::{cut_all, database, options, server};
 use hermes_conformance::servers::deaths;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_again_and_again_under_writers() {
-    // What is on disk counts here.
+    // The test is about data on disk.
     let Some(mut server) = server(&["innodb_flush_log_at_trx_commit=1"]) else { return };
     let options = MysqlOptions { wait: Duration::from_secs(60), ..options() };
     let store = MysqlStore::open(&server.url(), &options).await.expect("it opens");
@@ -33,7 +33,7 @@ async fn replaced_by_one_that_knows_less() {
     deaths::replaced_by_one_that_knows_less(&store, replace).await;
 }
 
-/// An older state is put back under connections that stay.
+/// An older state is restored while connections stay open.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn put_back_under_a_writer() {
     let Some(server) = server(&[]) else { return };

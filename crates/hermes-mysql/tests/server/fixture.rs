@@ -1,31 +1,31 @@
-//! A server for each test that needs one, and the few things they do with it.
+//! A server for each test that needs one, and helpers.
 
 use hermes_conformance::servers::{Mariadb, is_skipped};
 use hermes_mysql::{MysqlOptions, MysqlStore};
 use hermes_session::{NewMessage, NewSession, Refusal, Request, Role, SessionId, Source, StoreError, Timestamp};
 use std::time::Duration;
 
-/// A server of the test's own; nothing if it is not to be tested here.
+/// Starts a server for one test, or returns `None` if such tests are skipped.
 pub(crate) fn server(settings: &[&str]) -> Option<Mariadb> {
     (!is_skipped("mysql")).then(|| Mariadb::start(settings))
 }
 
-/// The URL of an empty database of this name.
+/// Creates an empty database and returns its URL.
 pub(crate) fn database(server: &Mariadb, name: &str) -> String {
     server.sql(&format!("CREATE DATABASE {name}"));
     server.url_of(name)
 }
 
-/// Cuts every connection but the one that asks for it.
+/// Kills every connection except its own.
 pub(crate) fn cut_all(server: &Mariadb) {
     let others = "SELECT CONCAT('KILL ', id, ';') FROM information_schema.processlist \
                   WHERE id <> CONNECTION_ID() AND user = 'hermes'";
     let kills = server.sql(others);
-    // One that is gone by then is well.
+    // A connection that has ended by then is fine.
     _ = server.client(&kills).arg("--force").status();
 }
 
-/// The options of a test: little patience.
+/// Returns options for tests, with short timeouts.
 pub(crate) fn options() -> MysqlOptions {
     MysqlOptions { wait: Duration::from_secs(20), connect_timeout: Duration::from_secs(3), ..MysqlOptions::default() }
 }
@@ -46,7 +46,7 @@ pub(crate) fn said(text: &str) -> NewMessage {
     NewMessage::new(Role::User, text)
 }
 
-/// What opening is refused with: the error as text, and the reason.
+/// Returns the error with which opening is refused, as text, and its reason.
 pub(crate) async fn refusal(url: &str, options: &MysqlOptions) -> (String, Refusal) {
     match MysqlStore::open(url, options).await {
         Ok(_) => panic!("{url} should be refused"),

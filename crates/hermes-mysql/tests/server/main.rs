@@ -1,4 +1,4 @@
-//! What only a server can do to us: refuse, vanish, be somebody else's, be old or new.
+//! Behaviour that only a server can cause: refusals, crashes, foreign tables, old and new versions.
 
 mod deaths;
 mod fixture;

@@ -1,10 +1,10 @@
-//! Who the server is: proven where that is asked for, and on another machine it is asked for.
+//! Identity of the server: verified on request, and by default on another machine.
 
 use crate::fixture::{options, refusal, server};
 use hermes_mysql::MysqlStore;
 use std::process::Command;
 
-/// Makes an authority and a certificate that it signed for `name`, in the server's folder.
+/// Creates an authority and a certificate signed by it for `name`, in the server's folder.
 fn certificates(folder: &std::path::Path, name: &str) {
     let script = format!(
         "set -e; cd {}; openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=authority 2>/dev/null; \
@@ -50,7 +50,7 @@ async fn a_server_proves_who_it_is_as_far_as_it_is_asked() {
     }
     for (host, query, why) in [
         ("127.0.0.1", format!("ssl-mode=VERIFY_IDENTITY&{roots}"), "not valid for name"),
-        // Asked for less, the driver looks at the name all the same.
+        // Asked for less, the driver still checks the name.
         ("127.0.0.1", format!("ssl-mode=VERIFY_CA&{roots}"), "not valid for name"),
         ("localhost", "ssl-mode=VERIFY_IDENTITY".to_owned(), "UnknownIssuer"),
         ("127.0.0.1", "ssl-mode=VERIFY_CA".to_owned(), "UnknownIssuer"),

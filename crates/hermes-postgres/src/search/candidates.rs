@@ -1,4 +1,4 @@
-//! What the index and the vocabulary know.
+//! Candidates from the index, and words from the vocabulary.
 
 use super::filter::Admitted;
 use super::question::Values;
@@ -9,14 +9,14 @@ use hermes_sql::after_prefix;
 use hermes_sql::search::postings::{Candidate, Lookup, Place, Ranking, Totals};
 use hermes_sql::search::wanted::Wanted;
 
-/// So many messages are counted; the others are estimated.
+/// Maximum number of messages that are counted; larger numbers are estimated.
 const MAX_COUNTED: i64 = 4_000;
 
-/// How many characters the index of pieces of words knows together.
+/// Number of characters that the index for pieces of words combines.
 const TRIGRAM: usize = 3;
 
-/// The condition that a row of `hx_search` has something, with an `AND` before it. What asks for words in a row is put first without that, which is what the
-/// index knows.
+/// Returns the condition that a row of `hx_search` matches, preceded by `AND`. Consecutive words are first asked for as
+/// a conjunction, which the index can answer.
 fn has(wanted: &Wanted, name: &str, values: &mut Values) -> String {
     let plain = values.bind(TsQuery::new(&wanted.without_rows()));
     let mut sql = format!(" AND {name}.words @@ {plain}::tsquery");
@@ -27,9 +27,9 @@ fn has(wanted: &Wanted, name: &str, values: &mut Values) -> String {
     sql
 }
 
-/// The best messages behind a place.
+/// Returns the best messages after a place.
 ///
-/// The score is calculated as [`Ranking`] has it, number by number, so that it tells a place on the next page as well.
+/// The score is computed exactly as [`Ranking`] does, so that it also identifies a place on the next page.
 pub(super) async fn ranked(
     transaction: &Transaction,
     admitted: &Admitted,
@@ -43,7 +43,7 @@ pub(super) async fn ranked(
     let after = after.unwrap_or(Place { score: f64::INFINITY, id: i64::MAX });
     let (score, id) = (values.bind(after.score), values.bind(after.id));
     let limit = values.bind(i64::try_from(limit).unwrap_or(i64::MAX));
-    // The sum keeps the index of ids out of this: nearly all are older than the newest.
+    // The addition keeps the server from using the index on ids: nearly all messages are older than the newest.
     let seen = format!("h.message_id + 0 <= {newest}::int8");
     let part = |columns: &str, choice: Option<&Wanted>, values: &mut Values| {
         let has = ranking.wanted(choice).map(|wanted| has(&wanted, "h", values)).unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) async fn ranked(
     Ok(candidates)
 }
 
-/// The newest messages before an id that have something, with those that are not listed.
+/// Returns the newest messages before an id that match, and those that are not listed.
 pub(super) async fn latest(
     transaction: &Transaction,
     admitted: &Admitted,
@@ -111,7 +111,7 @@ pub(super) async fn latest(
                      WHERE {condition} AND h.message_id + 0 < {before}::int8{filter}"
                 )
             };
-            // The sum again: the index of ids would have to be read with the words of every row.
+            // The addition again: otherwise the server would read the words of every row in the order of ids.
             format!(
                 "SELECT message_id, length FROM ({} UNION ALL {}) u ORDER BY message_id + 0 DESC LIMIT {limit}",
                 part(&format!("h.form <> 2{has}")),
@@ -122,7 +122,7 @@ pub(super) async fn latest(
     numbers(transaction, &values, &sql).await
 }
 
-/// The messages that are not listed.
+/// Returns the messages that are not listed.
 pub(super) async fn unlisted(
     transaction: &Transaction,
     admitted: &Admitted,
@@ -145,7 +145,7 @@ async fn numbers(transaction: &Transaction, values: &Values, sql: &str) -> Resul
     Ok(numbers)
 }
 
-/// In how many messages each of these is: counted, or told from where the first of them are.
+/// Returns the number of messages that match each of these: counted, or extrapolated from the ids of the first matches.
 pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Result<Vec<u64>, Failure> {
     const SQL: &str = "SELECT c.count, c.last, e.first, e.last \
         FROM unnest($1::text[]) WITH ORDINALITY q(query, place), \
@@ -168,7 +168,8 @@ pub(super) async fn counts(transaction: &Transaction, wanted: &[Wanted]) -> Resu
     Ok(counts)
 }
 
-/// How many messages there are and how long they are: of many, what the server remembers and the newest.
+/// Returns the number of messages and their average length. Of many messages, the number is the server's estimate, and
+/// the length is that of the newest.
 pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure> {
     const SQL: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM hx_search LIMIT $1) x), \
         (SELECT reltuples::float8 FROM pg_class WHERE oid = 'hx_search'::regclass), \
@@ -181,17 +182,17 @@ pub(super) async fn totals(transaction: &Transaction) -> Result<Totals, Failure>
     let messages = match remembered {
         _ if counted < MAX_COUNTED => counted,
         Some(remembered) if remembered > 0.0 => (remembered as i64).max(counted),
-        // The table was never looked at by the server's own upkeep.
+        // The server's autovacuum has never analyzed the table.
         _ => span.unwrap_or(counted),
     };
     Ok(Totals { messages: messages.unsigned_abs(), average: average.unwrap_or(1.0).max(1.0) })
 }
 
-/// Words of the vocabulary.
+/// Returns words of the vocabulary.
 pub(super) async fn terms(transaction: &Transaction, lookup: Lookup<'_>, limit: usize) -> Result<Vec<String>, Failure> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = match lookup {
-        // The index has nothing that is shorter, and would be read from end to end.
+        // The index has no entries for shorter texts, and would be read completely.
         Lookup::Containing(piece) if piece.chars().count() < TRIGRAM => {
             transaction
                 .query_rows("SELECT term FROM hx_term WHERE strpos(term, $1) > 0 LIMIT $2", &[&piece, &limit])
@@ -216,7 +217,7 @@ async fn like(transaction: &Transaction, pattern: String, limit: i64) -> Result<
     transaction.query_rows("SELECT term FROM hx_term WHERE term LIKE $1 LIMIT $2", &[&pattern, &limit]).await
 }
 
-/// A text that stands for itself in a pattern.
+/// Escapes a text for a LIKE pattern.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! Lexemes as a `tsquery`, which is bound as a value and never part of a statement.
+//! Conditions as a `tsquery`, bound as a value and never part of a statement.
 
 use crate::tsvector::push_quoted;
 use bytes::BytesMut;
@@ -6,7 +6,7 @@ use hermes_sql::search::wanted::Wanted;
 use std::error::Error;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 
-/// A `tsquery`. The server reads it once; a text that a statement turns into one would be read again for each row.
+/// A `tsquery`. The server parses it once; a text converted within a statement would be parsed again for each row.
 #[derive(Debug)]
 pub(super) struct TsQuery(String);
 
@@ -33,7 +33,7 @@ impl ToSql for TsQuery {
     to_sql_checked!();
 }
 
-/// The text of a `tsquery`.
+/// Returns the text of a `tsquery`.
 pub(super) fn printed(wanted: &Wanted) -> String {
     let mut text = String::new();
     push(wanted, &mut text);
@@ -55,7 +55,7 @@ fn push(wanted: &Wanted, out: &mut String) {
 
 fn push_list(parts: &[Wanted], joint: &str, out: &mut String) {
     if parts.is_empty() {
-        // No message has it: every lexeme begins with a letter.
+        // No message has this lexeme: every lexeme begins with a letter.
         return out.push_str("'0'");
     }
     out.push('(');

@@ -1,4 +1,4 @@
-//! The server dies under writers, again and again.
+//! The server crashes repeatedly while clients write.
 
 use crate::fixture::{id, now, options, said, server};
 use crate::pooler::Pooler;
@@ -8,7 +8,7 @@ use hermes_session::{Maintenance as _, SessionStore as _};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What is on disk counts, and what nobody waits for is not for a while.
+/// Commits are durable, and asynchronous commits reach the disk late.
 const FORGETFUL: [&str; 3] = ["fsync=on", "synchronous_commit=on", "wal_writer_delay=10s"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -26,7 +26,7 @@ async fn killed_after_a_refusal() {
     deaths::killed_after_a_refusal(&store, || server.crash()).await;
 }
 
-/// It does not call itself another one then.
+/// The server keeps its name after such a crash.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failed_within_after_a_refusal() {
     let Some(server) = server(&FORGETFUL) else { return };
@@ -46,7 +46,7 @@ async fn replaced_by_one_that_knows_less() {
     deaths::replaced_by_one_that_knows_less(&store, replace).await;
 }
 
-/// An older state is put back under connections that stay.
+/// An older state is restored while connections stay open.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn put_back_under_a_writer() {
     let Some(server) = server(&[]) else { return };
@@ -70,7 +70,8 @@ async fn deprived_of_a_word() {
     deaths::deprived_of_a_word(&store, || _ = server.sql("DELETE FROM word.hx_term WHERE term = 'zetaqx'")).await;
 }
 
-/// A pooler keeps its clients when it loses its server: what they knew of the one before may not be so, whenever it was lost.
+/// A pooler keeps its clients when it loses its server: facts cached about the previous server may no longer hold,
+/// whenever it was lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replaced_behind_a_pooler() {
     let Some(server) = server(&FORGETFUL) else { return };
@@ -85,7 +86,7 @@ async fn replaced_behind_a_pooler() {
     })
     .await;
     assert_eq!(pooler.clients(), 1, "the connection lasted");
-    // Between learning words and the transaction that has them.
+    // Between adding words and the transaction that uses them.
     let crashed = Arc::clone(&server);
     pooler.before_the_next_write(move || crashed.lock().expect("no panic").crash());
     store.append(&id("w0"), &[said("omegaqx")], &now()).await.expect("said");

@@ -1,16 +1,16 @@
-//! A server for each test that needs one, and the few things they do with it.
+//! A server for each test that needs one, and helpers.
 
 use hermes_conformance::servers::{Postgres, is_skipped};
 use hermes_postgres::{PostgresOptions, PostgresStore};
 use hermes_session::{NewMessage, NewSession, Refusal, Request, Role, SessionId, Source, StoreError, Timestamp};
 use std::time::Duration;
 
-/// A server of the test's own; nothing if it is not to be tested here.
+/// Starts a server for one test, or returns `None` if such tests are skipped.
 pub(crate) fn server(settings: &[&str]) -> Option<Postgres> {
     (!is_skipped("postgres")).then(|| Postgres::start(settings))
 }
 
-/// The options of a test: little patience, a schema of its own.
+/// Returns options for tests, with short timeouts and a schema of their own.
 pub(crate) fn options(schema: &str) -> PostgresOptions {
     PostgresOptions {
         schema: Some(schema.to_owned()),
@@ -36,7 +36,7 @@ pub(crate) fn said(text: &str) -> NewMessage {
     NewMessage::new(Role::User, text)
 }
 
-/// What opening is refused with: the error as text, and the reason.
+/// Returns the error with which opening is refused, as text, and its reason.
 pub(crate) async fn refusal(url: &str, options: &PostgresOptions) -> (String, Refusal) {
     match PostgresStore::open(url, options).await {
         Ok(_) => panic!("{url} should be refused"),

@@ -1,4 +1,4 @@
-//! A pooler between a store and its server, as small as it gets: it keeps its clients when the server goes, and finds it again for them.
+//! A minimal pooler between a store and its server: it keeps its clients when the server goes, and reconnects for them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +20,7 @@ pub(crate) struct Pooler {
 }
 
 impl Pooler {
-    /// One for the server on a port of this machine.
+    /// Creates a pooler for the server on a local port.
     pub(crate) async fn new(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -39,17 +39,17 @@ impl Pooler {
         format!("postgresql://hermes@127.0.0.1:{}/hermes?sslmode=disable", self.port)
     }
 
-    /// How many clients there were.
+    /// Returns the number of clients so far.
     pub(crate) fn clients(&self) -> u32 {
         self.clients.load(Ordering::Relaxed)
     }
 
-    /// Does something before it lets the next transaction through that writes, on a new connection.
+    /// Runs `errand` before the next transaction that writes is let through, on a new connection.
     pub(crate) fn before_the_next_write(&self, errand: impl FnOnce() + Send + 'static) {
         *self.errand.lock().expect("no panic") = Some(Box::new(errand));
     }
 
-    /// Whether that is still to be done.
+    /// Returns whether the errand is still pending.
     pub(crate) fn has_errand(&self) -> bool {
         self.errand.lock().expect("no panic").is_some()
     }
@@ -59,14 +59,14 @@ impl Pooler {
 struct Server {
     from: Receiver<Message>,
     to: OwnedWriteHalf,
-    /// The statements that it knows.
+    /// Names of the statements prepared on it.
     statements: HashSet<Vec<u8>>,
-    /// How many answers to come are to questions that are not the client's.
+    /// Number of pending answers to requests that are not the client's.
     own: u32,
 }
 
 impl Server {
-    /// Connects as a client wanted to, as soon as it goes; with what the server says then.
+    /// Connects with a client's startup message, as soon as that is possible. Returns the greeting of the server, too.
     async fn connect(port: u16, startup: &[u8]) -> (Self, Vec<Message>) {
         loop {
             if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)).await {
@@ -98,14 +98,14 @@ async fn serve(mut client: TcpStream, port: u16, errand: Errand) {
     let mut from_client = messages(from_client);
     _ = to_client.write_all(&greeting.concat()).await;
     let mut statements: HashMap<Vec<u8>, Message> = HashMap::new();
-    // How many answers the client waits for, and whether it is in a transaction.
+    // Number of answers the client waits for, and whether it is in a transaction.
     let (mut awaited, mut is_within) = (0_u32, false);
     loop {
         let is_idle = awaited == 0 && !is_within;
         tokio::select! {
             biased;
             message = server.from.recv() => match message {
-                // What it says with its last breath.
+                // Messages of a server that is going down.
                 Some(_) if is_idle => {}
                 Some(message) if message[0] == b'1' && server.own > 0 => server.own -= 1,
                 Some(message) => {
@@ -152,12 +152,12 @@ async fn serve(mut client: TcpStream, port: u16, errand: Errand) {
     }
 }
 
-/// The text at the beginning, which a zero ends.
+/// Returns the text at the beginning, up to a zero byte.
 fn name(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().take_while(|byte| *byte != 0).collect()
 }
 
-/// What comes in, message by message.
+/// Returns the incoming messages.
 fn messages(mut from: OwnedReadHalf) -> Receiver<Message> {
     let (sender, receiver) = mpsc::channel(64);
     tokio::spawn(async move {

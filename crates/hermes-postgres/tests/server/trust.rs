@@ -1,10 +1,10 @@
-//! Who the server is: proven where that is asked for, and on another machine it is asked for.
+//! Identity of the server: verified on request, and by default on another machine.
 
 use crate::fixture::{options, refusal, server};
 use hermes_postgres::PostgresStore;
 use std::process::Command;
 
-/// Makes an authority and a certificate that it signed for `name`, in the server's folder.
+/// Creates an authority and a certificate signed by it for `name`, in the server's folder.
 fn certificates(folder: &std::path::Path, name: &str) {
     let script = format!(
         "set -e; cd {}; openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=authority 2>/dev/null; \

@@ -1,8 +1,11 @@
-//! Whether the evidence is in what comes back: questions about conversations, beside the Python agent's own search.
+//! Evaluates whether the evidence is in the answer: questions about conversations, compared with the Python agent's own
+//! search.
 //!
-//! `cargo test --release -p hermes-recall --test recall evaluation -- --nocapture` prints the tables. Conversations, people and places are made up. In `data/`, a
-//! conversation begins with `# id | title | language | day`, `U`, `A` and `T` say who speaks, and behind `?` stand what a question is about, the question, and what has to
-//! be in the answer, letter by letter. Between what was said stand reports of tools that nobody asks about, so that a conversation is much longer than a small window.
+//! `cargo test --release -p hermes-recall --test recall evaluation -- --nocapture` prints the tables. Conversations,
+//! people and places are made up. In `data/`, a conversation begins with `# id | title | language | day`. Lines with
+//! `U`, `A` and `T` are messages of the user, the assistant and tools. A line with `?` holds the topic of a question,
+//! the question, and the evidence that the answer must contain literally. Between the messages there are tool results
+//! that no question is about, so that a conversation is much longer than a small window.
 
 mod data;
 mod peer;
@@ -17,16 +20,17 @@ use hermes_session::{
 use peer::Peer;
 use std::collections::BTreeMap;
 
-/// What has to be reached, with a margin: the share of questions whose evidence is in the first window, in one of three, of five.
+/// Minimum results, with a margin: the share of questions whose evidence is in the first window, in the first three, in
+/// the first five.
 const GUARD: [f64; 3] = [0.87, 0.94, 0.95];
-/// The same with windows of [`SMALL`] characters.
+/// Minimum results with windows of [`SMALL`] characters.
 const GUARD_SMALL: [f64; 3] = [0.75, 0.80, 0.80];
-/// A window that no conversation fits into.
+/// A window that is smaller than every conversation.
 const SMALL: usize = 2_000;
-/// How many conversations an answer may have.
+/// Numbers of conversations in an answer.
 const LIMITS: [usize; 3] = [1, 3, 5];
 
-/// How many questions were asked, and of how many the evidence was in the first windows.
+/// Number of questions, and for how many of them the evidence was in the first windows.
 #[derive(Default, Clone, Copy)]
 struct Tally {
     asked: usize,
@@ -34,7 +38,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a question by the place of the first text that has its evidence.
+    /// Counts a question by the index of the first text that contains its evidence.
     fn count(&mut self, place: Option<usize>) {
         self.asked += 1;
         for (answered, limit) in self.answered.iter_mut().zip(LIMITS) {
@@ -54,7 +58,7 @@ impl std::fmt::Display for Tally {
     }
 }
 
-/// Tallies by what a question is about and by its language.
+/// Tallies by the topic and by the language of questions.
 type Tallies = BTreeMap<String, Tally>;
 
 fn count(tallies: &mut Tallies, question: &Question, texts: &[String]) -> bool {

@@ -1,4 +1,4 @@
-//! Which conversations come back, and what of them.
+//! Which conversations are returned, and which parts of them.
 
 use crate::{Place, at, id, names, session};
 use hermes_recall::{MAX_LIMIT, RecallRequest, to_json};
@@ -55,7 +55,7 @@ async fn every_match_of_a_conversation_is_shown_whoever_fills_the_page() {
     };
     let results = place.recall(&request).await;
     assert_eq!((count(&results, "quiet"), count(&results, "chatty")), (10, 20));
-    // A filter by sessions still counts, and a question that is relaxed stays so.
+    // A filter by sessions is still applied, and a relaxed search stays relaxed.
     let results = place.recall(&RecallRequest { query: "ferry absent nothing".into(), ..request.clone() }).await;
     assert_eq!(count(&results, "quiet"), 10);
     place.store.split(&id("quiet"), &NewChild::new(id("more")), &[], &at(2.0)).await.unwrap();
@@ -118,7 +118,7 @@ async fn a_word_in_a_continuation_or_a_delegate_is_in_the_window() {
     let results = place.recall(&RecallRequest::new("heliotrope")).await;
     assert_eq!(names(&results), ["tip"]);
     assert!(results[0].window.text.contains("heliotrope costs 3 euros"), "{}", results[0].window.text);
-    // What is found only in a copy is told where it was said first.
+    // A match that is only in a copy is reported at the original message.
     let filter = SearchFilter { sessions: Some(vec![id("tip")]), ..SearchFilter::default() };
     let results = place.recall(&RecallRequest { filter, ..RecallRequest::new("garden") }).await;
     assert!(results[0].window.text.starts_with("[USER]: plan the garden"), "{}", results[0].window.text);

@@ -1,4 +1,4 @@
-//! What an agent is told of the past, and of whose.
+//! Recall: what an agent learns about past conversations, and about whose.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
@@ -13,7 +13,7 @@ use hermes_recall::{Recall, RecallRequest, Recalled, session_search};
 use hermes_session::{NewMessage, NewSession, Request, Role, Scope, SessionId, SessionStore as _, Source, Timestamp};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 
-/// A store in a file of its own.
+/// A store in a temporary file.
 struct Place {
     store: SqliteStore,
     folder: tempfile::TempDir,
@@ -27,19 +27,19 @@ impl Place {
         Self { store, folder }
     }
 
-    /// Writes to the file as another program does.
+    /// Writes to the file like a foreign writer.
     #[expect(clippy::disallowed_methods, reason = "what only newer agents write is written past the store")]
     fn foreign(&self, sql: &str) {
         let file = rusqlite::Connection::open(self.folder.path().join("state.db")).unwrap();
         file.execute_batch(sql).unwrap();
     }
 
-    /// Makes a session.
+    /// Creates a session.
     async fn session(&self, session: NewSession, seconds: f64) {
         self.store.create(&session, &at(seconds)).await.unwrap();
     }
 
-    /// Says texts in a session, the person first and then by turns.
+    /// Appends texts to a session, alternating between user and assistant.
     async fn say(&self, session: &str, texts: &[&str]) {
         let role = |place: usize| if place.is_multiple_of(2) { Role::User } else { Role::Assistant };
         let batch: Vec<NewMessage> =

@@ -7,7 +7,7 @@ use hermes_session::{Extent, Json, MessageBody, NewChild, NewMessage, Role, Scop
 use jiff::tz::TimeZone;
 use std::sync::Arc;
 
-/// A message that only calls a tool.
+/// Returns a message that only calls a tool.
 fn call(query: &str) -> NewMessage {
     let calls = format!(r#"[{{"id": "c", "function": {{"name": "look", "arguments": {{"query": "{query}"}}}}}}]"#);
     let body = MessageBody::empty(Role::Assistant);
@@ -43,7 +43,7 @@ async fn what_an_agent_compacted_away_is_in_the_window_and_in_the_transcript() {
     place
         .say("s", &["plan the garden", "take the zinnias", "no, the beans", "[CONTEXT SUMMARY]: a lot", "go on"])
         .await;
-    // As schema 22 has it: compacted in the same session, or taken back.
+    // As in schema 22: compacted in the same session, or undone.
     place.foreign(
         "ALTER TABLE messages ADD COLUMN active INTEGER NOT NULL DEFAULT 1;
          ALTER TABLE messages ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;
@@ -54,7 +54,7 @@ async fn what_an_agent_compacted_away_is_in_the_window_and_in_the_transcript() {
     assert_eq!(results[0].window.text, said);
     let reader = Reader::new(Arc::new(place.store), Scope::All);
     assert_eq!(reader.transcript(&id("s"), 10_000).await.unwrap().trim_end(), said);
-    // A page has every message if that is asked for, each with its state.
+    // The extent selects the states of the messages on a page; each message has its state.
     for (extent, states) in [
         (Extent::Transcript, &["active"; 2][..]),
         (Extent::Said, &["compacted", "compacted", "active", "active"]),

@@ -1,4 +1,4 @@
-//! Summaries: several at once, within their time, and the window where there is none.
+//! Summaries: concurrent, with a time limit, and with the window as a fallback.
 
 use crate::{Place, session};
 use async_trait::async_trait;
@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Answers by the conversation that it is asked about.
+/// Answers depending on the conversation.
 #[derive(Default)]
 struct Model {
     asked: AtomicUsize,
@@ -64,7 +64,7 @@ async fn the_window_stands_in_for_a_summary_that_fails() {
     }
 }
 
-/// Counts how many are at it at once.
+/// Counts how many summaries run concurrently.
 #[derive(Default)]
 struct Together {
     running: AtomicUsize,
@@ -76,7 +76,7 @@ impl Summariser for Together {
     async fn summarise(&self, _: Asked<'_>) -> Result<String, Box<dyn Error + Send + Sync>> {
         let running = self.running.fetch_add(1, Ordering::Relaxed) + 1;
         self.most.fetch_max(running, Ordering::Relaxed);
-        // All that may be at it have begun by then.
+        // By then all that may run concurrently have started.
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }

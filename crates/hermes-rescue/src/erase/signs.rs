@@ -1,4 +1,5 @@
-//! The signs of what is to be erased, as it is stored; the text that remains; and the words of the indexes.
+//! Collects the signs of the sessions to erase, in stored form; removes those that remaining text has too; and looks
+//! for erased words in the indexes.
 
 use super::ties::Ties;
 use crate::quoted;

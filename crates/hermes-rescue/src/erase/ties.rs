@@ -28,7 +28,7 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// Finds the tables with rows of these sessions, which have to be in the store or the trash still.
+    /// Finds the tables with rows of these sessions, which must still be in the store or the trash.
     pub(super) fn of(connection: &Connection, versions: &Versions) -> Result<Self, Failure> {
         let ids = list(versions.members.iter().map(SessionId::as_str));
         let keys = keys(connection, &ids, &versions.trashed)?;

@@ -1,4 +1,4 @@
-//! What tables and indexes a file has, as far as its own list of them can be read, and what their columns are.
+//! The tables and indexes of a file, as far as its schema table can be read, and their columns.
 
 use super::recognize::Votes;
 use super::record::Value;
@@ -10,28 +10,28 @@ use std::collections::BTreeMap;
 /// The tables that every store has, in the order in which they are salvaged.
 pub(super) const WANTED: [&str; 4] = ["messages", "sessions", "state_meta", "schema_version"];
 
-/// An entry of the list.
+/// An entry of the schema table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Object {
     pub(super) is_table: bool,
     pub(super) name: String,
     pub(super) table: String,
     pub(super) root: u32,
-    /// Nothing for an index that a constraint made.
+    /// `None` for an index that a constraint created.
     pub(super) sql: Option<String>,
 }
 
-/// What could be read of the list.
+/// The readable part of the schema table.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
     pub(super) objects: BTreeMap<String, Object>,
     pub(super) damaged: u64,
-    /// What rows tell of tables that are not in the list.
+    /// Evidence from rows about tables that are missing in the schema table.
     pub(super) votes: Votes,
 }
 
 impl Catalog {
-    /// Reads the list, and looks for its pages everywhere if the way to them is lost.
+    /// Reads the schema table. If its tree is damaged or lacks a table, looks for its rows on all other pages.
     pub(super) fn read(source: &Source, walker: &mut Walker<'_>) -> Self {
         let mut catalog = Self::default();
         let walked = walker.walk(1, true, &mut |row| {
@@ -58,8 +58,8 @@ impl Catalog {
         }
     }
 
-    /// The names of tables that are salvaged: those of every store, and what else an agent or another program keeps. What we keep beside them
-    /// is read apart, and what indexes are made of is made anew.
+    /// Returns the names of the tables to salvage: those of every store, and other tables of the agent or another
+    /// program. Our own tables are read separately, and index data is rebuilt.
     pub(super) fn wanted(&self) -> Vec<&str> {
         let is_more = |object: &&Object| {
             let is_derived = ["hx_", "sqlite_", "messages_fts"].iter().any(|prefix| object.name.starts_with(prefix));
@@ -68,7 +68,7 @@ impl Catalog {
         WANTED.into_iter().chain(self.objects.values().filter(is_more).map(|object| object.name.as_str())).collect()
     }
 
-    /// The statements that made the indexes of salvaged tables.
+    /// Returns the statements that create the indexes of salvaged tables.
     pub(super) fn index_statements(&self) -> Vec<String> {
         let wanted = self.wanted();
         let is_of_it = |object: &&Object| {
@@ -77,7 +77,7 @@ impl Catalog {
         self.objects.values().filter(is_of_it).filter_map(|object| object.sql.clone()).collect()
     }
 
-    /// The indexes of a table.
+    /// Returns the indexes of a table.
     pub(super) fn indexes(&self, table: &str) -> impl Iterator<Item = &Object> {
         self.objects.values().filter(move |object| !object.is_table && object.table == table)
     }
@@ -96,7 +96,7 @@ fn object(row: Row) -> Option<Object> {
     };
     let (name, table, sql) = (text(name)?, text(table)?, text(sql));
     let Value::Integer(root) = root else { return None };
-    // Tables that are no trees have no root.
+    // Views, triggers and virtual tables have no root page.
     let root = u32::try_from(root).ok().filter(|root| *root > 1)?;
     let is_said = sql
         .as_ref()
@@ -104,7 +104,7 @@ fn object(row: Row) -> Option<Object> {
     is_said.then_some(Object { is_table, name, table, root, sql })
 }
 
-/// The columns of a table, and which of them is its row's number.
+/// The columns of a table, and which of them is the rowid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) names: Vec<String>,
@@ -128,19 +128,20 @@ impl Columns {
     }
 }
 
-/// The columns of an index, in order, told by making it on an empty table. The last value of its records, the row's number, is none.
+/// Returns the columns of an index, in order, found by creating it on an empty table. The rowid, which ends each of its
+/// records, is not among them.
 pub(super) fn index_columns(tables: &Connection, index: &Object) -> Option<Vec<String>> {
     if let Some(sql) = &index.sql {
         tables.execute(sql, []).ok()?;
     }
     let mut statement = tables.prepare("SELECT name FROM pragma_index_info(?) ORDER BY seqno").ok()?;
     let columns = statement.query_map([&index.name], |row| row.get::<_, Option<String>>(0)).ok()?;
-    // One over an expression tells nothing of columns.
+    // An index over an expression has no column name there.
     columns.collect::<Result<Option<Vec<_>>, _>>().ok()?.filter(|columns| !columns.is_empty())
 }
 
-/// Whether a row can be one of this table, where the table's own tree leads to it: whatever a foreign writer may have written, but for names
-/// that are no text. Those are of a page that was written over.
+/// Returns whether a row can belong to this table when the table's own tree leads to it. Foreign writers may have
+/// stored anything, except names that are not text: those come from an overwritten page.
 pub(super) fn can_be(table: &str, columns: &Columns, row: &Row) -> bool {
     let at = |name: &str| columns.place(name).and_then(|place| row.values.get(place));
     let is_name = |name: &str| matches!(at(name), Some(Value::Text(text)) if std::str::from_utf8(text).is_ok());
@@ -153,7 +154,7 @@ pub(super) fn can_be(table: &str, columns: &Columns, row: &Row) -> bool {
         }
 }
 
-/// Whether a row can be one of this table, where nothing else tells.
+/// Returns whether a row can belong to this table, judged by its values alone.
 pub(super) fn is_like(table: &str, columns: &Columns, row: &Row) -> bool {
     let at = |name: &str| columns.place(name).and_then(|place| row.values.get(place));
     let is_text = |name: &str, longest: usize| match at(name) {

@@ -10,7 +10,7 @@ use hermes_sqlite::file::Failure;
 pub(super) struct Reading {
     /// Whether its tree could be followed to every end.
     pub(super) is_whole: bool,
-    /// Whether an index that covers every row could be.
+    /// Whether an index that covers every row could be followed to every end.
     pub(super) has_index: bool,
 }
 

@@ -1,8 +1,8 @@
-//! One page of a tree: its kind, its cells, its children. Whatever does not fit into the page is not there.
+//! One B-tree page: its kind, its cells and its children. Cells that reach beyond the page are treated as missing.
 
 use super::record::varint;
 
-/// What a page of a tree is.
+/// The kind of a B-tree page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     IndexInterior,
@@ -11,31 +11,31 @@ pub(super) enum Kind {
     TableLeaf,
 }
 
-/// A page that has the form of one of a tree.
+/// A page with the form of a B-tree page.
 pub(super) struct Node<'a> {
     pub(super) kind: Kind,
     bytes: &'a [u8],
     usable: usize,
-    /// Where the places of the cells begin.
+    /// Offset of the cell pointer array.
     places: usize,
     count: usize,
     right: u32,
 }
 
-/// A cell with a record, or a part of one whose rest is on other pages.
+/// A cell with a record, or with the first part of a record that continues on overflow pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell<'a> {
-    /// In a table; 0 in an index.
+    /// The rowid in a table; 0 in an index.
     pub(super) rowid: i64,
-    /// How long the record is, wherever it is.
+    /// The length of the whole record, including overflow pages.
     pub(super) length: u64,
     pub(super) local: &'a [u8],
-    /// The first page of the rest; 0 if there is none.
+    /// The first overflow page; 0 if there is none.
     pub(super) overflow: u32,
 }
 
 impl<'a> Node<'a> {
-    /// Reads the head of a page. `base` is 100 on the first page of a file, behind the file's own head, and 0 elsewhere.
+    /// Reads the header of a page. `base` is 100 on the first page of a file, after the file header, and 0 elsewhere.
     pub(super) fn read(bytes: &'a [u8], base: usize, usable: usize) -> Option<Self> {
         let kind = match bytes.get(base)? {
             2 => Kind::IndexInterior,
@@ -59,7 +59,7 @@ impl<'a> Node<'a> {
         is_sane.then_some(Self { kind, bytes, usable, places, count, right })
     }
 
-    /// The pages below it, in order.
+    /// Returns the child pages, in order.
     pub(super) fn children(&self) -> Vec<u32> {
         if !matches!(self.kind, Kind::IndexInterior | Kind::TableInterior) {
             return Vec::new();
@@ -67,13 +67,15 @@ impl<'a> Node<'a> {
         self.starts().filter_map(|at| long(self.bytes, at)).chain([self.right]).collect()
     }
 
-    /// The cells that have records: those of a table's leaves and all of an index. `None` stands for one that can't be read.
+    /// Returns the cells that have records: those of a table's leaves and all of an index. `None` stands for a cell
+    /// that can't be read.
     pub(super) fn cells(&self) -> impl Iterator<Item = Option<Cell<'a>>> + '_ {
         let has_records = self.kind != Kind::TableInterior;
         self.starts().filter(move |_| has_records).map(|at| self.cell(at))
     }
 
-    /// Whether a record lies at the end of the page, where SQLite begins to fill it. On a page of another length none does.
+    /// Returns whether a record lies at the end of the page, where SQLite starts to fill it. This tells whether the
+    /// page size is right: with a wrong size, no record lies there.
     pub(super) fn is_filled_from_its_end(&self) -> bool {
         let has_records = self.kind != Kind::TableInterior;
         has_records
@@ -84,12 +86,12 @@ impl<'a> Node<'a> {
         (0..self.count).filter_map(|number| short(self.bytes, self.places + 2 * number)).map(usize::from)
     }
 
-    /// The cell at a place of the page.
+    /// Returns the cell at an offset of the page.
     fn cell(&self, at: usize) -> Option<Cell<'a>> {
         self.bounded(at).map(|(cell, _)| cell)
     }
 
-    /// The same, and where it ends.
+    /// Returns the cell at an offset of the page, and the offset of its end.
     fn bounded(&self, at: usize) -> Option<(Cell<'a>, usize)> {
         let at = if self.kind == Kind::IndexInterior { at + 4 } else { at };
         let (length, at) = varint(self.bytes, at)?;
@@ -103,7 +105,7 @@ impl<'a> Node<'a> {
         Some((Cell { rowid: rowid.cast_signed(), length, local: self.bytes.get(at..end)?, overflow }, end))
     }
 
-    /// How much of a record of this length lies on the page itself.
+    /// Returns how many bytes of a record of this length are stored on the page itself.
     fn local(&self, length: u64) -> Option<u64> {
         let usable = self.usable as u64;
         let most = if self.kind == Kind::TableLeaf { usable - 35 } else { (usable - 12) * 64 / 255 - 23 };
@@ -115,7 +117,7 @@ impl<'a> Node<'a> {
         Some(if kept <= most { kept } else { least })
     }
 
-    /// Whatever looks like a cell anywhere on a page of a table whose head is gone. The caller has to judge.
+    /// Returns everything that looks like a cell on a table page whose header is lost. The caller has to judge.
     pub(super) fn carve(bytes: &'a [u8], usable: usize) -> impl Iterator<Item = Cell<'a>> {
         let page = Self { kind: Kind::TableLeaf, bytes, usable, places: 0, count: 0, right: 0 };
         (0..usable.min(bytes.len())).filter_map(move |at| page.cell(at).filter(|cell| cell.length > 8))

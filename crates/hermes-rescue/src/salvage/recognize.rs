@@ -46,14 +46,14 @@ impl Votes {
 fn is_of(table: &AgentTable, row: &Row) -> bool {
     let is_text = |place: usize| matches!(row.values.get(place), Some(Value::Text(_)));
     let starts_like_it = match table.name {
-        // The number of a message is kept apart from its values.
+        // The id of a message is the rowid, so its column holds NULL.
         "messages" => row.values.first() == Some(&Value::Null) && is_text(1) && is_text(2),
         _ => is_text(0) && is_text(1),
     };
     let fits = |(column, value): (&&str, &Value)| {
         let is_number = matches!(value, Value::Real(_) | Value::Integer(_));
         match column.split_whitespace().nth(1) {
-            // A column of this type turns numbers into text.
+            // A column of this type stores numbers as text.
             Some("TEXT") => !is_number,
             _ => is_number || !column.contains("NOT NULL"),
         }
@@ -65,7 +65,7 @@ fn is_of(table: &AgentTable, row: &Row) -> bool {
 mod tests {
     use super::*;
 
-    /// A row of a session in which these columns hold numbers.
+    /// A session row in which these columns hold numbers.
     fn session(numbers: &[usize]) -> Row {
         let value = |place: usize| match place {
             0 | 1 => Value::Text(b"x".to_vec()),

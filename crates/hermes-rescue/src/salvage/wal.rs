@@ -1,4 +1,4 @@
-//! The WAL beside a file: which of its pages belong to the file.
+//! The WAL beside a file: which of its frames hold committed pages.
 //!
 //! SQLite stops at the first damaged frame. Here the frames after it count as well: each checksum continues from the checksum that the
 //! frame before it *states*, so one damaged frame does not take later frames, which were acknowledged, with it.
@@ -16,10 +16,10 @@ const FRAME: u64 = 24;
 pub(super) struct Wal {
     file: File,
     pub(super) page_size: usize,
-    /// Where the newest content of each page begins.
+    /// Offset of the newest content of each page.
     pages: HashMap<u32, u64>,
     pub(super) frames: u64,
-    /// Frames of this WAL that are not what was written.
+    /// Frames of this WAL with a wrong checksum or a damaged header.
     pub(super) damaged: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The pages of a tree, from its root as far down as it can be followed, and pages that no tree leads to any more.
+//! Follows B-trees from their root as far down as possible, and reads pages that no tree leads to any more.
 
 use super::page::{Cell, Kind, Node, long};
 use super::record::{Payload, Value, values};
@@ -10,22 +10,22 @@ use std::collections::BTreeSet;
 pub(super) struct Row {
     pub(super) rowid: i64,
     pub(super) values: Vec<Value>,
-    /// Whether its end could not be read.
+    /// Whether the end of the row could not be read.
     pub(super) is_cut: bool,
 }
 
-/// Which pages have been seen, and what of them could not be read.
+/// Records the visited pages, and the pages that could not be read.
 pub(super) struct Walker<'a> {
     source: &'a Source,
     seen: Vec<bool>,
-    /// Pages that a tree leads to and that are no pages of a tree.
+    /// Pages that a tree leads to but that are not valid pages of that tree.
     pub(super) broken: BTreeSet<u32>,
 }
 
-/// What following a tree came to.
+/// The result of following a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Walked {
-    /// Pages and cells that are not what they should be.
+    /// Pages and cells that are damaged.
     pub(super) damaged: u64,
 }
 
@@ -34,13 +34,13 @@ impl<'a> Walker<'a> {
         Self { source, seen: vec![false; source.last as usize + 1], broken: BTreeSet::new() }
     }
 
-    /// Whether a tree has led to this page.
+    /// Returns whether a tree has led to this page.
     pub(super) fn is_seen(&self, number: u32) -> bool {
         self.seen.get(number as usize).copied().unwrap_or(true)
     }
 
-    /// Follows a tree from its root and hands over every record that can be read, with its row's number if it is a table's.
-    /// Each page is visited once, whatever the tree says, so that this ends. `None` comes for each page that was looked at.
+    /// Follows a tree from its root. Passes every readable record to `take`, with its rowid if the tree is a table, and
+    /// `None` once for each visited page. Each page is visited at most once, so this ends even if the tree has a cycle.
     pub(super) fn walk<E>(
         &mut self,
         root: u32,
@@ -76,14 +76,14 @@ impl<'a> Walker<'a> {
         Ok(walked)
     }
 
-    /// Whether the tree with this root is kept by row numbers.
+    /// Returns whether the tree with this root is a rowid table.
     pub(super) fn is_table_root(&self, number: u32) -> bool {
         let page = self.source.page(number);
         let node = page.as_deref().and_then(|page| Node::read(page, Source::base(number), self.source.usable));
         node.is_some_and(|node| is_of(node.kind, true))
     }
 
-    /// The rows of a leaf of a table that no tree leads to; nothing if it is none.
+    /// Returns the rows of a table leaf that no tree leads to; empty if the page is not a table leaf.
     pub(super) fn leaf(&mut self, number: u32) -> Vec<Row> {
         let page = self.source.page(number);
         let node = page.as_deref().and_then(|page| Node::read(page, Source::base(number), self.source.usable));
@@ -91,7 +91,7 @@ impl<'a> Walker<'a> {
         node.cells().flatten().filter_map(|cell| row(self.source, &cell)).collect()
     }
 
-    /// Whatever on a page without a head may be a row.
+    /// Returns everything that may be a row on a page without a header.
     pub(super) fn carve(&self, number: u32) -> Vec<Row> {
         let Some(page) = self.source.page(number) else { return Vec::new() };
         Node::carve(&page, self.source.usable)
@@ -105,7 +105,7 @@ const fn is_of(kind: Kind, is_table: bool) -> bool {
     matches!(kind, Kind::TableInterior | Kind::TableLeaf) == is_table
 }
 
-/// So many zeros in a row are in no text, but in every sector that was never written.
+/// Length of a run of zero bytes that occurs in no text, but in every sector that was never written.
 const GAP: usize = 16;
 
 fn row(source: &Source, cell: &Cell<'_>) -> Option<Row> {
@@ -123,12 +123,12 @@ fn row(source: &Source, cell: &Cell<'_>) -> Option<Row> {
     Some(Row { rowid: cell.rowid, values, is_cut })
 }
 
-/// Pages that hold nothing any more, as the file's own lists say.
+/// Free pages according to the freelist and the pointer map of the file.
 pub(super) struct Free {
     pages: BTreeSet<u32>,
-    /// Whether the list could be read to its end and is as long as it should be.
+    /// Whether the freelist could be read to its end and has the length stated in the header.
     pub(super) is_whole: bool,
-    /// How many pages one page of the map tells of; 0 without a map.
+    /// How many pages one page of the pointer map covers, plus one for itself; 0 without a pointer map.
     span: u32,
 }
 
@@ -156,7 +156,7 @@ impl Free {
         free
     }
 
-    /// Whether a page is known to hold nothing, or nothing of a table.
+    /// Returns whether a page is known to be free or to hold no table rows.
     pub(super) fn has(&self, source: &Source, number: u32) -> bool {
         if self.pages.contains(&number) {
             return true;
@@ -166,7 +166,7 @@ impl Free {
         }
         let map = 2 + (number - 2) / self.span * self.span;
         let at = 5 * number.saturating_sub(map + 1) as usize;
-        // 2: free; 3 and 4: the rest of a record.
+        // 2: free page; 3 and 4: overflow pages.
         number == map
             || source.page(map).and_then(|page| page.get(at).copied()).is_some_and(|kind| matches!(kind, 2..=4))
     }

@@ -44,13 +44,13 @@ pub(crate) const WAYS: [Way; 16] = [
 ];
 
 impl Way {
-    /// Whether it needs a file with a log.
+    /// Returns whether it needs a file with a WAL.
     pub(crate) const fn is_of_log(self) -> bool {
         matches!(self, Self::Log | Self::CutLog)
     }
 }
 
-/// Numbers that are the same on every run.
+/// Pseudo-random numbers, the same on every run.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -66,7 +66,7 @@ impl Dice {
     }
 }
 
-/// Damages a copy; the pages that were hit.
+/// Damages a copy. Returns the pages that were hit.
 pub(crate) fn damage(sound: &Sound, copy: &Path, way: Way, dice: &mut Dice) -> Vec<usize> {
     let log = copy.with_file_name("state.db-wal");
     let mut bytes = std::fs::read(copy).unwrap();
@@ -90,7 +90,7 @@ pub(crate) fn damage(sound: &Sound, copy: &Path, way: Way, dice: &mut Dice) -> V
     };
     hit.sort_unstable();
     hit.dedup();
-    // Half of the files get zeros, half of them bytes that mean nothing.
+    // Half of the files get zeros, half of them garbage.
     let is_garbage = way == Way::Garbage || (way != Way::Zeroed && dice.roll(2) == 0);
     let spoil = |part: &mut [u8], dice: &mut Dice| {
         part.iter_mut().for_each(|byte| *byte = if is_garbage { dice.roll(256) as u8 } else { 0 });
@@ -98,7 +98,7 @@ pub(crate) fn damage(sound: &Sound, copy: &Path, way: Way, dice: &mut Dice) -> V
     match way {
         Way::Head => spoil(&mut bytes[..100], dice),
         Way::Cut => {
-            // Often within a page.
+            // Often in the middle of a page.
             let keep = (hit[0] - 1) * sound.page_size + dice.roll(sound.page_size);
             bytes.truncate(keep);
         }

@@ -1,4 +1,4 @@
-//! Sound files to be damaged, and what is known of their pages.
+//! Sound files to be damaged, and facts about their pages.
 
 use hermes_session::*;
 use hermes_sqlite::{SqliteOptions, SqliteStore};
@@ -6,12 +6,12 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// So many sessions are made, of which the first are kept, with so many messages each.
+/// The number of sessions that are made, how many of them are kept, and the number of messages of each.
 const SESSIONS: usize = 18;
 pub(crate) const KEPT: usize = 15;
 pub(crate) const MESSAGES: usize = 24;
 
-/// A page that belongs to something.
+/// A page and its owner.
 #[derive(Debug, Clone)]
 pub(crate) struct Page {
     pub(crate) number: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Page {
     pub(crate) cells: u64,
 }
 
-/// A sound file, and its truth.
+/// A sound file, and a copy that is never damaged.
 pub(crate) struct Sound {
     folder: tempfile::TempDir,
     pub(crate) page_size: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Sound {
     pub(crate) free: Vec<usize>,
     pub(crate) count: usize,
     pub(crate) messages: u64,
-    /// Messages in the file itself, without its log.
+    /// Messages in the file itself, without its WAL.
     pub(crate) folded: u64,
 }
 
@@ -61,7 +61,8 @@ fn body(session: usize, number: usize) -> NewMessage {
 }
 
 impl Sound {
-    /// A file with sessions, continuations, branches, values and free pages; `page_size` other than ours by rewriting it.
+    /// Makes a file with sessions, continuations, branches, values and free pages. Rewrites it if `page_size` is not
+    /// our default.
     pub(crate) async fn make(page_size: usize, log: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.db");
@@ -93,7 +94,7 @@ impl Sound {
                 .unwrap();
         }
         let store = SqliteStore::open(&path, &idle()).unwrap();
-        // Free pages, with what was deleted still in them.
+        // Free pages, which still contain deleted rows.
         for session in KEPT..SESSIONS {
             store
                 .delete(&id(&format!("session-{session:02}")), DeleteExtent::Conversation, &at(9_000.0))
@@ -110,7 +111,8 @@ impl Sound {
                 let messages: Vec<NewMessage> = (100..105).map(|number| body(round, number)).collect();
                 store.append(&id(&format!("session-{:02}", round % KEPT)), &messages, &at(10_000.0)).await.unwrap();
             }
-            // As a machine that stops leaves it. Copied by another process: closing a descriptor here would drop locks.
+            // The state that a power failure leaves. Copied by another process: closing a descriptor here would drop
+            // locks.
             let (from, to) = (sound.path(), sound.folder.path().join("copy.db"));
             for suffix in ["", "-wal"] {
                 let name = |path: &Path| format!("{}{suffix}", path.display());
@@ -131,12 +133,12 @@ impl Sound {
         sound
     }
 
-    /// The file to be copied and damaged.
+    /// Returns the file to be copied and damaged.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("state.db")
     }
 
-    /// The same content, never damaged.
+    /// Returns the copy that is never damaged.
     pub(crate) fn truth(&self) -> PathBuf {
         self.folder.path().join("truth.db")
     }
@@ -163,13 +165,13 @@ impl Sound {
         self.free = (2..=self.count).filter(|number| !owned.contains(number) && !is_map(*number)).collect();
     }
 
-    /// The pages of an owner, by kind.
+    /// Returns the pages of an owner, by kind.
     pub(crate) fn of(&self, owner: &str, kind: &str) -> Vec<usize> {
         let is_it = |page: &&Page| page.owner == owner && page.kind == kind;
         self.pages.iter().filter(is_it).map(|page| page.number).collect()
     }
 
-    /// The most messages that can be lost with these pages.
+    /// Returns the maximum number of messages that can be lost with these pages.
     pub(crate) fn at_stake(&self, damaged: &[usize]) -> u64 {
         let stake = |page: &&Page| match (page.owner.as_str(), page.kind.as_str()) {
             ("messages", "leaf") => page.cells,

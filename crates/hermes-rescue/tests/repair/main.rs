@@ -1,4 +1,5 @@
-//! Salvaging damaged files: every kind of page, cut files, torn logs; what is saved, beside what others get of the same files.
+//! Salvaging damaged files: every kind of page, truncated files, torn WALs; compared with the results of other tools on
+//! the same files.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 #![expect(clippy::disallowed_methods, reason = "damage is done, and looked at, past the store")]

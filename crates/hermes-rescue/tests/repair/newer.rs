@@ -1,4 +1,4 @@
-//! Files of an agent whose schema is newer than ours come back as that agent's.
+//! Files of an agent whose schema is newer than ours are repaired into files of that agent.
 
 use crate::cases::repaired;
 use crate::fixture::idle;
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 const SESSIONS: usize = 6;
-/// The agent's tables, but for the one whose rows are damaged.
+/// The agent's tables, except the one whose rows are damaged.
 const OTHERS: [&str; 5] =
     ["schema_version", "session_model_usage", "gateway_routing", "state_meta", "async_delegations"];
 
-/// A file of the agent 0.19.0 in its home: with messages that were compacted or taken back, the use of models, routes of a gateway and columns
-/// that only it knows.
+/// Makes a file of agent 0.19.0 in its home: with messages that were compacted or rewound, model usage, routes of a
+/// gateway, and columns that only this agent knows.
 fn file(release: &Path, home: &Path) {
     let mut agent = Agent::open(release, home);
     let mut call = |method: &str, arguments: Value| agent.call(method, &arguments).unwrap();
@@ -47,7 +47,7 @@ pub(crate) fn number(connection: &Connection, sql: &str) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-/// The pages of a table, and how many rows each has.
+/// Returns the pages of a table, and how many rows each has.
 pub(crate) fn leaves(path: &Path, table: &str) -> Vec<(usize, i64)> {
     let connection = Connection::open(path).unwrap();
     let mut pages = connection
@@ -57,7 +57,7 @@ pub(crate) fn leaves(path: &Path, table: &str) -> Vec<(usize, i64)> {
     pages.query_map([table], page).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// A copy of a file with pages of zeros.
+/// Copies a file and zeroes some pages of the copy.
 pub(crate) fn spoilt(truth: &Path, pages: &[usize], name: &str) -> PathBuf {
     let mut bytes = std::fs::read(truth).unwrap();
     for page in pages {
@@ -68,7 +68,7 @@ pub(crate) fn spoilt(truth: &Path, pages: &[usize], name: &str) -> PathBuf {
     path
 }
 
-/// The statements that made the agent's tables and indexes.
+/// Returns the statements that created the agent's tables and indexes.
 fn made(connection: &Connection) -> Vec<String> {
     let sql = "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL AND tbl_name NOT GLOB 'messages_fts*'
                AND name NOT GLOB 'hx_*' AND name NOT GLOB 'sqlite_*' ORDER BY name";
@@ -111,7 +111,7 @@ async fn all_that_can_be_read_of_a_newer_agents_file_comes_back_and_serves_it() 
         SESSIONS as i64
     );
     assert_eq!(made(&connection), made(&Connection::open(&truth).unwrap()));
-    // What is told to be saved is there, and nothing else is told.
+    // The rows reported as saved are there, and no others are reported.
     for table in &outcome.salvage.tables {
         let there = number(&connection, &format!("SELECT count(*) FROM {}", table.name));
         assert_eq!(table.saved, there.unsigned_abs(), "{table:?}");

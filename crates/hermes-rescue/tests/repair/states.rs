@@ -1,4 +1,4 @@
-//! Messages that were compacted or undone, and columns of newer agents, come back in their state and with their values.
+//! Compacted and rewound messages, and columns of newer agents, are salvaged with their state and values.
 
 use crate::cases::repaired;
 use crate::fixture::{at, id, idle};
@@ -55,7 +55,7 @@ fn piece(model: &Session, session: i64) -> ImportPiece {
     ImportPiece { session: meant, start: 0, messages: (0..MESSAGES).map(message).collect(), is_last: true }
 }
 
-/// Every session with its messages of every state.
+/// Returns every session with its messages of every state.
 async fn all(path: &Path) -> Vec<(Session, Vec<Message>)> {
     let store = SqliteStore::open(path, &idle()).unwrap();
     let mut all = Vec::new();
@@ -113,7 +113,7 @@ async fn a_damaged_file_of_ours_loses_only_the_rows_of_the_damaged_page() {
     assert_eq!(states(&target).iter().sum::<i64>(), SESSIONS * MESSAGES - rows);
 }
 
-/// A file of agent 0.19 with a session that was compacted in place and rewound, and one that was archived.
+/// Makes a file of agent 0.19 with a session that was compacted in place and rewound, and one that was archived.
 fn agents_file(release: &Path, home: &Path) {
     let mut agent = Agent::open(release, home);
     let mut call = |method: &str, arguments: Value| agent.call(method, &arguments).unwrap();
@@ -167,7 +167,7 @@ async fn a_damaged_file_of_a_newer_agent_keeps_states_and_columns() {
     }
 }
 
-/// The page with the statements that created the tables is lost: how rows are kept is recognized from the rows.
+/// The page with the statements that created the tables is lost: the columns are recognized from the rows.
 #[tokio::test]
 async fn a_newer_agents_file_that_lost_its_list_of_tables_keeps_states_and_columns() {
     let release = match release("0.19.0") {

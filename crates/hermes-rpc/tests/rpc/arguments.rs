@@ -1,4 +1,4 @@
-//! Arguments that do not fit.
+//! Arguments that do not match the signature.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The end: of the input, by a signal, of whoever reads the answers.
+//! The end of serving: of the input, by a signal, or because the client stops reading answers.
 
 use super::*;
 use tokio::sync::oneshot;

@@ -1,4 +1,4 @@
-//! Requests that are sent again under their key.
+//! Requests that are repeated with their idempotency key.
 
 use super::*;
 

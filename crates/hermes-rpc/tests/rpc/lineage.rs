@@ -1,8 +1,8 @@
-//! Sessions that come from others.
+//! Sessions with parents.
 
 use super::*;
 
-/// A conversation that was compressed once, by the agent's own steps, with a delegate.
+/// Creates a conversation that was compressed once, by the agent's own steps, with a delegate.
 async fn compressed(client: &mut Client) {
     client.call("create_session", json!(["root", "cli"])).await;
     client.call("set_session_title", json!(["root", "work"])).await;
@@ -97,7 +97,7 @@ async fn ancestors_come_in_order_and_without_repeated_prompts() {
         let own = client.call("get_messages_as_conversation", json!(["tip"])).await;
         assert_eq!(own, json!([{"role": "assistant", "content": "end"}, {"role": "user", "content": "three"}]));
         assert_eq!(client.call("get_messages_as_conversation", json!(["gone", true])).await, json!([]));
-        // A session of any relation has its parents before it, in the order in which messages were stored.
+        // A session of any relation is preceded by its ancestors, in the order in which messages were stored.
         child(&mut client, "helper", "tip").await;
         client.call("append_message", json!(["helper", "user", "look"])).await;
         client.call("append_message", json!(["tip", "assistant", "later"])).await;

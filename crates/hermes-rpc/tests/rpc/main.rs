@@ -1,4 +1,4 @@
-//! Drives the real service over a pipe in memory, on the model and on a SQLite file.
+//! Drives the real service over an in-memory pipe, on the model and on a SQLite file.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -26,10 +26,10 @@ use tokio::io::{
 };
 use tokio::task::JoinHandle;
 
-/// The first moment that the clock of these tests tells; each look at it is a second later.
+/// The first time of the test clock; each reading is one second later.
 const START: u64 = 1_750_000_000;
 
-/// A store, and what it needs as long as it is open.
+/// A store, and the resources it needs while it is open.
 struct Place {
     store: Arc<dyn Store>,
     _folder: Option<tempfile::TempDir>,
@@ -45,7 +45,7 @@ fn sqlite() -> Place {
     Place { store: Arc::new(store), _folder: Some(folder) }
 }
 
-/// Both kinds of store, one after the other.
+/// Returns one store of each kind.
 fn places() -> [Place; 2] {
     [model(), sqlite()]
 }
@@ -56,7 +56,7 @@ fn service(place: &Place) -> Service {
     Service::new(Arc::clone(&place.store), Arc::new(clock), jiff::tz::TimeZone::UTC, "1.2.3")
 }
 
-/// The program on the other side.
+/// The client program.
 struct Client {
     writer: WriteHalf<DuplexStream>,
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -83,18 +83,18 @@ impl Client {
         client
     }
 
-    /// The next line; nothing after the last.
+    /// Returns the next line; `None` after the last one.
     async fn line(&mut self) -> Option<Value> {
         let line = self.lines.next_line().await.unwrap()?;
         Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:.300}")))
     }
 
-    /// The next line as it came.
+    /// Returns the next line unparsed.
     async fn raw_line(&mut self) -> String {
         self.lines.next_line().await.unwrap().unwrap()
     }
 
-    /// Sends a request and does not wait; the id of its answer.
+    /// Sends a request without waiting. Returns the id of its answer.
     async fn send(&mut self, mut request: Value) -> u64 {
         self.sent += 1;
         request["id"] = json!(self.sent);
@@ -107,7 +107,7 @@ impl Client {
         self.writer.write_all(b"\n").await.unwrap();
     }
 
-    /// Sends a request and gets its whole answer.
+    /// Sends a request and returns its whole answer.
     async fn ask(&mut self, request: Value) -> Value {
         let id = self.send(request).await;
         let answer = self.line().await.unwrap();
@@ -115,26 +115,26 @@ impl Client {
         answer
     }
 
-    /// The result of a call.
+    /// Returns the result of a call.
     async fn call(&mut self, method: &str, arguments: Value) -> Value {
         let answer = self.ask(json!({"m": method, "a": arguments})).await;
         answer.get("r").cloned().unwrap_or_else(|| panic!("{method}: {answer}"))
     }
 
-    /// The result of a call with named arguments.
+    /// Returns the result of a call with named arguments.
     async fn named(&mut self, method: &str, arguments: Value) -> Value {
         let answer = self.ask(json!({"m": method, "k": arguments})).await;
         answer.get("r").cloned().unwrap_or_else(|| panic!("{method}: {answer}"))
     }
 
-    /// The class and the text of what a call raises.
+    /// Returns the class and the text of the error that a call raises.
     async fn raises(&mut self, method: &str, arguments: Value) -> (String, String) {
         let answer = self.ask(json!({"m": method, "a": arguments})).await;
         let text = |key: &str| answer[key].as_str().unwrap_or_else(|| panic!("{method}: {answer}")).to_owned();
         (text("e"), text("t"))
     }
 
-    /// Says that nothing more will come; all the answers that do.
+    /// Closes the input and returns all remaining answers.
     async fn finish(mut self) -> Vec<Value> {
         self.writer.shutdown().await.unwrap();
         let mut answers = Vec::new();

@@ -1,9 +1,9 @@
-//! The table of methods beside the agent's own source.
+//! The table of methods compared with the agent's own source.
 
 use hermes_conformance::agent;
 use std::process::Command;
 
-/// Prints the signature of each public method, `**kwargs` written out as what they are handed on to.
+/// Prints the signature of each public method, with `**kwargs` replaced by the parameters they are passed to.
 const READ: &str = r#"
 import ast, sys
 tree = ast.parse(open(sys.argv[1], encoding="utf-8").read())

@@ -52,7 +52,7 @@ async fn five_conversations_are_the_most_and_a_scope_has_to_be_named() {
         said(&mut client, &format!("s{number}"), "anna", "the ferry").await;
     }
     let limits = [(json!(10), 5), (json!(4), 4), (json!(0), 1), (json!(-3), 1), (json!("2"), 2)];
-    // What is no number is as if nothing was said.
+    // A value that is not a number counts as not given.
     let odd = [(json!(null), 3), (json!("many"), 3), (json!([1]), 3)];
     for (limit, expected) in limits.into_iter().chain(odd) {
         let answer = client.named("session_search", json!({"query": "ferry", "limit": limit, "scope": "all"})).await;

@@ -1,8 +1,8 @@
-//! Values that JSON, Rust or a column can't hold as they are.
+//! Values that JSON, Rust or a column can't represent directly.
 
 use super::*;
 
-/// What comes back of a content, as the text of the line.
+/// Stores a content and returns what is read back, as the text of the line.
 async fn content(client: &mut Client, wire: &str) -> String {
     client.write("{\"m\": \"clear_messages\", \"a\": [\"s\"]}").await;
     client.raw_line().await;
@@ -93,7 +93,8 @@ async fn values_beside_the_sessions_are_text() {
     }
 }
 
-/// A line of many megabytes, there and back: of a hundred with `HERMES_TORTURE`, which takes a minute where nothing is optimised.
+/// A line of several megabytes in both directions: a hundred with `HERMES_TORTURE`, which takes a minute in a debug
+/// build.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_value_of_many_megabytes_crosses() {
     let megabytes = if std::env::var_os("HERMES_TORTURE").is_some() { 100 } else { 8 };

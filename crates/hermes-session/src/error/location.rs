@@ -1,9 +1,9 @@
-//! Where a store is.
+//! Location of a store.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a store is, as it may be shown: without a password.
+/// Location of a store in a form that may be shown, without a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A file.

@@ -1,8 +1,8 @@
-//! The columns that releases of the agent after 0.14 added to its tables, once.
+//! The single list of the columns that releases of the agent after 0.14 added to its tables.
 
 use super::{Scalar, Table};
 
-/// A column of the agent's, as it defines it.
+/// A column of the agent, as the agent defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentColumn {
     /// Its name.
@@ -18,7 +18,7 @@ impl AgentColumn {
         Self { name, definition, default }
     }
 
-    /// Returns the value that a row has if it does not say otherwise.
+    /// Returns the value of the column in a row that does not set it.
     pub fn default(&self) -> Scalar {
         self.default.map_or(Scalar::Null, Scalar::Integer)
     }

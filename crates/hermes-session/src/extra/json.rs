@@ -1,7 +1,7 @@
 //! Values of columns as JSON.
 //!
-//! Numbers and texts are themselves; a number with a point or an exponent is a double. Bytes are `{"base64": "…"}`, doubles that JSON
-//! has no number for `{"real": "inf"}`.
+//! Numbers and texts stand for themselves; a number with a point or an exponent is a double. Bytes are
+//! `{"base64": "…"}`. Doubles that JSON has no number for are `{"real": "inf"}`.
 
 use super::{Extra, Scalar};
 use crate::export::base64;
@@ -27,10 +27,10 @@ impl Scalar {
         };
     }
 
-    /// Reads a value from JSON in the one spelling.
+    /// Reads a value from JSON in its canonical spelling.
     ///
     /// # Errors
-    /// If it is a list, another object, or a text with a lone surrogate.
+    /// If the value is a list, another object, or a text with a lone surrogate.
     pub(crate) fn read(spelled: &str) -> Result<Self, Invalid> {
         let json = Json::of_spelled(spelled);
         match json.kind() {
@@ -66,10 +66,10 @@ impl Extra {
         object.finish()
     }
 
-    /// Reads what [`Extra::to_json`] returned.
+    /// Reads the output of [`Extra::to_json`].
     ///
     /// # Errors
-    /// If it is not an object of such values.
+    /// If the text is not an object of such values.
     pub fn from_json(text: &str) -> Result<Self, Invalid> {
         let json = Json::parse(text)?;
         if json.kind() != JsonKind::Object {

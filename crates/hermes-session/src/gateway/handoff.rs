@@ -1,26 +1,27 @@
-//! The way of a handoff: asked for, taken by a worker, ended. Every step follows from what is there, and says nothing if it is not to be taken.
+//! State machine of a handoff: requested, claimed by a worker, ended. Each transition returns `None` if the current
+//! state does not permit it.
 
 use crate::{HandoffColumns, SessionId, Timestamp};
 use std::time::Duration;
 
-/// The longest error that is kept, in characters.
+/// Maximum length of a stored error, in characters.
 pub const MAX_HANDOFF_ERROR: usize = 500;
 
-/// How far a handoff is.
+/// State of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandoffState {
-    /// Somebody asked for it.
+    /// It was requested.
     Pending,
-    /// A worker has it.
+    /// A worker has claimed it.
     Running,
-    /// The session is there.
+    /// The session arrived.
     Completed,
-    /// It is not, and why stands beside it.
+    /// The session did not arrive; the error says why.
     Failed,
 }
 
 impl HandoffState {
-    /// The word for it in the agent's column.
+    /// Returns the stored word of the agent's column.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -30,48 +31,48 @@ impl HandoffState {
         }
     }
 
-    /// The state that a word stands for.
+    /// Returns the state for a stored word; `None` for an unknown word.
     pub fn from_stored(word: &str) -> Option<Self> {
         [Self::Pending, Self::Running, Self::Completed, Self::Failed].into_iter().find(|state| state.as_str() == word)
     }
 }
 
-/// The right to end a handoff. Each is greater than those before it.
+/// Fencing token: the right to end a handoff. Each claim is greater than those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Claim(pub i64);
 
-/// How a handoff ends.
+/// Outcome of a handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandoffEnd {
-    /// The session is there.
+    /// The session arrived.
     Completed,
-    /// It is not, for this reason. The first [`MAX_HANDOFF_ERROR`] characters of it are kept.
+    /// The session did not arrive, for this reason. The first [`MAX_HANDOFF_ERROR`] characters of it are stored.
     Failed(String),
 }
 
 /// A handoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handoff {
-    /// The session that is handed over.
+    /// Session that is handed over.
     pub session: SessionId,
-    /// How far it is; nothing if nobody ever asked for it.
+    /// State; `None` if it was never requested.
     pub state: Option<HandoffState>,
-    /// Where to.
+    /// Target platform.
     pub platform: Option<String>,
-    /// What went wrong.
+    /// Error of a failed handoff.
     pub error: Option<String>,
-    /// When it was asked for; nothing if an agent did, who does not say.
+    /// Time of the request; `None` if an agent made it, which does not record the time.
     pub requested_at: Option<Timestamp>,
-    /// How long its worker has it; nothing if none has, or an agent does.
+    /// Expiry of the worker's lease; `None` if there is no worker, or it is an agent.
     pub lease_until: Option<Timestamp>,
-    /// How often it was taken: the claim of the last worker.
+    /// Number of claims so far, which is the claim of the last worker.
     pub claims: i64,
 }
 
-/// What is kept beside the agent's columns.
+/// Values that we store beside the agent's columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beside {
-    /// The state that it belongs to: with another one in the agent's column only the count holds.
+    /// State that these values belong to. If the agent's column has another state, only `claims` is valid.
     pub state: String,
     /// See [`Handoff::requested_at`].
     pub requested_at: Option<Timestamp>,
@@ -82,7 +83,7 @@ pub struct Beside {
 }
 
 impl Handoff {
-    /// What is told by the agent's columns and by what is kept beside them.
+    /// Combines the agent's columns with the values stored beside them.
     pub fn from_stored(session: SessionId, columns: HandoffColumns, beside: Option<Beside>) -> Self {
         let claims = beside.as_ref().map_or(0, |beside| beside.claims);
         let beside = beside.filter(|beside| columns.state.as_deref() == Some(beside.state.as_str()));
@@ -97,17 +98,17 @@ impl Handoff {
         }
     }
 
-    /// Whether its worker had its time.
+    /// Returns whether the worker's lease has expired.
     fn is_overdue(&self, now: Timestamp) -> bool {
         self.state == Some(HandoffState::Running) && self.lease_until.is_some_and(|until| until <= now)
     }
 
-    /// Whether a worker could take it.
+    /// Returns whether a worker could claim it.
     pub fn is_waiting(&self, now: Timestamp) -> bool {
         self.state == Some(HandoffState::Pending) || self.is_overdue(now)
     }
 
-    /// The same, asked for; nothing if it is on its way.
+    /// Returns the handoff as requested; `None` if it is pending or running with a valid lease.
     pub fn requested(self, platform: &str, now: Timestamp) -> Option<Self> {
         let is_on_its_way = matches!(self.state, Some(HandoffState::Pending | HandoffState::Running));
         if is_on_its_way && !self.is_overdue(now) {
@@ -123,7 +124,7 @@ impl Handoff {
         })
     }
 
-    /// The same, taken by a worker for so long; nothing if there is none to be taken.
+    /// Returns the handoff as claimed for `lease`; `None` if it can't be claimed.
     pub fn claimed(self, lease: Duration, now: Timestamp) -> Option<Self> {
         if !self.is_waiting(now) {
             return None;
@@ -132,7 +133,8 @@ impl Handoff {
         Some(Self { state: Some(HandoffState::Running), lease_until: Some(until), claims: self.claims + 1, ..self })
     }
 
-    /// The same, ended; nothing if that is not for this one to do.
+    /// Returns the handoff as ended; `None` if `claim` is not the current one or, without a claim, if the state does
+    /// not permit it.
     pub fn ended(self, claim: Option<Claim>, end: &HandoffEnd) -> Option<Self> {
         let may = match (claim, end) {
             (Some(Claim(claim)), _) => self.state == Some(HandoffState::Running) && claim == self.claims,
@@ -148,7 +150,7 @@ impl Handoff {
         may.then_some(Self { state: Some(state), error, lease_until: None, ..self })
     }
 
-    /// The agent's columns, and what is kept beside them.
+    /// Returns the agent's columns and the values stored beside them.
     pub fn to_stored(&self) -> (HandoffColumns, Beside) {
         let state = self.state.map(HandoffState::as_str);
         let columns = HandoffColumns {
@@ -206,7 +208,7 @@ mod tests {
         let (columns, beside) = taken.to_stored();
         let same = Handoff::from_stored(taken.session.clone(), columns.clone(), Some(beside.clone()));
         assert_eq!(same, taken);
-        // An agent asked for it meanwhile.
+        // An agent requested it again meanwhile.
         let columns = HandoffColumns { state: Some("pending".into()), ..columns };
         let other = Handoff::from_stored(taken.session, columns, Some(beside));
         assert_eq!((other.requested_at, other.lease_until, other.claims), (None, None, 1));

@@ -1,4 +1,4 @@
-//! Whether what a line holds is in the store already.
+//! Checks whether the content of a line is in the store already.
 
 use super::lacking::Lacking;
 use super::line::Parsed;
@@ -6,22 +6,23 @@ use crate::extra::Table;
 use crate::title::split_number;
 use crate::{ConversationStore, Maintenance, Message, MessageRequest, Relation, Session, StoreError, Title};
 
-/// How many messages are compared at once.
+/// Messages compared at once.
 const PAGE: u32 = 100;
 
-/// How a line and what is stored under its id stand to each other.
+/// Result of comparing a line with the session stored under its id.
 pub(super) enum Comparison {
     /// There is no such session.
     New,
-    /// They are the same.
+    /// The content is the same.
     Same,
-    /// They are the same, but the stored one has lost its parent, or has not got it yet.
+    /// The content is the same, but the stored session has lost its parent, or has not got it yet.
     WithoutParent,
-    /// They differ in this.
+    /// The content differs in this respect.
     Other(String),
 }
 
-/// Compares a line with the session of its id. Columns that the store has no place for are left out: an earlier import of the line left them out.
+/// Compares a line with the session of its id. Ignores columns that the store has no place for, because an earlier
+/// import of the line left them out.
 pub(super) async fn compare(
     store: &dyn Maintenance,
     line: &Parsed<'_>,
@@ -61,7 +62,7 @@ pub(super) async fn compare(
     Ok(if is_without_parent { Comparison::WithoutParent } else { Comparison::Same })
 }
 
-/// The first column that differs, apart from the title and what it is to its parent.
+/// Returns the first column that differs, apart from the title and the relation to the parent.
 pub(crate) fn difference(stored: &Session, line: &Session) -> Option<&'static str> {
     let bits = |time: Option<crate::Timestamp>| time.map(|time| time.seconds().to_bits());
     let (s, l) = (stored, line);
@@ -84,7 +85,8 @@ pub(crate) fn difference(stored: &Session, line: &Session) -> Option<&'static st
     columns.into_iter().find(|(_, is_same)| !is_same).map(|(column, _)| column)
 }
 
-/// Whether the stored session has another title because the line's belongs to somebody else, as an import leaves it.
+/// Returns whether the stored session has another title because another session has the line's title, as an import
+/// leaves it.
 pub(crate) async fn is_renamed(
     store: &dyn ConversationStore,
     stored: &Session,
@@ -101,7 +103,7 @@ pub(crate) async fn is_renamed(
     Ok(is_taken && is_next)
 }
 
-/// What differs in the messages, if anything does.
+/// Returns the difference between the messages; `None` if there is none.
 async fn transcript(
     store: &dyn Maintenance,
     line: &Parsed<'_>,

@@ -1,4 +1,4 @@
-//! The members of a JSON object in the one spelling, read one by one without a tree.
+//! Members of a JSON object in its canonical spelling, read one by one without building a tree.
 
 use crate::json::{parts, split_member};
 use crate::{Invalid, Json, JsonKind, Timestamp};
@@ -13,7 +13,7 @@ fn wrong(what: &'static str, why: impl Into<std::borrow::Cow<'static, str>>) -> 
 }
 
 impl<'a> Fields<'a> {
-    /// Takes an object apart; `text` is JSON in the one spelling.
+    /// Splits an object into its members; `text` is JSON in its canonical spelling.
     pub(super) fn of(what: &'static str, text: &'a str) -> Result<Self, Invalid> {
         if !text.starts_with('{') {
             return Err(wrong(what, "is not an object"));
@@ -25,7 +25,7 @@ impl<'a> Fields<'a> {
         Ok(Self { members: parts(text).into_iter().map(split).collect() })
     }
 
-    /// The value of a key; nothing if it is not there, or null.
+    /// Returns the value of a key; `None` if it is missing or null.
     pub(super) fn raw(&self, key: &str) -> Option<&'a str> {
         self.members
             .iter()
@@ -35,17 +35,18 @@ impl<'a> Fields<'a> {
             .filter(|value| *value != "null")
     }
 
-    /// Whether the key is there, be it null.
+    /// Returns whether the key is present, even if its value is null.
     pub(super) fn has(&self, key: &str) -> bool {
         self.members.iter().any(|(name, _)| *name == key)
     }
 
-    /// The keys.
+    /// Returns the keys.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> {
         self.members.iter().map(|(name, _)| *name)
     }
 
-    /// Returns the keys and their values, be they null. Of two with one key both are returned, the last one last.
+    /// Returns the keys and their values, including null. Of two members with one key both are returned, the last one
+    /// last.
     pub(super) fn members(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.members.iter().copied()
     }
@@ -89,12 +90,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A value that is missing though it has to be there.
+/// Returns the error for a required value that is missing.
 pub(super) fn missing(what: &'static str) -> Invalid {
     wrong(what, "is missing")
 }
 
-/// A value that is none of those it may be.
+/// Returns the error for a value outside the permitted ones.
 pub(super) fn strange(what: &'static str, value: &str) -> Invalid {
     let shown: String = value.chars().take(40).collect();
     wrong(what, format!("is {shown}"))

@@ -1,52 +1,52 @@
-//! What an import tells.
+//! Report of an import.
 
 use crate::{SessionId, StateCounts, StoreError};
 
-/// The most findings that are told one by one; all are counted.
+/// Maximum number of findings in a report. All are counted.
 pub const MAX_FINDINGS: usize = 1_000;
 
-/// What an import came to.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportReport {
     /// Sessions that were imported.
     pub sessions: u64,
-    /// The messages in them.
+    /// Messages of these sessions.
     pub messages: u64,
-    /// The same by state.
+    /// Messages of these sessions by state.
     pub states: StateCounts,
-    /// Sessions that were there already, with the same content.
+    /// Sessions that existed already with the same content.
     pub skipped: u64,
-    /// Sessions that were there already, with other content. They were left as they are.
+    /// Sessions that existed already with other content. They were left unchanged.
     pub conflicts: u64,
-    /// Conversations that were moved to the trash, where they had been.
+    /// Conversations that were moved back to the trash.
     pub trashed: u64,
-    /// Conversations that got a pin or tags from a line with nothing else.
+    /// Conversations that got a pin or tags from a line that has nothing else.
     pub marked: u64,
     /// Lines that could not be read.
     pub bad: u64,
-    /// What a person should know, in the order of the lines, at most [`MAX_FINDINGS`].
+    /// Findings for the user, in the order of the lines, at most [`MAX_FINDINGS`].
     pub findings: Vec<Finding>,
 }
 
-/// Something about a line that a person should know.
+/// A fact about a line that the user should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The line, from 1.
     pub line: u64,
-    /// The session, if the line tells.
+    /// The session, if the line names it.
     pub session: Option<SessionId>,
-    /// What kind of thing it is.
+    /// Kind of the finding.
     pub kind: FindingKind,
-    /// What it is, as the end of a sentence.
+    /// The finding in words, as the end of a sentence.
     pub what: String,
 }
 
-/// What kind of thing was found.
+/// Kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingKind {
     /// The line could not be read.
     Bad,
-    /// The session is there with other content.
+    /// The session exists with other content.
     Conflict,
     /// The session was imported under another title.
     Title,
@@ -69,7 +69,7 @@ impl ImportReport {
     }
 }
 
-/// Why an import stopped. What was imported by then stays; it can be run again from the start.
+/// Reason why an import stopped. Sessions imported by then stay; the import can be run again from the start.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The input could not be read.
@@ -77,15 +77,15 @@ pub enum ImportError {
     Read {
         /// The line, from 1.
         line: u64,
-        /// The error underneath.
+        /// Underlying error.
         source: std::io::Error,
     },
-    /// A line is no session, and the import was to stop at the first of them.
+    /// A line is not a session, and the options say to stop at the first such line.
     #[error("line {line} {what}")]
     Bad {
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The defect.
         what: String,
     },
     /// The store failed.

@@ -1,4 +1,4 @@
-//! When things happened, by the calendar of whoever asks. The zone is an argument.
+//! Activity by calendar, in a time zone given as an argument.
 
 use crate::Timestamp;
 use jiff::civil::Date;
@@ -12,12 +12,12 @@ pub struct Activity {
     pub weekdays: [u64; 7],
     /// By the hour of the day.
     pub hours: [u64; 24],
-    /// Each day on which something started.
+    /// Number of starts on each day that has any.
     pub days: BTreeMap<Date, u64>,
 }
 
 impl Activity {
-    /// Counts starts in a zone. What no calendar holds is left out.
+    /// Counts starts in a time zone. Times outside the range of the calendar are left out.
     pub fn of(starts: &[Timestamp], zone: &TimeZone) -> Self {
         let mut activity = Self::default();
         for start in starts {
@@ -31,17 +31,17 @@ impl Activity {
         activity
     }
 
-    /// The weekday with the most starts, 0 for Monday; the first of equals, nothing if there is none.
+    /// Returns the weekday with the most starts, 0 for Monday; the first of equals, `None` if there are no starts.
     pub fn busiest_weekday(&self) -> Option<usize> {
         busiest(&self.weekdays)
     }
 
-    /// The hour with the most starts, in the same way.
+    /// Returns the hour with the most starts; the first of equals, `None` if there are no starts.
     pub fn busiest_hour(&self) -> Option<usize> {
         busiest(&self.hours)
     }
 
-    /// The most days one after another on which something started.
+    /// Returns the largest number of consecutive days with a start.
     pub fn longest_streak(&self) -> u64 {
         let (mut longest, mut streak, mut before) = (0, 0, None::<Date>);
         for day in self.days.keys() {
@@ -53,7 +53,7 @@ impl Activity {
         longest
     }
 
-    /// The starts of each day from one to another, both included; at most `most` days, the last ones.
+    /// Returns the starts of each day from `from` to `to`, both included; of more than `most` days, the last ones.
     pub fn series(&self, from: Date, to: Date, most: usize) -> Vec<(Date, u64)> {
         let mut series = Vec::new();
         let mut day = to;

@@ -1,4 +1,5 @@
-//! What the calls in a message name: tools, and the skills that are read or changed by them. Arguments of other tools are passed over unread.
+//! Reads tool calls of a message: the tools they name, and the skills they load or edit. Arguments of other tools are
+//! not parsed.
 
 use crate::tool_calls::tool_calls;
 use crate::{Json, JsonKind};
@@ -8,13 +9,13 @@ use std::borrow::Cow;
 /// One call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call<'a> {
-    /// The tool; a call without one is a call all the same.
+    /// The tool; `None` if the call names none, which counts as a call all the same.
     pub(super) tool: Option<Cow<'a, str>>,
-    /// The skill that it reads or changes.
+    /// The skill that it loads or edits.
     pub(super) skill: Option<(SkillAction, String)>,
 }
 
-/// What is done with a skill.
+/// Kind of use of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SkillAction {
     Load,
@@ -31,7 +32,7 @@ impl SkillAction {
     }
 }
 
-/// The form that nearly all calls have.
+/// Form of nearly all calls.
 #[derive(Deserialize)]
 struct Usual<'a> {
     #[serde(borrow)]
@@ -44,7 +45,7 @@ struct UsualFunction<'a> {
     name: Cow<'a, str>,
 }
 
-/// The calls in `tool_calls` as they are stored. What is no JSON, and what is no object in it, is no call.
+/// Returns the calls in `tool_calls` as stored. Text that is not JSON, and elements that are not objects, are no calls.
 pub(super) fn calls(text: &str) -> Vec<Call<'_>> {
     match serde_json::from_str::<Vec<Usual<'_>>>(text) {
         Ok(usual) if usual.iter().all(|call| SkillAction::of(&call.function.name).is_none()) => {
@@ -55,7 +56,7 @@ pub(super) fn calls(text: &str) -> Vec<Call<'_>> {
     }
 }
 
-/// Calls of any form, and those whose arguments matter.
+/// Parses calls of any form, and those whose arguments matter.
 fn any(text: &str) -> Vec<Call<'static>> {
     let Ok(json) = Json::parse(text) else { return Vec::new() };
     tool_calls(&json)
@@ -68,7 +69,7 @@ fn any(text: &str) -> Vec<Call<'static>> {
         .collect()
 }
 
-/// The skill that the arguments of a call name. They are an object, or one in a text.
+/// Returns the skill that the arguments of a call name. The arguments are an object, or a text that holds one.
 fn skill(call: &str) -> Option<String> {
     let call = Json::parse(call).ok()?.to_value()?;
     let arguments = call.get("function").map_or_else(|| call.get("arguments"), |function| function.get("arguments"))?;

@@ -1,10 +1,11 @@
-//! What the sessions of a span carry on. A chain may have begun before the span, so that a provider is asked for what came before.
+//! Chains of continuations in a span. A chain may have begun before the span, so the provider is asked for the earlier
+//! sessions.
 
 use super::SessionFacts;
 use crate::{Lineage, Link, Relation, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The sessions of a span, and those that they carry on.
+/// The sessions of a span, and the earlier sessions that they continue.
 #[derive(Debug, Default)]
 pub struct Chains {
     links: BTreeMap<SessionId, Link>,
@@ -12,7 +13,7 @@ pub struct Chains {
 }
 
 impl Chains {
-    /// Those of the span alone.
+    /// Takes the sessions of the span alone.
     pub fn of(sessions: &[SessionFacts]) -> Self {
         let link = |facts: &SessionFacts| Link {
             id: facts.id.clone(),
@@ -24,7 +25,8 @@ impl Chains {
         Self { links, asked: BTreeSet::new() }
     }
 
-    /// Sessions that others carry on and that nobody told of yet. To be asked, and [told of](Self::add), until there are none.
+    /// Returns parents of continuations that were neither added nor returned before. The caller looks them up and
+    /// [adds](Self::add) them, until none is returned.
     pub fn missing(&mut self) -> Vec<SessionId> {
         let carried = self.links.values().filter(|link| link.relation == Relation::Continuation);
         let parents: BTreeSet<&SessionId> = carried.filter_map(|link| link.parent.as_ref()).collect();
@@ -34,12 +36,12 @@ impl Chains {
         missing
     }
 
-    /// Tells of one of those.
+    /// Adds one of the missing sessions.
     pub fn add(&mut self, link: Link) {
         self.links.insert(link.id.clone(), link);
     }
 
-    /// Notes which sessions work aside ([`SessionFacts::is_aside`]).
+    /// Sets [`SessionFacts::is_aside`] of each session.
     pub fn set_aside(&self, sessions: &mut [SessionFacts]) {
         let lineage = self.lineage();
         for facts in sessions {
@@ -49,7 +51,8 @@ impl Chains {
         }
     }
 
-    /// Every chain in which a session of the span carries on another one, oldest first, from the one before the span on.
+    /// Returns every chain in which a session of the span continues another one, oldest first, beginning with the last
+    /// session before the span.
     pub fn carried_on(&self, sessions: &[SessionFacts]) -> Vec<Vec<SessionId>> {
         let lineage = self.lineage();
         let carries_on = |facts: &&SessionFacts| facts.relation == Relation::Continuation;

@@ -1,28 +1,28 @@
-//! Counts what a provider hands over.
+//! Counts the data that a provider passes.
 
 use super::calls::{SkillAction, calls};
 use super::{Distinction, Insights, Notable, SessionFacts, SkillUse, Tally, ToolUse};
 use crate::{SessionId, Timestamp};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Insights in the making. What is handed over is counted and forgotten, but for a few facts of each conversation.
+/// Insights under construction. Input is counted and dropped, except for a few facts about each conversation.
 #[derive(Debug, Default)]
 pub struct Gathering {
     insights: Insights,
     conversations: BTreeMap<SessionId, Conversation>,
-    /// The models that each conversation used.
+    /// The models used by each conversation.
     models: HashSet<(SessionId, Option<String>)>,
-    /// Tools are few and calls many: a name is copied once.
+    /// By name. There are few tools and many calls, so each name is copied once.
     tools: HashMap<String, ToolUse>,
 }
 
-/// What is kept of a conversation.
+/// Facts kept about a conversation.
 #[derive(Debug, Default)]
 struct Conversation {
     /// Its first start within the span.
     started_at: Option<Timestamp>,
     segments: Vec<Segment>,
-    /// How long its chain took, as far as it is in the span.
+    /// Duration of its chain within the span, in seconds.
     seconds: f64,
     messages: u64,
     tokens: i64,
@@ -41,19 +41,20 @@ struct Segment {
 }
 
 impl Gathering {
-    /// Nothing yet.
+    /// Starts without any data.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts results that name a tool; a name of nothing is none.
+    /// Counts results that name a tool. An empty name is ignored.
     pub fn results(&mut self, tool: &str, count: u64) {
         if !tool.is_empty() {
             self.tool(tool, |used| used.results += count);
         }
     }
 
-    /// Counts the calls in the `tool_calls` of a message of the model, as they are stored, and the skills that they use; how many calls.
+    /// Counts the calls in the stored `tool_calls` of a model's message, and the skills that they use. Returns the
+    /// number of calls.
     pub fn calls(&mut self, stored: &str, said_at: Option<Timestamp>) -> u64 {
         let found = calls(stored);
         let count = found.len() as u64;
@@ -80,7 +81,7 @@ impl Gathering {
         }
     }
 
-    /// Counts a session that the request asks for. Sums are those of the order in which sessions come: by id.
+    /// Counts a session that matches the request. Floating-point sums depend on the order of the calls, which is by id.
     pub fn session(&mut self, facts: SessionFacts) {
         let is_first_on_model = self.models.insert((facts.conversation.clone(), facts.model.clone()));
         let conversation = self.conversations.entry(facts.conversation.clone()).or_default();
@@ -91,7 +92,7 @@ impl Gathering {
         conversation.add(facts);
     }
 
-    /// All that was counted.
+    /// Returns the result.
     pub fn finish(mut self) -> Insights {
         for conversation in self.conversations.values_mut() {
             conversation.seconds = conversation.chain().fold(0.0, |sum, segment| sum + segment.seconds);
@@ -130,7 +131,8 @@ fn add(tally: &mut Tally, facts: &SessionFacts, is_first: bool) {
     }
 }
 
-/// What a session cost. The agent writes 0 for a model without a price, and says so beside it.
+/// Returns the cost of a session, if it is known. For a model without a price the agent writes 0 and the status
+/// `unknown`.
 fn known_cost(facts: &SessionFacts) -> Option<f64> {
     let is_unknown = facts.usage.cost_status.as_deref() == Some("unknown");
     facts.usage.cost().filter(|cost| cost.is_finite() && !(is_unknown && *cost == 0.0))
@@ -145,7 +147,7 @@ impl Conversation {
         self.tool_calls += facts.tool_calls;
         self.cost += known_cost(&facts).unwrap_or(0.0);
         self.segments.push(Segment {
-            // A clock that went backwards made no time.
+            // A clock that was set back counts as zero time.
             seconds: facts.ended_at.unwrap_or(facts.last_active).since(start).max(0.0),
             id: facts.id,
             is_aside: facts.is_aside,
@@ -154,7 +156,7 @@ impl Conversation {
         });
     }
 
-    /// Its sessions without delegates and what those were compressed into.
+    /// Returns its sessions without delegates and their continuations.
     fn chain(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().filter(|segment| !segment.is_aside)
     }
@@ -170,7 +172,7 @@ impl Conversation {
     }
 }
 
-/// The first in each way; of equals the one that started last, and then the one with the greatest id.
+/// Returns the top conversation for each distinction. Ties go to the one that started last, then to the greatest id.
 fn notable(conversations: &BTreeMap<SessionId, Conversation>) -> Vec<Notable> {
     use Distinction::{Cost, Longest, Messages, Tokens, ToolCalls};
     let mut found = Vec::new();
@@ -181,7 +183,7 @@ fn notable(conversations: &BTreeMap<SessionId, Conversation>) -> Vec<Notable> {
         });
         let Some((first, most)) = most.filter(|(_, most)| most.value(distinction) > 0.0) else { continue };
         let tip = most.chain().max_by_key(|segment| (segment.started_at, &segment.id));
-        // Perhaps only delegates of it are in the span.
+        // Possibly only its delegates are within the span.
         let (id, title) = tip.map_or((first, &None), |tip| (&tip.id, &tip.title));
         let Some(started_at) = most.started_at else { continue };
         found.push(Notable {

@@ -1,35 +1,35 @@
-//! Tells what the agent wrote down again when it compressed a context, without keeping what was said: a number stands for each message.
+//! Finds copies that the agent wrote when it compressed a context. Only a hash of each message is kept, not its text.
 //!
-//! A split starts the next session with copies of the start and the end of the one before; a compaction within a session does
-//! the same behind what it put away. What is a copy is told as in a replay.
+//! A split starts the next session with copies of the start and the end of the one before. A compaction within a
+//! session writes the same copies after the messages that it compacted. Copies are recognised as in a replay.
 
 use crate::replay::without_repeats;
 use crate::{Content, Message, MessageBody, MessageId, Role, SessionId, Timestamp, compaction};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// The number of messages compared at either end. A copied part has to fit into a context.
+/// Maximum number of messages compared at either end. A copied part has to fit into a context.
 const MAX_COPIED: usize = 2048;
-/// Within how many messages a compacted context comes to its summary.
+/// Number of messages at the start of a compacted context within which its summary is expected.
 const OPENING: usize = 16;
 
-/// What is kept of a message.
+/// The facts kept about a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trace {
     id: MessageId,
-    /// Equal for a message and its copy.
+    /// Hash that is equal for a message and its copy.
     print: u64,
-    /// Whether it starts with what the agent wrote in the person's place.
+    /// Whether it starts with text that the agent wrote under the user role.
     is_handover: bool,
 }
 
 impl Trace {
-    /// The trace of a message. Its id, its role, its content and its calls are enough.
+    /// Returns the trace of a message. Only the id, role, content and tool calls of the message are needed.
     pub fn of(message: &Message) -> Self {
         let MessageBody { role, content, tool_call_id, tool_calls, tool_name, .. } = &message.body;
         let mut print = DefaultHasher::new();
         (role.as_str(), tool_call_id, tool_calls, tool_name).hash(&mut print);
         match content {
-            // The agent trims what it loads before it writes it again, and an empty text may come back as none.
+            // The agent trims texts on loading before it writes them again, and an empty text may come back as NULL.
             Some(Content::Text(text)) if matches!(role, Role::User | Role::Assistant) => text.trim().hash(&mut print),
             Some(Content::Text(text)) => text.hash(&mut print),
             Some(Content::Json(json)) => (1, json).hash(&mut print),
@@ -40,7 +40,7 @@ impl Trace {
         Self { id: message.id, print: print.finish(), is_handover }
     }
 
-    /// A message that is equal to others as what was said was.
+    /// Returns a message that is equal to another one exactly if the original messages were.
     fn as_message(&self) -> Message {
         let start = if self.is_handover { "[CONTEXT SUMMARY]: " } else { "" };
         let body = MessageBody::new(Role::User, format!("{start}{:x}", self.print));
@@ -48,9 +48,10 @@ impl Trace {
     }
 }
 
-/// The messages of a session that are copies: of the session that it carries on, and of what was compacted away in it.
+/// Returns the messages of a session that are copies of the session it continues, or of messages compacted in it.
 ///
-/// `said` is all that was said in it, the `compacted` messages that were put away first; `before` is that of the session before, if there is one.
+/// `said` is everything said in it, the first `compacted` of which were compacted; `before` is everything said in the
+/// previous session, if there is one.
 pub fn repeats(before: &[Trace], said: &[Trace], compacted: usize) -> Vec<MessageId> {
     let starts = starts(said, compacted.min(said.len()), !before.is_empty());
     let ends = starts.iter().skip(1).copied().chain([said.len()]);
@@ -62,8 +63,9 @@ pub fn repeats(before: &[Trace], said: &[Trace], compacted: usize) -> Vec<Messag
     found
 }
 
-/// Where the contexts that a session had one after another start. The last one is what is not put away; those before are told by their summaries,
-/// in front of which the start of the session may stand again. A session that carries on another one starts with such a summary itself.
+/// Returns where the consecutive contexts of a session start. The last context is the part that is not compacted.
+/// Earlier ones are recognised by their summaries, which may be preceded by a copy of the session's start. A
+/// continuation itself starts with such a summary, which does not count.
 fn starts(said: &[Trace], compacted: usize, carries_on: bool) -> Vec<usize> {
     let mut starts = vec![0];
     let mut add = |start: usize| {
@@ -82,7 +84,7 @@ fn starts(said: &[Trace], compacted: usize, carries_on: bool) -> Vec<usize> {
     starts
 }
 
-/// The messages of `context` that are copies of the start and the end of `before`.
+/// Returns the messages of `context` that are copies of the start and the end of `before`.
 fn copies(before: &[Trace], context: &[Trace]) -> Vec<MessageId> {
     let context = &context[..context.len().min(MAX_COPIED)];
     let (head, rest) = before.split_at(before.len().min(MAX_COPIED));
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
     use crate::Json;
 
-    /// A trace for each word, ids from `first` on; with a `#` it is a summary.
+    /// Returns a trace for each word, with ids from `first` on. A word with a `#` is a summary.
     fn traces(first: i64, words: &str) -> Vec<Trace> {
         let text = |word: &str| word.replace('#', "[CONTEXT SUMMARY]: ");
         let words = words.split_whitespace().zip(first..);
@@ -123,16 +125,16 @@ mod tests {
         check("a b c d e f", "# f g", 0, &[1]);
         check("a b c", "a b c", 0, &[0, 1, 2]);
         check("", "a a a", 0, &[]);
-        // What is said again is no copy.
+        // A repeated message is not a copy.
         check("a b c", "# x b c", 0, &[]);
     }
 
     #[test]
     fn what_is_kept_in_a_compaction_is_told_each_time() {
         check("", "a b c d  a b #1 d e", 4, &[4, 5, 7]);
-        // Three contexts: the first two are put away.
+        // Three contexts: the first two are compacted.
         check("", "a b c d  a b #1 d e f  a b #2 e f g", 10, &[4, 5, 7, 10, 11, 13, 14]);
-        // Without a start that is kept, and with a list of tasks behind the end.
+        // Without a preserved start, and with a task list after the end.
         check("", "a b c  #1 c #2 d e  #3 d e f", 8, &[4, 9, 10]);
         check("a y b", "a #1 b c  a #2 c d", 4, &[0, 2, 4, 6]);
         check("", "a b c", 3, &[]);

@@ -1,18 +1,19 @@
-//! Takes out of an answer what was never meant to be seen: reasoning between tags, and tool calls that leaked into the text.
+//! Removes parts of an answer that were never meant to be seen: reasoning between tags, and tool calls that leaked into
+//! the text.
 
-/// Tags around reasoning. One that is not closed hides everything after it: the model never came to its answer. Not so
-/// right behind a word, where it is code, such as `Vec<Thought>`.
+/// Tags around reasoning. An unclosed tag hides everything after it, because the model never got to its answer.
+/// Directly after a word it does not, because there it is code, such as `Vec<Thought>`.
 const REASONING: [&str; 5] = ["think", "thinking", "reasoning", "reasoning_scratchpad", "thought"];
 
 /// Tags around tool calls, with or without attributes. `function` counts only with a name: it is a word of many languages.
 const TOOLS: [&str; 6] = ["tool_call", "tool_calls", "tool_result", "function_call", "function_calls", "function"];
 
-/// The text without blocks of reasoning and tool calls, and without their closing tags that stand alone. White space after
-/// a block goes with it.
+/// Returns the text without blocks of reasoning and tool calls, and without stray closing tags. White space after a
+/// block is removed with it.
 pub(super) fn without_machinery(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // Names of which no closing tag follows any more, so that long texts are not searched again and again.
+    // Names without a further closing tag, so that long texts are not searched repeatedly.
     let mut never_closed: Vec<&str> = Vec::new();
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
@@ -39,11 +40,11 @@ pub(super) fn without_machinery(text: &str) -> String {
     out
 }
 
-/// One tag of the lists above.
+/// A tag from the lists above.
 struct Tag {
     name: &'static str,
     is_closing: bool,
-    /// Its bytes, brackets included.
+    /// Its length in bytes, brackets included.
     length: usize,
 }
 
@@ -57,7 +58,7 @@ impl Tag {
         let attributes = &inner[word..inner.find(['<', '>']).filter(|end| inner[*end..].starts_with('>'))?];
         let is_tag = match attributes.trim_start() {
             "" => name != "function" || is_closing,
-            // Prose such as `a <thinking man> …` is no tag.
+            // Prose such as `a <thinking man> …` is not a tag.
             words if words.len() == attributes.len() || is_closing => false,
             words => TOOLS.contains(&name) && (name != "function" || words.starts_with("name")),
         };
@@ -66,7 +67,7 @@ impl Tag {
     }
 }
 
-/// Where the next closing tag of `name` ends.
+/// Returns the end of the next closing tag of `name`.
 fn closing_end(text: &str, name: &str) -> Option<usize> {
     let mut at = 0;
     while let Some(start) = text[at..].find("</").map(|offset| at + offset) {

@@ -1,18 +1,18 @@
-//! Leaves out what a continuation copied from the session before it.
+//! Leaves out messages that a continuation copied from the session before it.
 
 use super::{Joined, ReplayMessage};
 use crate::{Content, Message, MessageId, Role, compaction};
 use std::ops::Range;
 
-/// Within how many messages behind the copied start the summary is looked for. The agent protects three messages and what
-/// belongs to them, and may have shortened them.
+/// Number of messages after the copied start within which the summary is expected. The agent protects three messages
+/// and those that belong to them, and may have shortened them.
 const OPENING: usize = 16;
 
-/// One list of all that was said in a chain of sessions, oldest first.
+/// Joins the messages of a chain of sessions into one list, oldest first.
 ///
 /// A continuation starts with copies of the start and the end of its parent, and a summary between them.
 pub(super) fn join(segments: impl Iterator<Item = Vec<ReplayMessage>>) -> Vec<ReplayMessage> {
-    // A session that was left before anything was said in it does not stand between two others.
+    // An empty session is skipped, so that its neighbours are compared with each other.
     let mut segments = segments.filter(|segment| !segment.is_empty()).peekable();
     let (mut joined, mut before) = (Vec::new(), Vec::new());
     while let Some(segment) = segments.next() {
@@ -26,7 +26,7 @@ pub(super) fn join(segments: impl Iterator<Item = Vec<ReplayMessage>>) -> Vec<Re
     joined
 }
 
-/// The same of messages as they are stored, with what each that is left out is a copy of.
+/// Joins stored messages, and records for each one left out which message it is a copy of.
 pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Joined {
     let compared = |message: &Message| ReplayMessage {
         role: message.body.role.clone(),
@@ -42,7 +42,7 @@ pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Joine
         codex_message_items: None,
     };
     let mut joined = Joined::default();
-    // Of the session before: its messages, and where each was said first.
+    // Messages of the previous session, and the id of the original of each.
     let (mut before, mut said): (Vec<ReplayMessage>, Vec<MessageId>) = (Vec::new(), Vec::new());
     for segment in segments.filter(|segment| !segment.is_empty()) {
         let current: Vec<ReplayMessage> = segment.iter().map(compared).collect();
@@ -62,11 +62,11 @@ pub(super) fn join_stored(segments: impl Iterator<Item = Vec<Message>>) -> Joine
     joined
 }
 
-/// Which messages of a session are copies of its parent's.
+/// Messages of a session that are copies from its parent.
 struct Copies {
     head: usize,
     tail: Range<usize>,
-    /// Where in the parent the copied end starts.
+    /// Index in the parent at which the copied end starts.
     end: usize,
 }
 
@@ -75,9 +75,9 @@ impl Copies {
         let head = parent.iter().zip(child).take_while(|(old, new)| is_same(old, new)).count();
         let rest = &child[head..];
         let summary = rest.iter().take(OPENING).position(starts_with_summary);
-        // A later stretch that reads like the parent's end was said anew: the copy comes right behind the summary.
+        // A later stretch that equals the parent's end was said again: the copy comes directly after the summary.
         let last_start = summary.map_or(1, |at| at + 1).min(rest.len());
-        // What the head has taken of the parent can't be its end as well.
+        // Messages of the parent that the head covers can't be its end as well.
         let free = &parent[head..];
         let (length, start) = (0..=last_start)
             .map(|start| (copied_end(free, &rest[start..]), start))
@@ -85,7 +85,7 @@ impl Copies {
         Self { head, tail: head + start..head + start + length, end: parent.len() - length }
     }
 
-    /// The place in the parent that a message is a copy of, if it is one.
+    /// Returns the index in the parent of the message that a message is a copy of; `None` if it is not a copy.
     fn original(&self, at: usize) -> Option<usize> {
         if at < self.head {
             return Some(at);
@@ -94,7 +94,7 @@ impl Copies {
     }
 }
 
-/// How many messages `child` starts with that are the end of `parent`; the most there can be.
+/// Returns the largest number of messages at the start of `child` that equal the end of `parent`.
 fn copied_end(parent: &[ReplayMessage], child: &[ReplayMessage]) -> usize {
     let most = parent.len().min(child.len());
     let is_end = |length: &usize| parent[parent.len() - length..].iter().zip(child).all(|(old, new)| is_same(old, new));
@@ -113,7 +113,7 @@ fn is_same(old: &ReplayMessage, new: &ReplayMessage) -> bool {
         && is_same_content(&old.role, old.content.as_ref(), new.content.as_ref())
 }
 
-/// Whether a copy of one is the other. The agent trims what it loads before it writes it again.
+/// Returns whether one content is a copy of the other. The agent trims texts on loading before it writes them again.
 fn is_same_content(role: &Role, old: Option<&Content>, new: Option<&Content>) -> bool {
     match (old, new) {
         (Some(Content::Text(old)), Some(Content::Text(new))) if matches!(role, Role::User | Role::Assistant) => {

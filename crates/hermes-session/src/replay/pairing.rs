@@ -1,16 +1,16 @@
-//! Gives every tool call its one result.
+//! Pairs every tool call with exactly one result.
 
 use super::ReplayMessage;
 use crate::tool_calls::{ToolCall, tool_calls};
 use crate::{Content, Json, JsonKind, Role};
 use std::collections::BTreeMap;
 
-/// What stands in for the result of a call that never got one.
+/// Replaces the result of a call that never got one.
 pub const INTERRUPTED: &str = "[No result: the session was interrupted before this tool call finished.]";
 
-/// The messages with every call answered exactly once, directly after the message that makes it.
+/// Returns the messages with every call answered exactly once, directly after the message that makes it.
 ///
-/// An id can be used again. A result belongs to the call of its id that came last before it.
+/// An id can be reused. A result belongs to the last call with its id before it.
 pub(super) fn pair(messages: Vec<ReplayMessage>) -> Vec<ReplayMessage> {
     let mut ids = FreshIds::new(&messages);
     let mut turns: Vec<Turn> = Vec::with_capacity(messages.len());
@@ -45,14 +45,14 @@ struct Turn {
 
 struct Call {
     id: String,
-    /// Whether the id is the writer's own.
+    /// Whether the id was given by the writer.
     is_named: bool,
     tool: Option<String>,
     result: Option<ReplayMessage>,
 }
 
 impl Turn {
-    /// Settles the calls of a message: each gets an id, and of two with the same one the first stays.
+    /// Normalises the calls of a message: each gets an id, and of two with the same id the first stays.
     fn new(message: ReplayMessage, ids: &mut FreshIds) -> Self {
         let Some(stored) = &message.tool_calls else { return Self { message, calls: Vec::new() } };
         let (mut calls, mut texts): (Vec<Call>, Vec<String>) = (Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ impl Turn {
         Self { message: ReplayMessage { tool_calls: Some(list), ..message }, calls }
     }
 
-    /// The call that a result with this id answers, unless it is answered.
+    /// Returns the call that a result with this id answers; `None` if there is none or it is answered already.
     fn open_call(&mut self, id: Option<&str>) -> Option<&mut Call> {
         let is_meant = |call: &&mut Call| match id {
             Some(id) => call.is_named && call.id == id,
@@ -110,14 +110,15 @@ impl Call {
     }
 }
 
-/// Ids for calls that have none: the same ones each time a transcript is replayed, so that providers' caches still match.
+/// Generates ids for calls that have none. They are the same in each replay of a transcript, so that providers' caches
+/// still match.
 struct FreshIds {
     prefix: String,
     last: usize,
 }
 
 impl FreshIds {
-    /// Finds a prefix that stands nowhere in the transcript's ids.
+    /// Finds a prefix that occurs in no id of the transcript.
     fn new(messages: &[ReplayMessage]) -> Self {
         let mut prefix = "call_replayed_".to_owned();
         let stands_in = |message: &ReplayMessage, prefix: &str| {

@@ -1,4 +1,4 @@
-//! What is deleted or ended now and then without being asked for: ghosts, orphans and old conversations.
+//! Periodic cleanup that runs without being requested: deletes ghosts and old conversations, and ends orphans.
 
 use super::{Candidate, Pruned, RetentionPolicy, plan, prune, prune_planned};
 use crate::{
@@ -7,28 +7,29 @@ use crate::{
 };
 use std::ops::ControlFlow;
 
-/// The value of the store that holds when old conversations were last deleted, in seconds. The agent reads and writes it too.
+/// Key of the value that holds the time of the last automatic pruning, in seconds. The agent reads and writes it too.
 pub const LAST_AUTO_PRUNE: &str = "last_auto_prune";
-/// The value that says that ghosts were deleted once. The agent reads and writes it too.
+/// Key of the value that records that ghosts were deleted once. The agent reads and writes it too.
 const GHOSTS_PRUNED: &str = "ghost_session_prune_v1";
-/// The value that says that orphans were ended once. The agent reads and writes it too.
+/// Key of the value that records that orphans were ended once. The agent reads and writes it too.
 const ORPHANS_ENDED: &str = "orphaned_compression_finalize_v1";
 
-/// An orphan is older than that, in seconds.
+/// Minimum age of an orphan, in seconds.
 const ORPHAN_AGE: f64 = 7.0 * 86_400.0;
 
-/// Deletes sessions that a terminal began and left without a word ([`RetentionPolicy::ghosts`]).
+/// Deletes sessions that a terminal started and left without a message ([`RetentionPolicy::ghosts`]).
 ///
 /// # Errors
-/// If the store fails; what was deleted by then stays deleted.
+/// If the store fails. Sessions deleted by then stay deleted.
 pub async fn prune_ghosts(store: &dyn Maintenance, now: Timestamp) -> Result<Pruned, StoreError> {
     prune(store, &RetentionPolicy::ghosts(), now, &mut |_, _| {}).await
 }
 
-/// Ends sessions that a compression made a week ago or more and in which the model never was asked; how many.
+/// Ends active sessions that a compression created more than a week ago, that have messages, and in which the model was
+/// never called. Returns their number.
 ///
 /// # Errors
-/// If the store fails; what was ended by then stays ended.
+/// If the store fails. Sessions ended by then stay ended.
 pub async fn end_orphans(store: &dyn ConversationStore, now: Timestamp) -> Result<u64, StoreError> {
     const PAGE: u32 = 1_000;
     let page = PageRequest::first(PAGE);
@@ -62,19 +63,19 @@ fn may_be_orphan(row: &SessionSummary, now: Timestamp) -> bool {
         && now.since(row.started_at) > ORPHAN_AGE
 }
 
-/// When old conversations are deleted without being asked for.
+/// Rule for pruning old conversations automatically.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AutoPrune {
-    /// What is deleted.
+    /// Policy that selects them.
     pub policy: RetentionPolicy,
-    /// The least time between two runs, in hours.
+    /// Minimum time between two runs, in hours.
     pub interval_hours: f64,
-    /// Whether ghosts and orphans are cleared up first, once in the life of a store.
+    /// Whether ghosts and orphans are cleaned up first, once in the lifetime of a store.
     pub clears_leftovers: bool,
 }
 
 impl AutoPrune {
-    /// Deletes by a policy, at most once in so many hours, and nothing else.
+    /// Creates a rule that only prunes by the policy, at most once in `interval_hours`.
     pub const fn new(policy: RetentionPolicy, interval_hours: f64) -> Self {
         Self { policy, interval_hours, clears_leftovers: false }
     }
@@ -83,17 +84,17 @@ impl AutoPrune {
 /// A run of [`auto_prune`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AutoPruneRun {
-    /// What was deleted by the policy; ghosts are not counted.
+    /// Result of pruning by the policy, without ghosts.
     pub pruned: Pruned,
-    /// The conversations that were looked at, ghosts included. Those that are gone now were deleted.
+    /// Conversations that were processed, ghosts included. Those that no longer exist were deleted.
     pub candidates: Vec<Candidate>,
-    /// Whether the store was never pruned this way before.
+    /// Whether this is the first run in this store.
     pub is_first: bool,
-    /// Whether everything was looked at. Otherwise it stays due.
+    /// Whether every candidate was processed. If not, the run stays due.
     pub is_finished: bool,
 }
 
-/// What [`auto_prune`] did.
+/// Outcome of [`auto_prune`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AutoPruneOutcome {
     /// It ran, to its end or until it was stopped.
@@ -114,14 +115,14 @@ impl AutoPruneOutcome {
     }
 }
 
-/// Deletes old conversations ([`prune_planned`]) if that is due. The run is claimed by a compare-and-set of [`LAST_AUTO_PRUNE`], so that of
-/// several processes one does it.
+/// Prunes old conversations ([`prune_planned`]) if a run is due. The run is claimed by a compare-and-set of
+/// [`LAST_AUTO_PRUNE`], so that only one of several processes does it.
 ///
-/// A time in the future, or one that can't be read, counts as due. `progress` may break after any step; the run stays due then, as it does if
-/// it fails.
+/// A time in the future, or one that can't be parsed, counts as due. `progress` may break after any step; the run then
+/// stays due, as it does if it fails.
 ///
 /// # Errors
-/// If the store fails; what was deleted by then stays deleted.
+/// If the store fails. Conversations deleted by then stay deleted.
 pub async fn auto_prune(
     store: &dyn Maintenance,
     rule: &AutoPrune,
@@ -140,13 +141,14 @@ pub async fn auto_prune(
     match run(store, rule, now, last.is_none(), progress).await {
         Ok(run) if run.is_finished => Ok(AutoPruneOutcome::Ran(run)),
         Ok(run) => {
-            // A first run was reported as such: the next one is not the first.
+            // A first run was reported as such, so the next one must not be the first again.
             let due = if run.is_first { Some("0.0") } else { previous.as_deref() };
             store.swap_meta(LAST_AUTO_PRUNE, Some(&mine), due).await?;
             Ok(AutoPruneOutcome::Ran(run))
         }
         Err(error) => {
-            // The caller gets the first error. If the claim is not released either, the next run is due after the interval.
+            // The caller gets the first error. If releasing the claim fails too, the next run is due after the
+            // interval.
             _ = store.swap_meta(LAST_AUTO_PRUNE, Some(&mine), previous.as_deref()).await;
             Err(error)
         }
@@ -181,7 +183,8 @@ async fn run(
     Ok(run)
 }
 
-/// Plans and prunes by a policy; adds what was looked at to `candidates`. Returns what was done and whether it is all.
+/// Plans and prunes by a policy, and adds the processed conversations to `candidates`. Returns the result and whether
+/// everything was processed.
 async fn pruned(
     store: &dyn Maintenance,
     policy: &RetentionPolicy,

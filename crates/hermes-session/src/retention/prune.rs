@@ -1,24 +1,24 @@
-//! Pruning: what [`plan`](super::plan) selects, deleted in steps.
+//! Pruning: deletes the selection of [`plan`](super::plan) in steps.
 
 use super::{RetentionPolicy, plan};
 use crate::{Maintenance, SessionId, StoreError, Timestamp};
 use std::ops::ControlFlow;
 
-/// How many conversations are handed over at once.
+/// Conversations per call of the store.
 const HANDED: usize = 500;
 
-/// What pruning came to, in one step or as a whole.
+/// Result of pruning, of one step or in total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Conversations that were looked at. What was neither deleted nor kept was gone already.
+    /// Conversations that were processed. Those neither deleted nor kept were gone already.
     pub looked_at: u64,
     /// Conversations that were deleted.
     pub conversations: u64,
-    /// The sessions in them.
+    /// Their sessions.
     pub sessions: u64,
-    /// The messages in those.
+    /// Their messages.
     pub messages: u64,
-    /// Conversations that stay, because something happened in them since they were selected, or because they are pinned.
+    /// Conversations that stay because they were active since they were selected, or because they are pinned.
     pub kept: u64,
 }
 
@@ -32,12 +32,14 @@ impl Pruned {
     }
 }
 
-/// Deletes the conversations that may go, the longest inactive first. `progress` is told how many of how many were looked at.
+/// Deletes the conversations that the policy selects, the longest inactive first. `progress` gets the number processed
+/// and the total.
 ///
-/// Interrupted, what is deleted is deleted, and it can be run again. A dry run is [`plan`] alone: the list is the same.
+/// If it is interrupted, deleted conversations stay deleted, and it can be run again. A dry run is [`plan`] alone: the
+/// list is the same.
 ///
 /// # Errors
-/// If the store fails; what was deleted by then stays deleted.
+/// If the store fails. Conversations deleted by then stay deleted.
 pub async fn prune(
     store: &dyn Maintenance,
     policy: &RetentionPolicy,
@@ -54,11 +56,11 @@ pub async fn prune(
     prune_planned(store, &conversations, policy, now, &mut goes_on).await
 }
 
-/// Deletes those of `conversations`, as [`plan`] named them, that may still go. After each step `progress` is told what was done so far, and
-/// may say that this is enough: nothing further is touched then.
+/// Deletes those of `conversations`, as named by [`plan`], that may still be deleted. `progress` gets the result so far
+/// after each step and may break; nothing further is touched then.
 ///
 /// # Errors
-/// If the store fails; what was deleted by then stays deleted.
+/// If the store fails. Conversations deleted by then stay deleted.
 pub async fn prune_planned(
     store: &dyn Maintenance,
     conversations: &[SessionId],

@@ -1,7 +1,8 @@
-//! Whether a message is meant: the reference that every store agrees with.
+//! Decides whether a message matches: the reference that every store agrees with.
 //!
-//! A term is found where its folded text is in the folded text of the message, be it across words, signs and blanks. A term that folds to
-//! nothing, such as an accent alone, is looked for as it is written. `NOT` means that a term is nowhere, not even as a piece of a word.
+//! A term matches where its folded text occurs in the folded text of the message, even across words, punctuation and
+//! spaces. A term that folds to nothing, such as an accent alone, is searched for as written. `NOT` means that a term
+//! occurs nowhere, not even as a part of a word.
 
 use super::fold::{Folded, fold, fold_with};
 use super::query::{Node, Query, Term};
@@ -12,60 +13,60 @@ use std::ops::Range;
 mod needle;
 pub mod reference;
 
-/// The most places that are marked in a text.
+/// Maximum number of highlighted places in a text.
 pub const MAX_MARKS: usize = 1_000;
 
 /// How a message matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// In whole words: each term begins where a word does, and ends where one does unless it is a prefix.
+    /// In whole words: each term begins at the start of a word, and ends at the end of one unless it is a prefix.
     Words,
-    /// Only as a piece of words.
+    /// Only as a part of words.
     Pieces,
 }
 
-/// A question, ready to be put to many messages.
+/// A query, prepared for matching many messages.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     root: Part,
-    /// Each term once.
+    /// Each distinct term once.
     needles: Vec<Needle>,
-    /// Which of them are looked for, and not excluded.
+    /// Which of them are wanted, and not excluded.
     wanted: Vec<bool>,
 }
 
 #[derive(Debug, Clone)]
 enum Part {
-    /// The number of a needle.
+    /// Index of a needle.
     Term(usize),
     All(Vec<Part>),
     Any(Vec<Part>),
     Not(Box<Part>),
 }
 
-/// Room that is used again from text to text.
+/// Buffers that are reused from text to text.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     folded: String,
     known: Vec<Known>,
 }
 
-/// What is known about a term in a text.
+/// Facts about a term in a text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
-    /// Where it is first, if it is anywhere.
+    /// Its first position; `Some(None)` if it does not occur, `None` if that is not known yet.
     first: Option<Option<usize>>,
-    /// Whether it is there in whole words.
+    /// Whether it occurs as whole words; `None` if that is not known yet.
     whole: Option<bool>,
 }
 
 impl Matcher {
-    /// Makes a question ready.
+    /// Prepares a query.
     pub fn new(query: &Query) -> Self {
         Self::of(query.root())
     }
 
-    /// Makes a part of a question ready.
+    /// Prepares a part of a query.
     pub fn of(node: &Node) -> Self {
         let mut matcher = Self { root: Part::All(Vec::new()), needles: Vec::new(), wanted: Vec::new() };
         matcher.root = matcher.part(node, true, &mut HashMap::new());
@@ -94,12 +95,12 @@ impl Matcher {
         number
     }
 
-    /// How a text matches, if it does.
+    /// Returns how a text matches; `None` if it does not.
     pub fn tier(&self, text: &str) -> Option<Tier> {
         self.tier_with(text, &mut Scratch::default())
     }
 
-    /// How a text matches, if it does, for those who ask about many texts.
+    /// Returns how a text matches, reusing buffers for many texts; `None` if it does not match.
     pub fn tier_with(&self, text: &str, scratch: &mut Scratch) -> Option<Tier> {
         scratch.known.clear();
         scratch.known.resize(self.needles.len(), Known::default());
@@ -114,9 +115,10 @@ impl Matcher {
         }
     }
 
-    /// Where terms that are not excluded occur in a text, in order; of each term whole words alone if there are any.
+    /// Returns where wanted terms occur in a text, in order; of each term only whole words if there are any.
     ///
-    /// Places that overlap or touch are one. They are whole characters, with the accents that belong to them, and the first [`MAX_MARKS`] at most.
+    /// Places that overlap or touch are merged. They are whole characters with their accents, and at most the first
+    /// [`MAX_MARKS`].
     pub fn marks(&self, text: &str) -> Vec<Range<usize>> {
         let folded = Folded::new(text);
         let mut marks = Vec::new();
@@ -140,7 +142,7 @@ impl Matcher {
     }
 }
 
-/// A look at one text, in which each term is searched once.
+/// Evaluation of one text, in which each term is searched once.
 struct Look<'m> {
     needles: &'m [Needle],
     raw: &'m str,

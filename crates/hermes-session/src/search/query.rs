@@ -1,8 +1,8 @@
-//! The language of search: words, `"literals"`, `prefix*`, `AND`, `OR`, `NOT` and parentheses. Everything else is text.
+//! The query language: words, `"literals"`, `prefix*`, `AND`, `OR`, `NOT` and parentheses. Everything else is text.
 //!
-//! A text is read in two steps, both in one pass and without recursion: `lex` cuts it into terms, operators and the parentheses that
-//! group, `parse` joins them to a tree. `canonical` says which of many trees with one meaning is kept, `print` writes it as text again.
-//! `docs/search-syntax.md` is the same for those who type.
+//! A text is parsed in two steps, both in one pass and without recursion: `lex` cuts it into terms, operators and
+//! grouping parentheses, `parse` joins them to a tree. `canonical` chooses one of the many trees with the same meaning,
+//! `print` writes it as text again. `docs/search-syntax.md` describes the language for users.
 
 mod canonical;
 mod lex;
@@ -15,29 +15,29 @@ mod tests;
 
 use std::collections::HashSet;
 
-/// How deep groups may be nested. Parentheses beyond are text, parts beyond are left out of [`Query::new`].
+/// Maximum nesting of groups. Parentheses beyond it are text; parts beyond it are left out by [`Query::new`].
 ///
-/// It bounds the depth of every tree, so that walking or dropping one by recursion is safe.
+/// It bounds the depth of every tree, so that walking or dropping one recursively is safe.
 pub const MAX_DEPTH: usize = 50;
 
-/// A question, parsed.
+/// A parsed query.
 ///
-/// Its tree is in canonical form: [`Node::All`] and [`Node::Any`] have two parts or more, no two of them equal and none of their own kind;
-/// nothing is negated twice; the text of a term is neither blank nor are there blanks around it; groups are nested no deeper than [`MAX_DEPTH`].
-/// The empty question is a [`Node::All`] of no parts.
+/// Its tree is in canonical form: [`Node::All`] and [`Node::Any`] have two parts or more, no two of them equal and none
+/// of their own kind; nothing is negated twice; the text of a term is neither blank nor surrounded by blanks; groups
+/// are nested no deeper than [`MAX_DEPTH`]. The empty query is a [`Node::All`] without parts.
 ///
-/// Printing loses nothing: the printed text is parsed as the same question.
+/// Printing is lossless: the printed text parses to the same query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Query {
     root: Node,
 }
 
-/// A part of a question.
+/// A part of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// A term is in the message.
+    /// The message contains a term.
     Term(Term),
-    /// All of these hold; of none, everything.
+    /// All of these hold. Without parts it matches everything.
     All(Vec<Node>),
     /// One of these holds.
     Any(Vec<Node>),
@@ -45,25 +45,25 @@ pub enum Node {
     Not(Box<Node>),
 }
 
-/// Something that is looked for.
+/// A term to search for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Term {
-    /// As it was written, without quotes; never blank.
+    /// The text as written, without quotes; never blank.
     pub text: String,
-    /// Whether words that go on behind it count as whole words.
+    /// Whether longer words that start with it count as whole words.
     pub is_prefix: bool,
 }
 
 impl Query {
-    /// Takes a text for a question. Every text is one, and it takes time in proportion to its length.
+    /// Parses a text. Every text is a valid query, and parsing takes linear time.
     pub fn parse(text: &str) -> Self {
         Self::of(parse::parse(text))
     }
 
-    /// Makes a question of a tree, in canonical form.
+    /// Creates a query from a tree, in canonical form.
     ///
-    /// What asks for nothing is left out: blank terms, parts without parts, their negation. So is what would be in more than [`MAX_DEPTH`]
-    /// parentheses. The tree may be as deep as it likes.
+    /// Leaves out empty parts: blank terms, groups without parts, and their negation. Also leaves out parts that would
+    /// need more than [`MAX_DEPTH`] parentheses. The tree may have any depth.
     pub fn new(root: Node) -> Self {
         Self::of(canonical::canonical(root))
     }
@@ -72,17 +72,17 @@ impl Query {
         Self { root: root.unwrap_or_else(|| Node::All(Vec::new())) }
     }
 
-    /// The whole.
+    /// Returns the root of the tree.
     pub fn root(&self) -> &Node {
         &self.root
     }
 
-    /// Whether it asks for nothing in particular.
+    /// Returns whether the query is empty, which matches everything.
     pub fn is_empty(&self) -> bool {
         matches!(&self.root, Node::All(parts) if parts.is_empty())
     }
 
-    /// The terms that are not under a `NOT`, each once, in order.
+    /// Returns the distinct terms that are not under a `NOT`, in order.
     pub fn terms(&self) -> Vec<&Term> {
         let mut terms = Vec::new();
         self.root.wanted(&mut terms);
@@ -91,7 +91,7 @@ impl Query {
         terms
     }
 
-    /// Whether nothing is asked for but that things are absent, if anything: all its terms are under a `NOT`.
+    /// Returns whether the query has no wanted term: it is empty, or all its terms are under a `NOT`.
     pub fn is_negative(&self) -> bool {
         !self.root.wants()
     }
@@ -115,7 +115,7 @@ impl Node {
     }
 }
 
-/// Whether a character stands between words: white space, or a control character such as NUL.
+/// Returns whether a character separates words: white space, or a control character such as NUL.
 fn is_blank(character: char) -> bool {
     character.is_whitespace() || character.is_control()
 }

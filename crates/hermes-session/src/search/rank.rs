@@ -1,54 +1,56 @@
-//! Which hits come first.
+//! Ranking of hits.
 //!
-//! A query that matches as a whole weighs its terms in one message. A relaxed one looks for a *conversation*: the words of a question are seldom in one message, and often
-//! in a few that answer each other. So a conversation counts by its best *stretch*, the messages that are not far from each other, and a
-//! little by its best message. That a conversation is long does not help it then, and needs not be known.
+//! A query that matches as a whole weighs its terms in one message. A relaxed one looks for a *conversation*: the words
+//! of a question are seldom in one message, and often in a few consecutive ones. So a conversation counts by its best
+//! *stretch*, messages that are close to each other, and a little by its best message. The length of a conversation
+//! then does not help it, and need not be known.
 
 use crate::MessageId;
 use std::cmp::Ordering;
 
-/// How soon more of a word stops to count.
+/// Saturation of term frequency (BM25).
 const K1: f64 = 1.2;
-/// How much the length of a message counts.
+/// Influence of the message length (BM25).
 const B: f64 = 0.75;
 
-/// How far apart messages of a stretch may be, in ids. Where many conversations go on at once, ids of one are further apart than its messages.
+/// Maximum distance between messages of a stretch, in ids. Where many conversations run in parallel, the ids of one are
+/// further apart than its messages.
 const STRETCH: i64 = 32;
-/// How soon more messages with a word stop to count in a stretch. That a word is there counts most.
+/// Saturation of the number of messages with a word in a stretch. The presence of a word counts most.
 const STRETCH_K: f64 = 0.5;
-/// How much the best message counts beside the best stretch.
+/// Weight of the best message, relative to the best stretch.
 const BEST: f64 = 0.25;
 
-/// What a term weighs that is in `having` of `all` messages: the rarer, the more.
+/// Returns the weight of a term that occurs in `having` of `all` messages: the rarer, the higher.
 pub fn weight(having: u64, all: u64) -> f64 {
     let (having, all) = (having as f64, all.max(having) as f64);
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
 }
 
-/// What a message of a length counts for each term in it, if it is `average` on average: the shorter, the more.
+/// Returns the factor for each term in a message of this length, given the average length: the shorter, the higher.
 pub fn brevity(length: u32, average: f64) -> f64 {
-    // Where messages are empty on average, there is nothing to compare a length with.
+    // If messages are empty on average, there is no length to compare with.
     (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * f64::from(length) / average.max(1.0)))
 }
 
-/// A message that has some of the words of a relaxed query.
+/// A message with some of the words of a relaxed query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     /// The message.
     pub message: MessageId,
-    /// Its conversation, as any number that is the same for all its messages.
+    /// Number of its conversation: any number that is equal for all messages of one conversation.
     pub conversation: u32,
-    /// Which words it has, a bit for each.
+    /// The words it contains, one bit each.
     pub words: u64,
-    /// How many tokens it has.
+    /// Number of its tokens.
     pub length: u32,
 }
 
-/// Messages in the order of a relaxed answer, with their scores: the best message of each conversation first, the best conversation first,
-/// then the second of each.
+/// Returns messages in the order of a relaxed answer, with their scores: the best message of each conversation, best
+/// conversation first, then the second of each, and so on.
 ///
-/// Scores are between 0 and 1, and fall along the order; where they are equal, the newer message comes first. So score and message tell the
-/// place of a hit. The order of `found` does not matter.
+/// Scores are between 0 and 1 and decrease along the order; of equals the newer message comes first. So score and
+/// message determine the position of a hit. The order of `found` does not matter.
 pub fn relaxed(found: &[Found], weights: &[f64], average: f64) -> Vec<(MessageId, f64)> {
     let weights = &weights[..weights.len().min(64)];
     let mut scored: Vec<Scored> = found.iter().map(|found| Scored::new(*found, weights, average)).collect();
@@ -78,7 +80,8 @@ pub fn relaxed(found: &[Found], weights: &[f64], average: f64) -> Vec<(MessageId
     order
 }
 
-/// A score among those of a round: the first has those from 1/2 to 1, the second those from 1/3 to 1/2, and so on.
+/// Maps a share to the scores of a round: the first has those from 1/2 to 1, the second those from 1/3 to 1/2, and so
+/// on.
 fn within(round: usize, share: f64) -> f64 {
     let (low, high) = (1.0 / (round as f64 + 2.0), 1.0 / (round as f64 + 1.0));
     low + share * (high - low)
@@ -105,7 +108,7 @@ impl Scored {
     }
 }
 
-/// The words of a message that there are weights for.
+/// Returns the words of a message that have weights.
 fn bits(words: u64, weights: &[f64]) -> impl Iterator<Item = usize> + use<> {
     let mut left = if weights.len() < 64 { words & ((1 << weights.len()) - 1) } else { words };
     std::iter::from_fn(move || {
@@ -115,7 +118,8 @@ fn bits(words: u64, weights: &[f64]) -> impl Iterator<Item = usize> + use<> {
     })
 }
 
-/// The most that messages of a conversation within a [`STRETCH`] count together. They are given in the order of their ids.
+/// Returns the highest score of messages of a conversation within a [`STRETCH`]. They are given in the order of their
+/// ids.
 fn best_stretch(messages: &[Scored], weights: &[f64]) -> f64 {
     let mut having = [0u32; 64];
     let mut first = 0;

@@ -1,8 +1,8 @@
-//! What is left of a query that matches nothing as a whole: its words, without those that say nothing, by their stems.
+//! Relaxes a query that matches nothing as a whole to its words, without stop words, by their stems.
 //!
-//! Who asks a question uses other forms of words than who told a thing. A [`Word`] stands for all forms that have a stem in common with it, by the
-//! rules of English and of the language that the question is in, as far as its stop words tell. Scripts that put no blank between words
-//! have no forms here: of them, pairs of characters are looked for.
+//! A question uses other forms of words than the message that answers it. A [`Word`] stands for all forms that share a
+//! stem with it, by the rules of English and of the language of the question, as guessed from its stop words. Scripts
+//! without spaces between words have no forms here; they are searched by pairs of characters.
 
 mod irregular;
 mod language;
@@ -16,13 +16,13 @@ use crate::script::is_paired;
 use language::{ENGLISH_RULES, Guess, Language};
 use std::ops::Range;
 
-/// The most words of a relaxed query.
+/// Maximum number of words of a relaxed query.
 pub const MAX_WORDS: usize = 64;
 
-/// The shortest beginning that forms of a word have in common, in characters, if the word has as many.
+/// Minimum length of the prefix shared by the forms of a word, in characters, if the word is that long.
 const MIN_PREFIX: usize = 2;
 
-/// A beginning that is longer than this goes without its last letter, which some rules change.
+/// A prefix longer than this loses its last letter, which some rules change.
 const LONG_PREFIX: usize = 4;
 
 /// A word of a relaxed query.
@@ -30,18 +30,19 @@ const LONG_PREFIX: usize = 4;
 pub struct Word {
     /// The word itself, folded.
     pub word: String,
-    /// What every form of it begins with, but for those that begin with one of `also`.
+    /// Prefix of every form of it, except those that begin with one of `also`.
     pub prefix: String,
-    /// What other forms of it begin with, mostly nothing: those of `go` have `went` among them.
+    /// Prefixes of irregular forms, mostly empty: those of `go` include `went`.
     pub also: Vec<String>,
-    /// Whether it is a piece of a script without blanks: a text has it wherever it occurs, be it within a word.
+    /// Whether it is a piece of a script without spaces. Then it matches wherever it occurs in a text, even within a
+    /// word.
     pub is_piece: bool,
     stems: Vec<(Language, String)>,
     is_prefix: bool,
 }
 
 impl Word {
-    /// Whether a folded word is a form of it.
+    /// Returns whether a folded word is a form of it.
     pub fn takes(&self, word: &str) -> bool {
         if self.word == word {
             return true;
@@ -57,13 +58,13 @@ impl Word {
             })
     }
 
-    /// What forms of it begin with: `prefix`, and those of `also`. A vocabulary is looked through from each
-    /// of them; they may overlap.
+    /// Returns the prefixes of its forms: `prefix` and those in `also`. A vocabulary is scanned from each of them; they
+    /// may overlap.
     pub fn beginnings(&self) -> impl Iterator<Item = &str> {
         [&self.prefix].into_iter().chain(&self.also).map(String::as_str)
     }
 
-    /// Whether a folded text has it.
+    /// Returns whether a folded text contains it.
     pub fn is_in(&self, text: &str) -> bool {
         if self.is_piece {
             text.contains(&self.word)
@@ -86,7 +87,7 @@ impl Word {
             rules.into_iter().map(|language| (language, language.stem(word))).collect();
         let prefix = prefix(word, &stems);
         let mut also = Vec::new();
-        // English comes first where its rules hold.
+        // English comes first where its rules apply.
         if let Some((ENGLISH_RULES, stem)) = stems.first() {
             let others: Vec<&str> = irregular::forms(word, stem).filter(|form| form != &word).collect();
             for form in others {
@@ -104,10 +105,10 @@ impl Word {
     }
 }
 
-/// What a word and nearly all that have a stem in common with it begin with.
+/// Returns the prefix of a word and of nearly all words that share a stem with it.
 ///
-/// Rules cut endings off, and change what is before them at most in its last letters: `try` and `tries`, `hope` and `hoping`, `suitable` and
-/// `suitability`. A form that begins otherwise all the same is no form to [`Word::takes`].
+/// Rules cut off endings and change at most the last letters before them: `try` and `tries`, `hope` and `hoping`,
+/// `suitable` and `suitability`. A word that shares the stem but has another prefix is not a form for [`Word::takes`].
 fn prefix(word: &str, stems: &[(Language, String)]) -> String {
     let mut length = word.len();
     for (_, stem) in stems {
@@ -122,10 +123,10 @@ fn prefix(word: &str, stems: &[(Language, String)]) -> String {
     word[..length.max(least)].to_owned()
 }
 
-/// The words to look for; none if there is nothing to relax.
+/// Returns the words to search for; empty if there is nothing to relax.
 ///
-/// They are those of the terms that are not excluded, each once, in the order of the query. Words that say nothing are left out, unless there
-/// are no others.
+/// These are the distinct words of the terms that are not excluded, in the order of the query. Stop words are left out,
+/// unless there are no others.
 pub fn words(query: &Query) -> Vec<Word> {
     let mut parts = Vec::new();
     collect(query.root(), &mut parts);
@@ -134,7 +135,7 @@ pub fn words(query: &Query) -> Vec<Word> {
     if telling.is_empty() { chosen(&parts, guess, true) } else { telling }
 }
 
-/// What must not be in a message of the answer: the parts that the whole query excludes.
+/// Returns the parts that the whole query excludes. A message of the answer must not match them.
 pub fn exclusions(query: &Query) -> Query {
     let parts = match query.root() {
         Node::All(parts) => parts.as_slice(),
@@ -143,7 +144,7 @@ pub fn exclusions(query: &Query) -> Query {
     Query::new(Node::All(parts.iter().filter(|part| matches!(part, Node::Not(_))).cloned().collect()))
 }
 
-/// Which words a text has, a bit for each.
+/// Returns the words that a text contains, one bit each.
 pub fn words_in(text: &str, words: &[Word]) -> u64 {
     let folded = fold(text);
     let mut bits = 0;
@@ -151,7 +152,7 @@ pub fn words_in(text: &str, words: &[Word]) -> u64 {
     bits
 }
 
-/// Where a text has words, in order, without overlap.
+/// Returns where a text contains words, in order, without overlap.
 pub fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
     let folded = Folded::new(text);
     let mut marks = Vec::new();
@@ -167,7 +168,7 @@ pub fn marks(text: &str, words: &[Word]) -> Vec<Range<usize>> {
     marks
 }
 
-/// Tells each place of each word in a folded text.
+/// Calls `tell` with each place of each word in a folded text.
 fn each(folded: &str, words: &[Word], mut tell: impl FnMut(usize, Range<usize>)) {
     for (place, word) in words.iter().enumerate().filter(|(_, word)| word.is_piece) {
         folded.match_indices(word.word.as_str()).for_each(|(at, found)| tell(place, at..at + found.len()));

@@ -1,8 +1,8 @@
-//! The place in a text where it matches, for a person to see.
+//! Snippets: the part of a text around a match.
 //!
-//! A snippet is one line: line breaks, control characters and runs of white space are one blank. What counts as a character is what a person takes
-//! for one: an emoji with all its parts, a letter with all its accents. None is torn apart. The time it takes
-//! goes by the length of the snippet, not by that of the text.
+//! A snippet is one line: line breaks, control characters and runs of white space become one space. A character is a
+//! grapheme cluster: an emoji with all its parts, a letter with all its accents. None is split. The time depends on the
+//! length of the snippet, not on that of the text.
 
 use super::tokens::is_border;
 use cells::{Cell, backward, characters, forward, is_blank, start_of_cell, start_of_character};
@@ -10,25 +10,26 @@ use std::ops::Range;
 
 mod cells;
 
-/// The longest text of a message beside a hit, in characters.
+/// Maximum length of the text of a message next to a hit, in characters.
 pub const NEIGHBOUR: usize = 200;
 
-/// How many bytes are looked at for each character that is shown, at most. Characters of many marks and wide white space end there.
+/// Maximum number of bytes examined for each character shown. It bounds characters with many marks and long white
+/// space.
 const BYTES: usize = 64;
 
-/// How many characters are given up at most for not tearing a word.
+/// Maximum number of characters dropped to avoid splitting a word.
 const WORD: usize = 24;
 
-/// How a snippet looks.
+/// Format of a snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Style {
-    /// Stands before what matched.
+    /// Text before a match.
     pub open: String,
-    /// Stands behind it.
+    /// Text after a match.
     pub close: String,
-    /// Stands where text was left out.
+    /// Text in place of omitted text.
     pub ellipsis: String,
-    /// How many characters of the text are shown at most.
+    /// Maximum number of characters shown.
     pub length: usize,
 }
 
@@ -38,13 +39,14 @@ impl Default for Style {
     }
 }
 
-/// A part of a text with what matched in it marked.
+/// Returns a part of a text with its matches highlighted.
 ///
-/// It shows the place where the most marks are close together, the first of such places. Of a mark that is longer than the snippet it shows
-/// the beginning, and without marks the beginning of the text. Marks are as [`super::matching::Matcher::marks`] gives them; one that
-/// tears a character is taken for the whole of it. Where text is left out, words are not torn unless they are long.
+/// It shows the first of the places with the most matches close together. Of a match longer than the snippet it shows
+/// the beginning, and without matches the beginning of the text. `marks` are as returned by
+/// [`super::matching::Matcher::marks`]; one that splits a character is extended to the whole character. Where text is
+/// omitted, words are not split unless they are long.
 pub fn snippet(text: &str, marks: &[Range<usize>], style: &Style) -> String {
-    // No text has more characters than bytes.
+    // A text has no more characters than bytes.
     let length = style.length.min(text.len());
     let group = densest(text, marks, length);
     let first = group.first().map_or_else(|| beginning(text), |mark| text.floor_char_boundary(mark.start));
@@ -59,21 +61,21 @@ pub fn snippet(text: &str, marks: &[Range<usize>], style: &Style) -> String {
     let spare = length - core;
     let mut before = backward(text, near.start..first, spare);
     _ = before.pop_if(|cell| cell.text == " " && cell.range.start == 0);
-    // Half of what is to spare goes before the marks, and more if there is not so much behind them.
+    // Half of the spare length goes before the matches, and more if there is less text after them.
     let lead = before.len().min((spare / 2).max(spare - (after.len() - core)));
     let tail = after.len().min(length - lead);
     let cells: Vec<Cell<'_>> = before.into_iter().take(lead).rev().chain(after.into_iter().take(tail)).collect();
     show(text, whole_words(text, &cells, lead..lead + core), marks, style)
 }
 
-/// The first characters of a text on one line.
+/// Returns the first characters of a text on one line.
 pub fn head(text: &str, length: usize) -> String {
     let first = beginning(text);
     let reach = length.min(text.len()).saturating_mul(BYTES);
     let part = &text[first..text.ceil_char_boundary(first.saturating_add(reach))];
     let (mut line, mut count) = (String::with_capacity(length.min(part.len())), 0);
     for (at, character) in characters(part) {
-        // What the part ends with may go on behind it.
+        // The last character of the part may continue after it.
         let is_torn = at > 0 && at + character.len() == part.len() && first + part.len() < text.len();
         if count == length || is_torn {
             break;
@@ -90,16 +92,16 @@ pub fn head(text: &str, length: usize) -> String {
     line
 }
 
-/// Where the first character is that is not blank.
+/// Returns the position of the first character that is not blank.
 fn beginning(text: &str) -> usize {
     let first = text.len() - text.trim_start_matches(is_blank).len();
-    // A mark may stand on a blank.
+    // A combining mark may follow a blank.
     start_of_character(text, &(text.floor_char_boundary(first.saturating_sub(BYTES))..text.len()), first)
 }
 
-/// The most marks that fit into a length; the first of such groups.
+/// Returns the largest group of marks that fits into a length; the first of equals.
 fn densest<'m>(text: &str, marks: &'m [Range<usize>], length: usize) -> &'m [Range<usize>] {
-    // A character has four bytes at most: what is longer than that needs no counting.
+    // A character has at most four bytes, so a longer part needs no counting.
     let width = |from: usize, to: usize| match text.get(from..to) {
         Some(part) if part.len() <= length.saturating_mul(4) => part.chars().count(),
         _ => length + 1,
@@ -119,7 +121,7 @@ fn densest<'m>(text: &str, marks: &'m [Range<usize>], length: usize) -> &'m [Ran
     &marks[best]
 }
 
-/// The cells without words that are torn at either end, and without blanks there; those of the core stay.
+/// Returns the cells without split words and blanks at either end; those of the core stay.
 fn whole_words<'c, 't>(text: &str, cells: &'c [Cell<'t>], core: Range<usize>) -> &'c [Cell<'t>] {
     let is_torn = |at: usize| !is_border(text[..at].chars().next_back(), text[at..].chars().next());
     let mut left = (0..core.start.min(WORD)).find(|cell| !is_torn(cells[*cell].range.start)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What of a message is searched, as a table.
+//! Table of the searchable texts of messages.
 
 use super::*;
 use crate::Role;

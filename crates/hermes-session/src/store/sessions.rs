@@ -1,4 +1,4 @@
-//! Sessions, their messages, and values kept beside them.
+//! Sessions, their messages, and values stored beside them.
 
 use crate::{
     EndReason, Ensured, Message, MessageId, MessageRequest, NewChild, NewMessage, NewSession, Request, Session,
@@ -6,68 +6,70 @@ use crate::{
 };
 use async_trait::async_trait;
 
-/// Sessions, their messages, and values kept beside them.
+/// Sessions, their messages, and values stored beside them.
 ///
 /// For every method of the contract that changes something:
-/// * It happens wholly or not at all, also when its future is dropped, and is answered only once it is on disk.
-/// * A [`Request`] with a key is applied once; sent again it answers the same. The same key with other content is
-///   [`Conflict::KeyReused`](crate::Conflict::KeyReused). A key lives as long as the session, or the messages, it
-///   was for. The request's time does not count as content.
-/// * An unknown session is [`StoreError::NotFound`] and nothing is written.
+/// * It happens wholly or not at all, even when its future is dropped, and returns only once it is on disk.
+/// * A [`Request`] with a key is applied once; a retry returns the same result. The same key with other content is
+///   [`Conflict::KeyReused`](crate::Conflict::KeyReused). A key lives as long as the session, or the messages, it was
+///   used for. The request's time does not count as content.
+/// * For an unknown session the result is [`StoreError::NotFound`] and nothing is written.
 //  Cases: requests::*, concurrency::a_dropped_future_is_whole_or_nothing, sessions::unknown_session
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Makes a session, stamped with what it is to its parent.
+    /// Creates a session, stamped with its relation to its parent.
     ///
     /// # Errors
-    /// [`Conflict::Exists`](crate::Conflict::Exists) if the id is taken; `NotFound` if the parent is not there;
-    /// `Invalid` if it would be its own parent; [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it
-    /// should carry on a session that is carried on already.
+    /// [`Conflict::Exists`](crate::Conflict::Exists) if the id is taken; `NotFound` if the parent does not exist;
+    /// `Invalid` if it would be its own parent; [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it should
+    /// continue a session that has a continuation already.
     //  Cases: sessions::create_then_read, sessions::a_taken_id_is_a_conflict, sessions::the_parent_must_exist,
     //         sessions::nobody_is_their_own_parent, lineage::one_continuation_only
     async fn create(&self, session: &NewSession, request: &Request) -> Result<(), StoreError>;
 
-    /// Makes a session unless it is there.
+    /// Creates a session unless it exists.
     ///
-    /// One that was only heard of (source `unknown`) gets the source, and what was given where it has nothing. Any other is left
-    /// as it is.
+    /// A placeholder (source `unknown`) gets the source, and the given values where it has none. Any other session is
+    /// left unchanged.
     //  Cases: sessions::ensure_makes_fills_or_leaves
     async fn ensure(&self, session: &NewSession, request: &Request) -> Result<Ensured, StoreError>;
 
-    /// The session with exactly this id, byte by byte; `None` if there is none.
+    /// Returns the session with exactly this id, byte by byte; `None` if there is none.
     //  Cases: sessions::ids_are_exact
     async fn session(&self, id: &SessionId) -> Result<Option<Session>, StoreError>;
 
-    /// The sessions of these ids that are there, in the order of the ids, in one state of the store.
+    /// Returns those of these sessions that exist, in the order of the ids, from one snapshot of the store.
     //  Cases: sessions::several_at_once
     async fn sessions(&self, ids: &[SessionId]) -> Result<Vec<Session>, StoreError>;
 
-    /// Up to `limit` ids that start with `prefix`, byte by byte, in order.
+    /// Returns up to `limit` ids that start with `prefix`, byte by byte, in order.
     ///
     /// # Errors
     /// `Invalid` if the prefix is empty.
     //  Cases: sessions::prefixes_are_literal
     async fn ids_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<SessionId>, StoreError>;
 
-    /// Changes what the patch names and nothing else.
+    /// Changes only the values that the patch gives.
     //  Cases: sessions::a_patch_changes_only_what_it_names
     async fn update(&self, id: &SessionId, patch: &SessionPatch, request: &Request) -> Result<(), StoreError>;
 
-    /// Ends a session. The first reason wins: `false` if it had ended before, and nothing changes.
+    /// Ends a session. The first reason wins: returns `false` if it had ended before, and nothing changes.
     //  Cases: sessions::the_first_end_wins
     async fn end(&self, id: &SessionId, reason: &EndReason, request: &Request) -> Result<bool, StoreError>;
 
-    /// Makes an ended session active again; `false` if it was active. What it is to other sessions stays.
+    /// Makes an ended session active again. Returns `false` if it was active. Its relations to other sessions stay.
     //  Cases: sessions::reopening_keeps_the_lineage
     async fn reopen(&self, id: &SessionId, request: &Request) -> Result<bool, StoreError>;
 
-    /// Carries a session on in a new one, as context compression does: ends it with `compression` (whatever it had ended with),
-    /// makes the child with `messages` as its transcript, and titles it (the title asked for, or the next in the parent's lineage).
-    /// The child inherits source, user, model, settings ([`crate::lineage::settings_of_continuation`]) and instructions, and never
-    /// starts before the parent's end. Answers the child's title.
+    /// Continues a session in a new one, as context compression does: ends it with `compression` (whatever it had ended
+    /// with), creates the child with `messages` as its transcript, and titles it (the requested title, or the next in
+    /// the parent's lineage). The child inherits source, user, model, settings
+    /// ([`crate::lineage::settings_of_continuation`]) and instructions, and never starts before the parent's end.
+    /// Returns the child's title.
     ///
     /// # Errors
-    /// [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it is carried on already: of any number of callers one wins.
+    /// [`Conflict::AlreadySplit`](crate::Conflict::AlreadySplit) if it has a continuation already: of concurrent
+    /// callers exactly one succeeds.
     //  Cases: lineage::a_split_is_one_step, lineage::one_continuation_only, lineage::two_splits_one_winner
     async fn split(
         &self,
@@ -77,8 +79,9 @@ pub trait SessionStore: Send + Sync {
         request: &Request,
     ) -> Result<Option<Title>, StoreError>;
 
-    /// Starts a conversation of its own from a copy of a session: messages with their times, and what a child inherits (its settings say
-    /// that it is a branch: [`crate::lineage::settings_of_branch`]). Ends the parent with `branched` if it is active. The title as with [`SessionStore::split`]. Answers the child's title.
+    /// Starts a new conversation from a copy of a session: messages with their times, and the values that a child
+    /// inherits (its settings say that it is a branch: [`crate::lineage::settings_of_branch`]). Ends the parent with
+    /// `branched` if it is active. The title is chosen as in [`SessionStore::split`]. Returns the child's title.
     //  Cases: lineage::a_branch_copies_and_stands_alone
     async fn branch(
         &self,
@@ -87,10 +90,11 @@ pub trait SessionStore: Send + Sync {
         request: &Request,
     ) -> Result<Option<Title>, StoreError>;
 
-    /// Appends messages and answers their ids, ascending.
+    /// Appends messages and returns their ids, ascending.
     ///
-    /// All or none of a batch. The messages of a session keep the order in which `append` returned, whichever process called it,
-    /// and whatever their times say. The session's counters move in the same step. Ended sessions take messages too.
+    /// A batch is stored completely or not at all. The messages of a session keep the order in which `append` returned,
+    /// in whichever process, whatever their times are. The session's counters are updated in the same step. Ended
+    /// sessions accept messages too.
     //  Cases: messages::keep_order, messages::counters_move_together, messages::a_batch_is_all_or_nothing,
     //         messages::every_field_comes_back, text::*
     async fn append(
@@ -100,7 +104,7 @@ pub trait SessionStore: Send + Sync {
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError>;
 
-    /// Puts other messages in place of all that a session has, and sets its counters; usage stays. An empty list clears it.
+    /// Replaces all messages of a session and sets its counters; usage stays. An empty list clears it.
     //  Cases: messages::replace_is_all_or_nothing, messages::replace_with_nothing_clears
     async fn replace(
         &self,
@@ -109,10 +113,10 @@ pub trait SessionStore: Send + Sync {
         request: &Request,
     ) -> Result<Vec<MessageId>, StoreError>;
 
-    /// A stretch of a session's messages, oldest first.
+    /// Returns a range of a session's messages, oldest first.
     ///
-    /// A column that can't be read is told in [`Message::faults`] and hides nothing else. What is asked for
-    /// [as it was said](MessageRequest::as_said) has every message that a search finds.
+    /// A column that can't be read is reported in [`Message::faults`] and hides nothing else. A request for messages
+    /// [as said](MessageRequest::as_said) returns every message that a search finds.
     ///
     /// # Errors
     /// `NotFound` if there is no such session.
@@ -121,27 +125,29 @@ pub trait SessionStore: Send + Sync {
     //         sessions::unknown_session
     async fn messages(&self, id: &SessionId, request: &MessageRequest) -> Result<Vec<Message>, StoreError>;
 
-    /// What stands around each of these places of sessions, in their order: the last message before it and up to two from it on, so a message
-    /// that is there comes with its neighbours. Around a place of no session stands nothing.
+    /// Returns the neighbourhood of each position, in the order given: the last message before it and up to two from it
+    /// on, so that an existing message comes with its neighbours. For a session that does not exist it is empty.
     //  Cases: messages::around_places
     async fn around(&self, places: &[(SessionId, MessageId)]) -> Result<Vec<Vec<Message>>, StoreError>;
 
-    /// Moves the counters of a session as [`Usage::after`](crate::Usage::after) says; a model given here counts if the session has none.
+    /// Updates the counters of a session with [`Usage::after`](crate::Usage::after). A model in the update is stored if
+    /// the session has none.
     //  Cases: usage::adds_up, usage::sets_only_what_is_given, usage::the_model_is_filled_once
     async fn record_usage(&self, id: &SessionId, update: &UsageUpdate, request: &Request) -> Result<(), StoreError>;
 
-    /// A value kept beside the sessions; `None` if there is none.
+    /// Returns a value stored beside the sessions; `None` if there is none.
     //  Cases: meta::kept_and_overwritten
     async fn meta(&self, key: &str) -> Result<Option<String>, StoreError>;
 
-    /// Keeps a value beside the sessions, or removes it.
+    /// Stores a value beside the sessions, or removes it.
     ///
     /// # Errors
     /// `Invalid` if the key is empty or over-long.
     //  Cases: meta::kept_and_overwritten, meta::keys_are_checked
     async fn set_meta(&self, key: &str, value: Option<&str>) -> Result<(), StoreError>;
 
-    /// Keeps a value, or none, in place of the one that is expected there; whether it was the one. Of several that expect the same one wins.
+    /// Stores or removes a value if the current one is `expected` (compare-and-set). Returns whether it was. Of
+    /// concurrent callers with the same expectation exactly one succeeds.
     //  Cases: meta::of_two_that_expect_the_same_one_wins
     async fn swap_meta(&self, key: &str, expected: Option<&str>, value: Option<&str>) -> Result<bool, StoreError>;
 }

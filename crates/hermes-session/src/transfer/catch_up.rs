@@ -1,4 +1,4 @@
-//! What came in the source since a session was copied, brought to the target.
+//! Brings a session of the target up to date with changes made in the source since it was copied.
 
 use super::compare::Messages;
 use super::portable;
@@ -8,17 +8,18 @@ use crate::{
     UsageMode, UsageUpdate,
 };
 
-/// How much text is appended at once.
+/// Maximum text appended at once, in bytes.
 const BYTES: usize = 1 << 20;
 
-/// Brings a session that the target has as it was earlier, with `there` messages, to where it is in the source.
+/// Brings a session that the target has in an earlier state, with `there` messages, to its state in the source.
 ///
-/// Each step may be sent again: messages under keys that are told by their place, the rest because it sets what it sets.
+/// Each step may be repeated: messages are appended under idempotency keys that depend on their place, and the other
+/// steps set absolute values.
 ///
-/// The caller has seen that every new message can be appended: [`not_appendable`].
+/// The caller has checked that every new message can be appended: [`not_appendable`].
 ///
 /// # Errors
-/// `Invalid` if it holds what can come by an import alone, such as bytes.
+/// `Invalid` if the session holds data that only an import can bring, such as bytes.
 pub(super) async fn catch_up(
     from: &dyn ConversationStore,
     to: &dyn ConversationStore,
@@ -52,7 +53,8 @@ pub(super) async fn catch_up(
     settle_columns(to, session, &request).await
 }
 
-/// Counts the messages behind the first `there` that an append can't bring: those that are not active, and those with columns of newer agents.
+/// Counts the messages after the first `there` that an append can't bring: those that are not active, and those with
+/// columns of newer agents.
 pub(super) async fn not_appendable(
     from: &dyn ConversationStore,
     id: &SessionId,
@@ -85,7 +87,7 @@ async fn settle_columns(to: &dyn ConversationStore, session: &Session, request: 
         && let Some(title) = &session.title
     {
         match to.set_title(id, Some(&Title::parse(title)?), request).await {
-            // Somebody else has it; the proof tells.
+            // Another session has the title; the proof reports it.
             Ok(()) | Err(StoreError::Conflict(_)) => {}
             Err(error) => return Err(error),
         }
@@ -118,7 +120,7 @@ fn usage(session: &Session) -> UsageUpdate {
     }
 }
 
-/// The same for the same stretch of the same session.
+/// Returns an idempotency key that is equal for the same range of the same session.
 fn key(id: &SessionId, start: u64, end: u64) -> Result<RequestKey, StoreError> {
     let number = |place: u64| i64::try_from(place).ok();
     let print = Fingerprint::of("transfer").field(id.as_str()).number(number(start)).number(number(end)).finish();

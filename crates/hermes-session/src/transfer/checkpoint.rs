@@ -9,7 +9,7 @@ pub(super) const KEY: &str = "hx_transfer";
 /// The progress of a transfer that is not complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
-    /// Where the source is, without passwords.
+    /// Location of the source, without passwords.
     pub(super) from: String,
     /// Whether the target may hold other sessions.
     pub(super) is_merge: bool,

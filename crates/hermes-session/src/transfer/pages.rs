@@ -1,4 +1,4 @@
-//! Sessions and messages in order, a few at a time.
+//! Reads sessions and messages in order, a few at a time.
 
 use super::portable;
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-/// How many sessions are asked for at once.
+/// Sessions per page.
 const ROWS: u32 = 500;
-/// How much text of messages should be held at once.
+/// Target size of the messages held at once, in bytes.
 const BYTES: usize = 4 << 20;
-/// How many messages are asked for first, as long as nobody knows how large they are, and at most.
+/// Number of messages of the first page, before their size is known, and maximum number per page.
 const FIRST: u32 = 4;
 const MAX_MESSAGES: u32 = 128;
 
@@ -20,14 +20,14 @@ const MAX_MESSAGES: u32 = 128;
 pub(super) struct Rows<'a> {
     store: &'a dyn ConversationStore,
     waiting: VecDeque<SessionSummary>,
-    /// The next page; nothing if there is none.
+    /// Request for the next page; `None` after the last one.
     next: Option<ListRequest>,
-    /// Rows that can't be read, as far as it came.
+    /// Rows met so far that can't be read.
     pub(super) unreadable: Vec<Unreadable>,
 }
 
 impl<'a> Rows<'a> {
-    /// All sessions, or those behind one.
+    /// Iterates over all sessions, or those after one.
     pub(super) fn new(store: &'a dyn ConversationStore, after: Option<&SessionId>) -> Self {
         let after = after.map(|id| ListCursor::new(0.0, id.clone()));
         let page = PageRequest::first(ROWS);
@@ -36,7 +36,7 @@ impl<'a> Rows<'a> {
         Self { store, waiting: VecDeque::new(), next: Some(first), unreadable: Vec::new() }
     }
 
-    /// The next session, without passing it.
+    /// Returns the next session without consuming it.
     pub(super) async fn peek(&mut self) -> Result<Option<&SessionSummary>, StoreError> {
         while self.waiting.is_empty()
             && let Some(request) = &mut self.next
@@ -52,13 +52,14 @@ impl<'a> Rows<'a> {
         Ok(self.waiting.front())
     }
 
-    /// The next session.
+    /// Returns the next session.
     pub(super) async fn next(&mut self) -> Result<Option<SessionSummary>, StoreError> {
         self.peek().await?;
         Ok(self.waiting.pop_front())
     }
 
-    /// The session of this id; those before it are passed, and `passed` is told of each. To be called with ids that rise.
+    /// Returns the session of this id. Consumes the sessions before it and calls `passed` for each. Ids must ascend
+    /// from call to call.
     pub(super) async fn find(
         &mut self,
         id: &SessionId,
@@ -75,8 +76,9 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Every message of a session, whatever its state. Few are asked for at first, then as many as fit, told by the largest of the last page: a page holds
-/// more than it should only where large messages follow many small ones.
+/// Iterates over every message of a session, whatever its state. The first page is small. Later pages are as large as
+/// fit, judged by the largest message of the previous page: a page exceeds the target size only where large messages
+/// follow many small ones.
 pub(super) struct Pages<'a> {
     store: &'a dyn ConversationStore,
     session: SessionId,
@@ -90,10 +92,10 @@ impl<'a> Pages<'a> {
         Self { store, session: session.clone(), after: None, limit: FIRST, is_over: false }
     }
 
-    /// Some messages more; none when all were read.
+    /// Returns some more messages; empty after the last one.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] if the session is gone.
+    /// [`StoreError::NotFound`] if the session was deleted.
     pub(super) async fn next(&mut self) -> Result<Vec<Message>, StoreError> {
         if self.is_over {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! A few words out of many, the same ones whatever the order in which they are met.
+//! Samples a few words, independent of the order in which they are met.
 
 use crate::Message;
 use crate::script::is_paired;
@@ -6,23 +6,23 @@ use crate::search::fold::fold;
 use crate::search::tokens::words;
 use std::collections::BTreeMap;
 
-/// How many words are kept: some are found too often to be compared.
+/// Number of words kept. Some occur too often to be compared.
 const KEPT: usize = 36;
-/// So much of a message is looked at.
+/// Number of characters examined per message.
 const LOOKED_AT: usize = 400;
-/// The shortest and the longest word that is taken, in characters; two of a script without blanks.
+/// Minimum and maximum length of a word, in characters. In scripts without spaces two characters are taken.
 const SHORTEST: usize = 4;
 const LONGEST: usize = 30;
 
-/// Words of messages, each as likely as any other one, however often it is said.
+/// Words of messages, each equally likely to be chosen however often it occurs.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
-    /// By a number that is told by the word alone; those with the smallest stay.
+    /// By a hash of the word; those with the smallest hashes stay.
     words: BTreeMap<u64, String>,
 }
 
 impl Sample {
-    /// Looks at a message.
+    /// Samples words of a message.
     pub(super) fn add(&mut self, message: &Message) {
         let text = message.body.plain_text();
         let start = text.char_indices().nth(LOOKED_AT).map_or(&*text, |(end, _)| &text[..end]);
@@ -31,7 +31,7 @@ impl Sample {
         for (at, range) in found.iter().enumerate() {
             let word = &folded[range.clone()];
             if word.starts_with(is_paired) {
-                // Two characters that stand side by side.
+                // Two adjacent characters.
                 match found.get(at + 1) {
                     Some(next) if next.start == range.end && folded[next.clone()].starts_with(is_paired) => {
                         self.take(&folded[range.start..next.end]);
@@ -55,13 +55,13 @@ impl Sample {
         }
     }
 
-    /// The words.
+    /// Returns the words.
     pub(super) fn words(self) -> impl Iterator<Item = String> {
         self.words.into_values()
     }
 }
 
-/// A number for a word that says nothing about it (FNV-1a, mixed).
+/// Returns a hash of a word (FNV-1a, mixed).
 fn number(word: &str) -> u64 {
     let hash = word
         .bytes()

@@ -1,4 +1,4 @@
-//! The same questions to both sides.
+//! Searches both sides for the same words.
 
 use super::compare::Messages;
 use super::proof::SpotQuery;
@@ -7,24 +7,24 @@ use crate::{ConversationStore, MessageId, PageRequest, SessionId, Store, StoreEr
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How many hits are asked for at once, and up to how many a word is compared.
+/// Hits per page, and maximum number of hits of a word that is compared.
 const PAGE: u32 = 500;
 const MAX_HITS: usize = 5_000;
-/// How long one page may take.
+/// Time limit of one page.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A message that was found.
 type Found = (SessionId, MessageId);
 
-/// What is known of the sessions when both sides are searched.
+/// Facts about sessions that the comparison of searches needs.
 pub(super) struct Known<'a> {
-    /// Sessions that are not the same on both sides, which was told already.
+    /// Sessions that differ between the sides, which was reported already.
     pub(super) unsound: &'a BTreeSet<SessionId>,
     /// Sessions whose messages have other ids in the target.
     pub(super) renumbered: &'a BTreeSet<SessionId>,
 }
 
-/// Searches both sides for a word; nothing if it is found too often, or time ran out.
+/// Searches both sides for a word; `None` if it occurs too often, or time ran out.
 pub(super) async fn compare(
     from: &dyn Store,
     to: &dyn Store,
@@ -51,7 +51,7 @@ pub(super) async fn compare(
         }
     }
     for (session, _) in translated.difference(&source) {
-        // The target may hold more than the source does.
+        // The target may hold sessions that the source does not have.
         if from.session(session).await?.is_some() {
             extra += 1;
         }
@@ -59,7 +59,7 @@ pub(super) async fn compare(
     Ok(Some(SpotQuery { word: word.to_owned(), hits: source.len() as u64, missing, extra }))
 }
 
-/// Every message that a word is found in.
+/// Returns every message that contains a word.
 async fn hits(store: &dyn Store, word: &str) -> Result<Option<BTreeSet<Found>>, StoreError> {
     let mut request = SearchRequest {
         order: SearchOrder::Newest,
@@ -82,14 +82,14 @@ async fn hits(store: &dyn Store, word: &str) -> Result<Option<BTreeSet<Found>>, 
     }
 }
 
-/// The ids of messages on both sides, of sessions where they differ.
+/// Ids of messages on both sides, for sessions where they differ.
 #[derive(Default)]
 struct Places {
     sessions: BTreeMap<SessionId, BTreeMap<MessageId, MessageId>>,
 }
 
 impl Places {
-    /// The id in the source of a message of the target: the one at the same place.
+    /// Returns the id in the source of a message of the target: the one at the same position.
     async fn translate(
         &mut self,
         from: &dyn ConversationStore,

@@ -1,8 +1,8 @@
-//! What a question asks of an index: too much at times, never too little.
+//! Conditions that a query puts on an index. They may over-approximate, but never miss a match.
 //!
-//! A term is cut into words as texts are cut. A word between two others stands in the text as it is; the first may be the end of a longer one
-//! there and the last the beginning of one. Whatever is told by an index is looked at again in the text, so that of a long term a part is
-//! enough.
+//! A term is cut into words in the same way as texts. An inner word occurs in the text as a whole; the first may be the
+//! end of a longer word there, and the last the beginning of one. Every candidate is checked against its text, so for a
+//! long term a part of it is enough.
 
 use super::lexemes::{self, is_sign};
 use super::wanted::Wanted;
@@ -17,43 +17,43 @@ use std::collections::HashSet;
 #[cfg(test)]
 pub(super) mod tests;
 
-/// So many parts of a query that all have to hold are asked for; the texts are asked about the others.
+/// Maximum number of conjuncts of a query that are asked for. The others are checked against the text only.
 const MAX_PARTS: usize = 32;
-/// More parts of which one has to hold are no question to an index.
+/// Maximum number of alternatives that are asked for. With more, the index is not used.
 const MAX_CHOICES: usize = 512;
-/// Of a longer row so many words at its beginning and at its end are asked for.
+/// Number of words at each end of a longer phrase that are asked for.
 const MAX_PHRASE: usize = 12;
-/// The beginning of a word that is no longer than this is in nearly every message.
+/// Maximum length, in characters, of a word prefix that occurs in nearly every message.
 const VAGUE: usize = 1;
-/// A word that is no longer than this, in bytes, tells so little that signs beside it tell more.
+/// Maximum length, in bytes, of a word that is less selective than the signs beside it.
 const SHORT: usize = 2;
-/// How many pairs of a long run are asked for.
+/// Number of pairs that are asked for in a long run.
 const MAX_RUN: usize = 12;
-/// How many pairs are asked for in all.
+/// Number of pairs at which no further runs are asked for.
 const MAX_PAIRS: usize = 64;
-/// How many signs are asked for.
+/// Maximum number of signs that are asked for.
 const MAX_SIGNS: usize = 12;
 
-/// A question to an index.
+/// A condition on an index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Ask {
-    /// No index knows anything of it: any message may be meant.
+    /// No index can answer it: any message may match.
     Unknown,
-    /// All of these, two or more.
+    /// All of these; two or more.
     All(Vec<Ask>),
-    /// One of these, two or more.
+    /// One of these; two or more.
     Any(Vec<Ask>),
     /// A whole word.
     Word(String),
-    /// A word that begins so.
+    /// A word with this prefix.
     Prefix(String),
-    /// Words one after the other: [`Ask::Word`], at the beginning also [`Ask::Ending`], and at the end [`Ask::Prefix`].
+    /// Consecutive words: [`Ask::Word`], at the beginning also [`Ask::Ending`], at the end also [`Ask::Prefix`].
     Row(Vec<Ask>),
-    /// A word that ends so. The vocabulary knows such words.
+    /// A word with this suffix. Looked up in the vocabulary.
     Ending(String),
-    /// A word that has this in it. The vocabulary knows such words.
+    /// A word that contains this text. Looked up in the vocabulary.
     Piece(String),
-    /// Two characters in a row, of a script that is searched by pairs.
+    /// Two consecutive characters of a script that is searched by pairs.
     Pair(String),
     /// A character of such a script.
     Character(char),
@@ -62,22 +62,22 @@ pub enum Ask {
 }
 
 impl Ask {
-    /// What a query asks for, in whole words or in pieces.
+    /// Returns the condition of a query, in whole words or in pieces.
     pub fn of_query(query: &Query, tier: Tier) -> Self {
         Self::of_node(query.root(), tier)
     }
 
-    /// What a part of a query asks for.
+    /// Returns the condition of a part of a query.
     pub fn of_node(node: &Node, tier: Tier) -> Self {
         match node {
-            // An index that tells too much can't tell what is nowhere.
+            // The index over-approximates, so it cannot answer NOT.
             Node::Not(_) => Self::Unknown,
             Node::Term(term) => Self::of_term(term, tier),
             Node::Any(nodes) if nodes.len() > MAX_CHOICES => Self::Unknown,
             Node::Any(nodes) => Self::any(nodes.iter().map(|node| Self::of_node(node, tier))),
             Node::All(nodes) => {
                 let mut telling: Vec<&Node> = nodes.iter().filter(|node| !matches!(node, Node::Not(_))).collect();
-                // Pieces of words are looked up one by one, and the longer ones tell more.
+                // Pieces of words are looked up one by one; longer ones are more selective.
                 if tier == Tier::Pieces {
                     telling.sort_by_key(|node| Reverse(if let Node::Term(term) = node { term.text.len() } else { 0 }));
                 }
@@ -86,7 +86,7 @@ impl Ask {
         }
     }
 
-    /// What a term asks for.
+    /// Returns the condition of a term.
     pub fn of_term(term: &Term, tier: Tier) -> Self {
         let folded = fold(&term.text);
         let words: Vec<&str> =
@@ -100,18 +100,18 @@ impl Ask {
             [piece] if begins_inside && ends_inside => parts.push(Self::Piece(piece.to_owned())),
             ref words => row(words, begins_inside, ends_inside, &mut parts),
         }
-        // Signs tell little where there are words, unless these are as short as in `C++`.
+        // Signs are less selective than words, unless the word is as short as in `C++`.
         if parts.is_empty() || matches!(words[..], [word] if word.len() <= SHORT) {
             let mut signs: Vec<char> = folded.chars().filter(|character| is_sign(*character)).collect();
             signs.sort_unstable();
             signs.dedup();
-            // The rarest signs are far up in Unicode.
+            // The rarest signs have high code points.
             parts.extend(signs.into_iter().rev().take(MAX_SIGNS).map(Self::Sign));
         }
         Self::all(parts)
     }
 
-    /// The parts that the vocabulary has to be asked for, in order.
+    /// Returns the parts that have to be looked up in the vocabulary, in order.
     pub fn lookups(&self) -> Vec<&Self> {
         match self {
             Self::Ending(_) | Self::Piece(_) => vec![self],
@@ -120,9 +120,10 @@ impl Ask {
         }
     }
 
-    /// The lexemes that are asked for; nothing if any message may be meant.
+    /// Returns the lexemes that are asked for, or `None` if any message may match.
     ///
-    /// `terms` tells the words of the vocabulary that a part from [`Ask::lookups`] stands for, or nothing if they are too many.
+    /// `terms` returns the words of the vocabulary that match a part from [`Ask::lookups`], or `None` if there are too
+    /// many.
     pub fn wanted(&self, terms: &impl Fn(&Self) -> Option<Vec<String>>) -> Option<Wanted> {
         Some(match self {
             Self::Unknown => return None,
@@ -142,7 +143,7 @@ impl Ask {
                     _ => Some(Wanted::Row(parts)),
                 };
                 let Some(ends) = first.and_then(terms) else { return row(rest) };
-                // A word that the vocabulary does not know has a place, but nobody can tell where it ends.
+                // A word outside the vocabulary has a position, but its ending is not indexed.
                 let aside = Wanted::All(vec![Wanted::any_data(), row(rest.clone())?]);
                 rest.insert(0, Wanted::Any(ends.iter().map(|end| Wanted::term(end)).collect()));
                 Wanted::Any(vec![Wanted::Row(rest), aside])
@@ -156,7 +157,7 @@ impl Ask {
         })
     }
 
-    /// All of these; those that no index knows are left to the text.
+    /// Returns the conjunction of these. Parts that no index can answer are left to the check of the text.
     pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut all: Vec<Self> = Vec::new();
         for part in parts {
@@ -169,7 +170,7 @@ impl Ask {
         if all.len() > 1 { Self::All(all) } else { all.pop().unwrap_or(Self::Unknown) }
     }
 
-    /// One of these; if no index knows one of them, any message may be meant.
+    /// Returns the disjunction of these. If no index can answer one of them, any message may match.
     pub fn any(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut any: Vec<Self> = Vec::new();
         for part in parts {
@@ -183,7 +184,8 @@ impl Ask {
     }
 }
 
-/// The terms of which one is enough, in order, each once: of these a message may have more or fewer.
+/// Returns the terms that are optional alternatives, in order, without duplicates. Messages are ranked by which of
+/// these they contain.
 pub fn choices(query: &Query) -> Vec<&Term> {
     fn collect<'q>(node: &'q Node, is_choice: bool, terms: &mut Vec<&'q Term>) {
         match node {
@@ -200,10 +202,10 @@ pub fn choices(query: &Query) -> Vec<&Term> {
     terms
 }
 
-/// Words one after the other, of which the first may be the end of one and the last the beginning.
+/// Adds the condition for consecutive words, of which the first may be a suffix and the last a prefix of a longer word.
 ///
-/// Both need not be asked for where others are: what begins with one letter is in nearly every message, and an end costs a look
-/// into the vocabulary, which pairs of characters make up for.
+/// Both are left out where other parts suffice: a prefix of one letter is in nearly every message, and a suffix costs a
+/// lookup in the vocabulary, for which pairs of characters make up.
 fn row(words: &[&str], begins_inside: bool, ends_inside: bool, parts: &mut Vec<Ask>) {
     let mut asks: Vec<Ask> = words.iter().map(|word| Ask::Word((*word).to_owned())).collect();
     if ends_inside && let Some(Ask::Word(last)) = asks.pop() {
@@ -230,14 +232,15 @@ fn row(words: &[&str], begins_inside: bool, ends_inside: bool, parts: &mut Vec<A
     }
 }
 
-/// The pairs in the runs of paired scripts.
+/// Returns the pairs in the runs of paired scripts.
 fn pairs(folded: &str) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for run in script::runs(folded) {
         let mut pairs = String::new();
         script::push_pairs(&run, &mut pairs);
         let mut pairs: Vec<&str> = pairs.split_terminator(' ').collect();
-        // The last character alone is listed only where the run ends; one that is a run begins something listed wherever it stands.
+        // A single last character is listed only at the end of a run, so it is not asked for. A run of one character is
+        // a prefix of a listed pair wherever it occurs.
         let last = pairs.pop().and_then(|last| last.chars().next());
         let step = pairs.len().div_ceil(MAX_RUN).max(1);
         match pairs.last() {

@@ -1,7 +1,7 @@
-//! How an answer is put together, on every server alike.
+//! Composition of an answer, the same on every server.
 //!
-//! Whole words come first, the best of them first; then pieces of words, the newest first. How good a match is, is known without its text, so
-//! that only what a page shows is read. Messages that are not listed are looked through.
+//! Whole words come first, best match first; then pieces of words, newest first. The score is known without the text,
+//! so only the messages of the page are read. Messages that are not listed are scanned.
 
 mod best;
 mod newest;
@@ -24,18 +24,19 @@ use page::Page;
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The most words that a piece is looked up in. One that is in more is in so many messages that the newest of them are soon met.
+/// Maximum number of words that the lookup of a piece may return. A piece in more words is in so many messages that a
+/// scan from the newest soon meets matches.
 const MAX_TERMS: usize = 400;
-/// How many pieces of one question are looked up.
+/// Maximum number of pieces that are looked up for one query.
 const MAX_LOOKUPS: usize = 24;
-/// How many choices are weighed.
+/// Maximum number of alternatives that are weighed.
 const MAX_WEIGHED: usize = 32;
-/// How many messages are read at once.
+/// Maximum number of messages read at once.
 const MAX_READ: usize = 256;
-/// How many words they have together, at most; a longer message is read alone.
+/// Maximum number of words of the messages read at once; a longer message is read alone.
 const MAX_READ_WORDS: u64 = 400_000;
 
-/// Answers a question that was asked at `start`.
+/// Answers a request that was made at `start`.
 pub async fn search<P: Postings>(
     postings: &P,
     request: &SearchRequest,
@@ -48,7 +49,7 @@ pub async fn search<P: Postings>(
         let outcome = search.exact(&mut page).await;
         search.settle(outcome).await?;
     }
-    // Not if time ran out: what was not looked at may match.
+    // Not after a timeout: messages that were not checked may match.
     if is_relaxed || (request.relax && page.is_bare() && request.after.is_none() && !search.served.is_partial) {
         page = Page::new(request, search.cursor(true));
         let outcome = search.relaxed(&mut page).await;
@@ -61,15 +62,15 @@ pub async fn search<P: Postings>(
     Ok(SearchAnswer { hits, next, served: search.served })
 }
 
-/// One search under way.
+/// A search in progress.
 struct Search<'s, P> {
     postings: &'s P,
     request: &'s SearchRequest,
     matcher: Matcher,
-    /// Messages after this one came since the first page.
+    /// Newest message at the time of the first page; later messages are ignored.
     newest: i64,
     totals: Totals,
-    /// When to stop.
+    /// Deadline.
     end: Instant,
     served: Served,
 }
@@ -81,7 +82,7 @@ impl<'s, P: Postings> Search<'s, P> {
             None => postings.newest().await?,
         };
         let totals = match &request.after {
-            // The weights are known, so that it does not matter how many messages there are.
+            // The weights are known, so the number of messages does not matter.
             Some(cursor) => Totals { messages: 0, average: cursor.weights.first().copied().unwrap_or(1.0) },
             None if is_by_time(request) => Totals { messages: 0, average: 1.0 },
             None => postings.totals().await?,
@@ -92,7 +93,7 @@ impl<'s, P: Postings> Search<'s, P> {
         Ok(Self { postings, request, matcher, newest, totals, end, served })
     }
 
-    /// What the next page will have to know, but for the hit that this one ends with.
+    /// Returns the cursor for the next page, still without the last hit of this page.
     fn cursor(&self, is_relaxed: bool) -> SearchCursor {
         SearchCursor {
             newest: MessageId(self.newest),
@@ -104,7 +105,7 @@ impl<'s, P: Postings> Search<'s, P> {
         }
     }
 
-    /// Takes it that a question was given up, and says so.
+    /// Accepts that a statement was given up for time, and marks the answer as partial. Returns any other error.
     async fn settle(&mut self, outcome: Result<(), P::Error>) -> Result<(), P::Error> {
         if let Err(error) = outcome {
             self.postings.forgive(error).await?;
@@ -113,14 +114,14 @@ impl<'s, P: Postings> Search<'s, P> {
         Ok(())
     }
 
-    /// Whether time has run out.
+    /// Returns whether the deadline has passed, and if so marks the answer as partial.
     fn is_late(&mut self) -> bool {
         let is_late = Instant::now() > self.end;
         self.served.is_partial |= is_late;
         is_late
     }
 
-    /// The messages that match as the query says.
+    /// Fills a page with the messages that match the query as written.
     async fn exact(&mut self, page: &mut Page<'_>) -> Result<(), P::Error> {
         let query = &self.request.query;
         if is_by_time(self.request) {
@@ -129,7 +130,7 @@ impl<'s, P: Postings> Search<'s, P> {
         }
         let words = self.wanted(&Ask::of_query(query, Tier::Words)).await?;
         if words.is_none() && !may_be_in_pieces(self.request) {
-            // No index knows how well anything matches, and nothing matches better than something else.
+            // No index can rank anything, so all matches are equal.
             return self.newest_first(page, None, false).await;
         }
         if self.request.after.as_ref().is_none_or(|cursor| cursor.tier == Tier::Words)
@@ -144,7 +145,7 @@ impl<'s, P: Postings> Search<'s, P> {
         self.newest_first(page, pieces.as_ref(), true).await
     }
 
-    /// The lexemes that are asked for; nothing if any message may be meant.
+    /// Returns the lexemes that are asked for, or `None` if any message may match.
     async fn wanted(&mut self, ask: &Ask) -> Result<Option<Wanted>, P::Error> {
         let mut known: HashMap<&Ask, Option<Vec<String>>> = HashMap::new();
         for part in ask.lookups() {
@@ -169,7 +170,7 @@ impl<'s, P: Postings> Search<'s, P> {
         Ok(wanted)
     }
 
-    /// How whole words are ranked.
+    /// Returns the ranking for whole words.
     async fn ranking(&self, whole: Option<Wanted>) -> Result<Ranking, P::Error> {
         let query = &self.request.query;
         let choices: Vec<Wanted> = choices(query).into_iter().map(|(_, wanted)| wanted).collect();
@@ -178,7 +179,7 @@ impl<'s, P: Postings> Search<'s, P> {
         self.weighed(whole, choices, is_covered).await
     }
 
-    /// Weighs choices, as the first page did.
+    /// Weighs the alternatives. Later pages use the weights of the first page.
     async fn weighed(
         &self,
         whole: Option<Wanted>,
@@ -199,25 +200,26 @@ impl<'s, P: Postings> Search<'s, P> {
         Ok(Ranking { whole, choices, is_covered, sizes: None, brevity, newest: self.newest })
     }
 
-    /// The messages with these ids, by id.
+    /// Reads the messages with these ids, keyed by id.
     async fn read(&self, ids: &[i64]) -> Result<HashMap<i64, Said>, P::Error> {
         let said = self.postings.said(ids).await?;
         Ok(said.into_iter().map(|said| (said.id, said)).collect())
     }
 }
 
-/// The terms that are weighed, with what they ask for.
+/// Returns the terms that are weighed, with their lexemes.
 fn choices(query: &Query) -> Vec<(&Term, Wanted)> {
     let wanted = |term| Some((term, Ask::of_term(term, Tier::Words).wanted(&|_| None)?));
     ask::choices(query).into_iter().filter_map(wanted).take(MAX_WEIGHED).collect()
 }
 
-/// Whether hits come from the newest on: somebody asked for that, or there is nothing to tell how well they match.
+/// Returns whether hits are ordered newest first: on request, or because nothing tells how well they match.
 fn is_by_time(request: &SearchRequest) -> bool {
     request.order == SearchOrder::Newest || request.query.is_negative()
 }
 
-/// Whether anything can match that is no whole word: not if every term begins and ends where words do, wherever it stands.
+/// Returns whether a match within a word is possible: not if every term begins and ends at a word boundary wherever it
+/// occurs.
 fn may_be_in_pieces(request: &SearchRequest) -> bool {
     let is_open = |end: Option<char>| end.is_some_and(|end| tokens::is_word(end) && !is_paired(end));
     request.query.terms().iter().any(|term| {
@@ -226,7 +228,7 @@ fn may_be_in_pieces(request: &SearchRequest) -> bool {
     })
 }
 
-/// How many of the next messages are read at once, if so many are wanted: their lengths are told.
+/// Returns how many of the next messages to read at once, given their lengths in words and the number wanted.
 fn batch(lengths: impl Iterator<Item = u32>, wanted: usize) -> usize {
     let mut words = 0;
     let fitting = lengths.take(wanted.clamp(1, MAX_READ)).take_while(|length| {

@@ -1,18 +1,18 @@
-//! What an index lists of a message.
+//! Lexemes of a message, as an index lists them.
 //!
-//! A *lexeme* is a text whose first letter tells what it is:
+//! The first letter of a *lexeme* is its kind:
 //!
 //! | | |
 //! |---|---|
 //! | `w` | a word, as [`tokens::words`] cuts the folded text; all of these are in the vocabulary |
-//! | `d` | the beginning of a word that the vocabulary does not take: one that is too long, or a piece of data such as Base64 |
+//! | `d` | the beginning of a word outside the vocabulary: one that is too long, or a piece of data such as Base64 |
 //! | `x` | alone: there is a `d` |
-//! | `p` | two characters in a row of a script that is searched by pairs, and the last one of a run alone |
-//! | `s` | a sign: what is neither part of a word nor blank |
-//! | `l` | how long the message is, as the number of bits of its length: so the short ones can be asked for first |
+//! | `p` | two consecutive characters of a script that is searched by pairs, or the last one of a run alone |
+//! | `s` | a sign: a character that is neither part of a word nor blank |
+//! | `l` | size class of the message: the number of bits of its length, so that short messages can be requested first |
 //!
-//! Words have positions, so that those in a row can be asked for. Everything is made from the folded text, and so is a question: what is in the
-//! text is in the list. How a list is written is the server's matter: see [`Spelling`].
+//! Words have positions, so that phrases can be asked for. Lexemes and queries are both made from folded text, so every
+//! part of the text that a query can name is in the list. The format of a list depends on the server: see [`Spelling`].
 
 use hermes_session::script::{self, is_paired};
 use hermes_session::search::fold::fold;
@@ -24,49 +24,50 @@ mod data;
 #[cfg(test)]
 pub(super) mod tests;
 
-/// The longest word, in characters, that the vocabulary takes. Real words and the usual digests are shorter.
+/// Maximum length, in characters, of a word in the vocabulary. Real words and the usual digests are shorter.
 pub const MAX_WORD: usize = 64;
 
-/// How much is listed of a word that the vocabulary does not take, in characters.
+/// Number of characters that are listed of a word outside the vocabulary.
 pub const BEGINNING: usize = 8;
 
-/// How a server writes the lexemes of a message, and how many it takes.
+/// Format of the lexemes of a message on a server, and its limits.
 pub trait Spelling {
-    /// How much of a list is kept.
+    /// Returns how much of a list is stored.
     fn form(extent: &Extent) -> Form;
 
-    /// Appends a lexeme: the letter of its kind, the rest, and where it is. There are no places if it has none or the form has none.
+    /// Appends a lexeme: the letter of its kind, the rest, and its positions. There are none if the kind or the form
+    /// has no positions.
     fn push(letter: char, rest: &str, places: impl Iterator<Item = usize>, out: &mut String);
 }
 
-/// How large a list of lexemes is.
+/// Size of a list of lexemes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// The greatest place.
+    /// Greatest position.
     pub places: usize,
-    /// How often the most frequent word is there.
+    /// Number of occurrences of the most frequent word.
     pub repeats: usize,
-    /// How many lexemes there are.
+    /// Number of distinct lexemes.
     pub lexemes: usize,
-    /// The same, with each as often as it is there.
+    /// Number of lexemes, counting repetitions.
     pub occurrences: usize,
-    /// What they take as texts, with the letters of their kinds.
+    /// Total bytes of the distinct lexemes, with the letters of their kinds.
     pub bytes: usize,
 }
 
 /// How much of a message is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Words with their positions, and all else.
+    /// Everything, words with their positions.
     Positions,
-    /// All, but without positions: there are too many.
+    /// Everything, but without positions, because there are too many.
     Words,
-    /// Nothing, because it is too much. Such a message is looked through.
+    /// Nothing, because it would be too much. Such a message is scanned.
     Unlisted,
 }
 
 impl Form {
-    /// The number that stands for it in a table.
+    /// Returns the number stored in a table.
     pub fn code(self) -> i16 {
         match self {
             Self::Positions => 0,
@@ -76,26 +77,26 @@ impl Form {
     }
 }
 
-/// What is kept of a message for search.
+/// Data stored of a message for search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indexed {
     /// How much of it is listed.
     pub form: Form,
-    /// How many words it has.
+    /// Number of words.
     pub length: u32,
-    /// The lexemes as the server's index reads them, in order; nothing if they are not listed.
+    /// Lexemes in the format of the server's index, in order; `None` if they are not listed.
     pub words: Option<String>,
-    /// The words that the vocabulary needs to know, in order, each once.
+    /// Words for the vocabulary, in order, without duplicates.
     pub terms: Vec<String>,
 }
 
 impl Indexed {
-    /// Looks at a message.
+    /// Indexes a message.
     pub fn of_body<S: Spelling>(body: &MessageBody) -> Self {
         Self::of_text::<S>(&search_text::of_body(body))
     }
 
-    /// Looks at the text of a message, as a person wrote it.
+    /// Indexes the text of a message, as a person wrote it.
     pub fn of_text<S: Spelling>(text: &str) -> Self {
         let folded = fold(text);
         let mut found = Found::default();
@@ -105,7 +106,7 @@ impl Indexed {
         for range in tokens::words(&folded) {
             length = length.saturating_add(1);
             let word = &folded[range.clone()];
-            // Those of paired scripts are listed in pairs.
+            // Words of paired scripts are listed as pairs.
             if !word.starts_with(is_paired) {
                 words += 1;
                 let kind = if is_known(word) && !data::is_in(&data, &range) { Kind::Word } else { Kind::Data };
@@ -127,7 +128,7 @@ impl Indexed {
     }
 }
 
-/// What a lexeme is.
+/// Kind of a lexeme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Data,
@@ -149,7 +150,7 @@ impl Kind {
     }
 }
 
-/// The lexemes of a text as they were found, with the position of each word.
+/// The lexemes of a text as found, with the position of each word.
 #[derive(Debug, Default)]
 struct Found<'t> {
     lexemes: Vec<(Kind, &'t str, usize)>,
@@ -191,55 +192,55 @@ impl Found<'_> {
     }
 }
 
-/// The lexeme of messages that have words which the vocabulary does not know.
+/// Lexeme of messages that have words outside the vocabulary.
 pub const ANY_DATA: char = 'x';
 
-/// The lexeme of a word that the vocabulary takes.
+/// Returns the lexeme of a word in the vocabulary.
 pub fn word(word: &str) -> String {
     format!("w{word}")
 }
 
-/// The lexeme of a word that it does not take.
+/// Returns the lexeme of a word outside the vocabulary.
 pub fn data(word: &str) -> String {
     format!("d{}", beginning(word))
 }
 
-/// The lexeme of a pair of characters, or of the last one of a run.
+/// Returns the lexeme of a pair of characters, or of the last character of a run.
 pub fn pair(pair: &str) -> String {
     format!("p{pair}")
 }
 
-/// The lexeme of a sign.
+/// Returns the lexeme of a sign.
 pub fn sign(sign: char) -> String {
     format!("s{sign}")
 }
 
-/// The lexeme of messages of a size.
+/// Returns the lexeme of messages of a size class.
 pub fn length(size: u32) -> String {
     format!("l{size}")
 }
 
-/// How large a number of words is: each size is twice the one before.
+/// Returns the size class of a number of words. Each class is twice as large as the one before.
 pub fn size(length: u32) -> u32 {
     u32::BITS - length.leading_zeros()
 }
 
-/// Whether the vocabulary takes a word, if it is no piece of data.
+/// Returns whether a word is short enough for the vocabulary, provided that it is not data.
 pub fn is_known(word: &str) -> bool {
     word.len() <= MAX_WORD || word.chars().nth(MAX_WORD).is_none()
 }
 
-/// Whether a character of a folded text is listed as a sign.
+/// Returns whether a character of a folded text is listed as a sign.
 pub fn is_sign(character: char) -> bool {
     !tokens::is_word(character) && !is_paired(character) && !character.is_whitespace() && !character.is_control()
 }
 
-/// As much of a word as is listed if the vocabulary does not take it.
+/// Returns the listed part of a word outside the vocabulary.
 fn beginning(word: &str) -> &str {
     word.char_indices().nth(BEGINNING).map_or(word, |(at, _)| &word[..at])
 }
 
-/// The signs of a folded text, each once.
+/// Returns the signs of a folded text, without duplicates.
 fn signs(folded: &str) -> String {
     let mut ascii = [false; 128];
     let mut beyond = Vec::new();

@@ -1,6 +1,7 @@
-//! What a server is asked for during a search.
+//! Requests that a search sends to a server.
 //!
-//! One value of it answers one search, within one snapshot: it knows the filter of the request, and tells of admitted messages alone.
+//! One value answers one search, within one transaction: it knows the filter of the request and returns admitted
+//! messages only.
 
 use super::wanted::Wanted;
 use hermes_session::search::{Hit, rank};
@@ -9,22 +10,23 @@ use std::ops::RangeInclusive;
 
 /// An index of lexemes, a vocabulary, and the messages.
 pub trait Postings: Sync {
-    /// Why it can't answer.
+    /// Reason why a request failed.
     type Error: Send;
 
-    /// The newest message there is, admitted or not; 0 if there is none.
+    /// Returns the id of the newest message, admitted or not; 0 if there is none.
     fn newest(&self) -> impl Future<Output = Result<i64, Self::Error>> + Send;
 
-    /// How many messages there are and how long they are, about.
+    /// Returns the approximate number of messages and their average length.
     fn totals(&self) -> impl Future<Output = Result<Totals, Self::Error>> + Send;
 
-    /// Words of the vocabulary, in any order; so many at most.
+    /// Returns at most `limit` words of the vocabulary, in any order unless [`Lookup`] says otherwise.
     fn terms(&self, lookup: Lookup<'_>, limit: usize) -> impl Future<Output = Result<Vec<String>, Self::Error>> + Send;
 
-    /// In how many messages each of these is, about.
+    /// Returns the approximate number of messages that match each of these.
     fn counts(&self, wanted: &[Wanted]) -> impl Future<Output = Result<Vec<u64>, Self::Error>> + Send;
 
-    /// The best messages behind a place, in order; so many at most, and fewer only if there are no more. Messages that are not listed are left out.
+    /// Returns the best messages after a place, in order: at most `limit`, and fewer only if there are no more.
+    /// Messages that are not listed are left out.
     fn ranked(
         &self,
         ranking: &Ranking,
@@ -32,8 +34,8 @@ pub trait Postings: Sync {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Candidate>, Self::Error>> + Send;
 
-    /// The newest messages before an id that have something, or any if nothing is said, and those that are not listed; with their
-    /// lengths, newest first. So many at most, and fewer only if there are no more.
+    /// Returns the newest messages before an id that match `wanted` (any if `None`), and those that are not listed;
+    /// with their lengths, newest first. At most `limit`, and fewer only if there are no more.
     fn latest(
         &self,
         wanted: Option<&Wanted>,
@@ -41,61 +43,64 @@ pub trait Postings: Sync {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<(i64, u32)>, Self::Error>> + Send;
 
-    /// The messages up to an id that are not listed, with their lengths.
+    /// Returns the messages up to an id that are not listed, with their lengths.
     fn unlisted(&self, newest: i64) -> impl Future<Output = Result<Vec<(i64, u32)>, Self::Error>> + Send;
 
-    /// These messages, in any order, as far as they are admitted and their session is there.
+    /// Returns these messages, in any order, if they are admitted and their session exists.
     fn said(&self, ids: &[i64]) -> impl Future<Output = Result<Vec<Said>, Self::Error>> + Send;
 
-    /// The conversations of messages, by any name that is the same for all messages of one.
+    /// Returns the conversations of messages, by any name that is the same for all messages of a conversation.
     fn conversations(&self, ids: &[i64]) -> impl Future<Output = Result<Vec<(i64, String)>, Self::Error>> + Send;
 
-    /// Goes on after a question that was given up because it took too long: what was found until then is told. Any other error is given back.
+    /// Recovers from a statement that was given up because it took too long, so that the hits found so far are
+    /// returned. Returns any other error.
     fn forgive(&self, error: Self::Error) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
-    /// Tells of each hit where its conversation goes on, what that is called, and the messages beside it.
+    /// Adds to each hit the current session of its conversation, the title of that session, and the neighbouring
+    /// messages.
     fn surround(&self, hits: &mut [Hit]) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
-/// What a store has in all.
+/// Totals of a store.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Totals {
-    /// How many messages there are.
+    /// Number of messages.
     pub messages: u64,
-    /// How many words one has on average.
+    /// Average number of words of a message.
     pub average: f64,
 }
 
-/// A question to the vocabulary: words with this in them, at their end, or at their beginning.
+/// A lookup in the vocabulary: words that contain this text, end with it, or begin with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookup<'a> {
     /// Anywhere.
     Containing(&'a str),
     /// At the end.
     Ending(&'a str),
-    /// At the beginning; the words come in order.
+    /// At the beginning; the words are returned in order.
     Beginning(&'a str),
 }
 
 /// Which messages are ranked, and how.
 #[derive(Debug, Clone)]
 pub struct Ranking {
-    /// What they all have, as far as an index knows.
+    /// Condition that all of them meet, as far as an index knows.
     pub whole: Option<Wanted>,
-    /// What tells them apart, with its weight; 64 at most. Without any, all weigh the same.
+    /// Alternatives by which they differ, with their weights; at most 64. Without any, all weigh the same.
     pub choices: Vec<(Wanted, f64)>,
-    /// Whether those that have a choice are all that are meant, whatever `whole` says.
+    /// Whether exactly the messages with one of the alternatives match, regardless of `whole`.
     pub is_covered: bool,
-    /// Their sizes, see [`super::lexemes::size`]; all if nothing is said.
+    /// Their size classes, see [`super::lexemes::size`]; all if `None`.
     pub sizes: Option<RangeInclusive<u32>>,
-    /// How much their length counts.
+    /// Influence of the length.
     pub brevity: Brevity,
-    /// The newest of them.
+    /// Id of the newest message that is considered.
     pub newest: i64,
 }
 
 impl Ranking {
-    /// What a message has that has one of the choices, or of which none is asked for: as a whole, in its size, and the choice.
+    /// Returns the condition on messages with an alternative (or any, if `None`): the alternative, `whole` and the
+    /// sizes.
     pub fn wanted(&self, choice: Option<&Wanted>) -> Option<Wanted> {
         let whole = self.whole.as_ref().filter(|_| !self.is_covered).cloned();
         let sizes = self.sizes.clone().map(Wanted::sizes);
@@ -103,7 +108,7 @@ impl Ranking {
         if parts.len() > 1 { Some(Wanted::All(parts)) } else { parts.pop() }
     }
 
-    /// What a message weighs that has these choices, a bit for each.
+    /// Returns the weight of a message that has these alternatives, one bit for each.
     pub fn weight(&self, has: u64) -> f64 {
         if self.choices.is_empty() {
             return 1.0;
@@ -113,51 +118,51 @@ impl Ranking {
     }
 }
 
-/// How much the length of a message counts, in a form that a server can calculate with: it gives the same numbers there and here.
+/// Influence of the length of a message, in a form that a server can compute with the same result as this process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Brevity {
-    /// What a weight is divided by for a message of no words.
+    /// Divisor of the weight for a message without words.
     pub base: f64,
-    /// What is added to that for each word.
+    /// Amount added to the divisor for each word.
     pub step: f64,
 }
 
 impl Brevity {
-    /// As [`rank::brevity`] has it, among messages of a length.
+    /// Returns the form of [`rank::brevity`] for messages of this average length.
     pub fn new(average: f64) -> Self {
         const FAR: u32 = 1 << 16;
         let base = 1.0 / rank::brevity(0, average);
         Self { base, step: (1.0 / rank::brevity(FAR, average) - base) / f64::from(FAR) }
     }
 
-    /// The score of a message.
+    /// Returns the score of a message.
     pub fn score(&self, weight: f64, length: u32) -> f64 {
         weight / (self.base + self.step * f64::from(length))
     }
 }
 
-/// A message that may be meant.
+/// A message that may match.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
-    /// Which one, and how good it is.
+    /// Its id and score.
     pub place: Place,
-    /// How many words it has.
+    /// Number of words.
     pub length: u32,
-    /// Which choices it has, a bit for each.
+    /// Alternatives that it has, one bit for each.
     pub has: u64,
 }
 
-/// A place in the order of an answer: the better score first, and of equals the newer message.
+/// A place in the order of an answer: better score first, then newer message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
-    /// How well a message matches.
+    /// Score of the message.
     pub score: f64,
-    /// The message.
+    /// Id of the message.
     pub id: i64,
 }
 
 impl Place {
-    /// Whether it comes after another one.
+    /// Returns whether it comes after another place.
     pub fn is_after(&self, other: &Self) -> bool {
         self.score.total_cmp(&other.score).then(self.id.cmp(&other.id)).is_lt()
     }
@@ -170,21 +175,21 @@ pub struct Said {
     pub id: i64,
     /// Its session.
     pub session: SessionId,
-    /// Where that comes from.
+    /// Source of the session.
     pub source: Source,
-    /// Its model.
+    /// Model of the session.
     pub model: Option<String>,
-    /// Its title.
+    /// Title of the session.
     pub title: Option<String>,
-    /// When it started.
+    /// Start time of the session.
     pub started_at: Timestamp,
-    /// Who said it.
+    /// Role of the speaker.
     pub role: Role,
-    /// When.
+    /// Time of the message.
     pub said_at: Timestamp,
-    /// The tool, in a tool's result.
+    /// Name of the tool, if it is the result of one.
     pub tool_name: Option<String>,
-    /// What was said, as a person wrote it.
+    /// Text as a person wrote it.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! A copy of one state of a store: an export that anything can import again.
+//! A copy of one state of a store: an export that every store can import.
 
 use hermes_session::export::Exporter;
 use hermes_session::{BackupReport, ConversationStore, Purpose, SessionFilter, StoreError, TargetProblem};
@@ -7,17 +7,17 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where a copy goes. The name is given to it when it is whole.
+/// Target of a copy. The file gets its final name when it is complete.
 pub struct Backup<'t> {
     target: &'t Path,
     part: Part,
 }
 
 impl<'t> Backup<'t> {
-    /// Begins a copy.
+    /// Starts a copy.
     ///
     /// # Errors
-    /// `Refused` if something has that name, or no file can be made there.
+    /// `Refused` if the target exists or no file can be created there.
     pub fn new(target: &'t Path) -> Result<Self, StoreError> {
         if std::fs::symlink_metadata(target).is_ok() {
             return Err(refused(target, &std::io::ErrorKind::AlreadyExists.into()));
@@ -26,10 +26,10 @@ impl<'t> Backup<'t> {
         Ok(Self { target, part })
     }
 
-    /// Writes all that a store holds, reads it again, and gives it its name.
+    /// Writes the whole store, verifies the file by reading it again, and gives it its final name.
     ///
     /// # Errors
-    /// What the store says, or why the file can't be written; nothing is left of it then.
+    /// Fails if the store cannot be read or the file cannot be written; the file is removed then.
     pub async fn fill(mut self, store: &dyn ConversationStore) -> Result<BackupReport, StoreError> {
         let target = self.target;
         let refused = |error: std::io::Error| refused(target, &error);
@@ -67,7 +67,7 @@ fn refused(target: &Path, error: &std::io::Error) -> StoreError {
     StoreError::no_target(target, Purpose::ServerBackup, problem)
 }
 
-/// A file that has not got its name yet. It goes if it never does.
+/// A temporary file. It is removed on drop, also after it got its final name by a hard link.
 struct Part {
     path: PathBuf,
     file: File,
@@ -76,14 +76,14 @@ struct Part {
 impl Part {
     fn new(target: &Path) -> std::io::Result<Self> {
         let mut name = target.as_os_str().to_owned();
-        // A name of its own: one that a process left that was killed is in nobody's way.
+        // Includes the process id, so that a file left by a killed process is not in the way.
         name.push(format!(".{}.part", std::process::id()));
         let path = PathBuf::from(name);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         Ok(Self { path, file })
     }
 
-    /// What the file holds.
+    /// Syncs the file and returns the checksum of its content.
     fn read_again(&self) -> std::io::Result<Sum> {
         self.file.sync_all()?;
         let (mut file, mut sum, mut buffer) = (File::open(&self.path)?, Sum::default(), vec![0; 64 << 10]);
@@ -96,14 +96,14 @@ impl Part {
     }
 
     fn finish(self, target: &Path) -> std::io::Result<()> {
-        // A link to a name that is taken fails, where a rename would take its place.
+        // Linking fails if the name is taken; a rename would replace that file.
         std::fs::hard_link(&self.path, target)?;
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         File::open(folder)?.sync_all()
     }
 }
 
-/// A check sum of bytes, however they are cut (FNV-1a).
+/// Checksum of bytes, independent of how they are split (FNV-1a).
 #[derive(Debug, PartialEq, Eq)]
 struct Sum(u64);
 

@@ -1,4 +1,5 @@
-//! Deleting conversations and their delegates. Each goes in one transaction: whoever reads sees all of it or nothing, and nobody waits but writers to it.
+//! Deletion of conversations and their delegates. Each is one transaction: readers see all of a conversation or
+//! nothing, and only writers to it wait.
 
 use super::pins_and_tags::is_pinned;
 use super::requests::once;
@@ -9,10 +10,10 @@ use hermes_session::{DeleteExtent, Deleted, Extent, Lineage, Link, Request, Sess
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// How long a step of pruning works: whoever links or titles sessions waits for it.
+/// Time limit of a pruning step. Calls that link or title sessions wait for it.
 const STEP: Duration = Duration::from_millis(50);
 
-/// `delete` of the contract.
+/// Implements `delete` of the contract.
 pub async fn delete<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -31,7 +32,7 @@ pub async fn delete<T: Sql>(
     .await
 }
 
-/// Removes one session and places what is left of its lineage.
+/// Removes one session and recomputes the places of the rest of its lineage.
 async fn remove_alone<T: Sql>(transaction: &T, lineage: &Lineage, id: &SessionId) -> Result<Deleted, T::Failure> {
     let gone = [id.clone()];
     let deleted = remove(transaction, lineage, &gone).await?;
@@ -39,7 +40,7 @@ async fn remove_alone<T: Sql>(transaction: &T, lineage: &Lineage, id: &SessionId
     Ok(deleted)
 }
 
-/// `trash_chain` of the contract.
+/// Implements `trash_chain` of the contract.
 pub async fn trash_chain<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -57,19 +58,19 @@ pub async fn trash_chain<T: Sql>(
     .await
 }
 
-/// Removes the chain that a session is part of. What stays of its conversation is as active as the rest of it.
+/// Removes the chain of a session. The activity of the rest of the conversation is recomputed.
 async fn remove_chain<T: Sql>(transaction: &T, lineage: &Lineage, id: &SessionId) -> Result<Deleted, T::Failure> {
     let (members, root) = (lineage.chain(id), lineage.conversation_root(id));
     let deleted = remove(transaction, lineage, &members).await?;
     if !members.contains(&root) {
-        // Last, because whoever appends to what stays waits from here on.
+        // Last, because appends to the remaining sessions wait from here on.
         messages::lock_activity(transaction, &root).await?;
         messages::tell_activity(transaction, &root).await?;
     }
     Ok(deleted)
 }
 
-/// Deletes the first of these conversations that may still go, as many as a step takes.
+/// Deletes the first of these conversations that the policy still admits, until the time of a step is used up.
 pub async fn prune<T: Sql>(
     transaction: &T,
     conversations: &[SessionId],
@@ -85,7 +86,7 @@ pub async fn prune<T: Sql>(
         }
         pruned.looked_at += 1;
         let lineage = match lineage::read(transaction, id).await {
-            // It is not there any more.
+            // Deleted in the meantime.
             Err(failure) if failure.is_missing() => continue,
             lineage => lineage?,
         };
@@ -109,7 +110,8 @@ pub async fn prune<T: Sql>(
     Ok(pruned)
 }
 
-/// Whether nothing happened in a conversation that keeps it. It starts with the first of its members, and none of them changes from here on.
+/// Returns whether the policy still admits deleting a conversation. The first member is its root. All members stay
+/// locked from here on.
 async fn may_go<T: Sql>(
     transaction: &T,
     members: &[SessionId],
@@ -139,7 +141,7 @@ async fn may_go<T: Sql>(
     Ok(there == members.len())
 }
 
-/// Waits until nobody else changes these sessions, and keeps it so.
+/// Locks these sessions against other writers until the transaction ends.
 async fn lock_all<T: Sql>(transaction: &T, members: &[SessionId]) -> Result<(), T::Failure> {
     let mut names: Vec<&str> = members.iter().map(SessionId::as_str).collect();
     names.sort_unstable();
@@ -151,11 +153,11 @@ async fn lock_all<T: Sql>(transaction: &T, members: &[SessionId]) -> Result<(), 
     Ok(())
 }
 
-/// Removes sessions with all that hangs on them. What comes from them is cut loose.
+/// Removes sessions with everything that belongs to them. Their remaining children lose their parent.
 async fn remove<T: Sql>(transaction: &T, lineage: &Lineage, members: &[SessionId]) -> Result<Deleted, T::Failure> {
     lock_all(transaction, members).await?;
     let messages = messages::remove(transaction, members, Extent::Every).await?;
-    // What is left below is a conversation of its own: a branch. It stays, without a parent, and so do its places.
+    // A remaining child is a branch, that is, a conversation of its own. It becomes a root; its places stay valid.
     let gone: HashSet<&SessionId> = members.iter().collect();
     let is_left =
         |link: &&Link| !gone.contains(&link.id) && link.parent.as_ref().is_some_and(|parent| gone.contains(parent));

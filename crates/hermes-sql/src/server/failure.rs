@@ -1,6 +1,7 @@
-//! Why a job on a server failed.
+//! Failures of a job on a server.
 
-/// Makes `Failure` for a provider, in a module that has a `PoolError`, a `TimeoutType` and four functions about the driver's error:
+/// Defines `Failure` for a provider, in a module that has a `PoolError`, a `TimeoutType` and four functions on the
+/// driver's error:
 ///
 /// - `remedy(&error) -> Remedy`,
 /// - `is_refusal(&error) -> bool`, see [`Failing`](crate::server::Failing),
@@ -9,17 +10,17 @@
 #[macro_export]
 macro_rules! server_failure {
     ($driver:ty, $pool:ty) => {
-        /// Why a job failed: for a reason of the domain, or of the server's.
+        /// Failure of a job, of the domain or of the server.
         #[derive(Debug)]
         pub(crate) enum Failure {
             Store(hermes_session::StoreError),
             Driver($driver),
             Pool($pool),
-            /// Something stored can't be read as what it should be.
+            /// A stored value cannot be read.
             Damaged(String),
-            /// The transaction did not happen, and can be tried again.
+            /// The transaction did not happen and can be retried.
             Undone(hermes_session::Cause),
-            /// The answer to a commit was lost, and nobody can tell any more whether it happened.
+            /// The answer to a commit was lost and its outcome is unknown.
             InDoubt(hermes_session::Cause),
         }
 

@@ -1,4 +1,4 @@
-//! How an agent was used: what the server can count it counts; calls of tools are read by pages.
+//! Usage statistics. The server counts as far as it can; tool calls are read page by page.
 
 mod repeated;
 
@@ -10,18 +10,19 @@ use hermes_session::{Insights, InsightsRequest, Relation, SessionId, Source, Tim
 use repeated::Repeated;
 use std::collections::HashMap;
 
-/// Behind the columns of the usage.
+/// Index of the first column after those of the usage.
 const FACTS: usize = 14;
-/// Calls are asked for by so many sessions at once, and come so many at a time.
+/// Number of sessions per statement that reads tool calls. Each page has at most `PAGE` messages.
 const SESSIONS: usize = 64;
 const PAGE: usize = 512;
-/// No more bytes than this come at a time, unless one message has more.
+/// Maximum bytes read at a time, unless a single message is larger.
 const BYTES: i64 = 4 << 20;
 
-/// What a message `m` must be to count in its session `s`: what a branch copied was said before it began, and what was undone does not count.
+/// Condition for a message `m` to count in its session `s`. Messages copied by a branch are older than the branch and
+/// do not count, nor do undone messages.
 const COUNTS: &str = "(h.relation <> 'branch' OR m.timestamp >= s.started_at) AND (m.active = 1 OR m.compacted = 1)";
 
-/// `insights` of the contract.
+/// Implements `insights` of the contract.
 pub async fn insights<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<Insights, T::Failure> {
     let mut gathering = Gathering::new();
     let mut sessions = sessions(transaction, request).await?;
@@ -43,7 +44,7 @@ pub async fn insights<T: Sql>(transaction: &T, request: &InsightsRequest) -> Res
     Ok(gathering.finish())
 }
 
-/// What the sessions of the span carry on, as far back as it goes.
+/// Returns the chains that the sessions of the span continue, as far back as they go.
 async fn chains<T: Sql>(transaction: &T, sessions: &[SessionFacts]) -> Result<Chains, T::Failure> {
     let mut chains = Chains::of(sessions);
     let mut missing = chains.missing();
@@ -63,7 +64,7 @@ async fn chains<T: Sql>(transaction: &T, sessions: &[SessionFacts]) -> Result<Ch
     Ok(chains)
 }
 
-/// The tables and the condition of a span: `h` and `s` are the session, `r` the one that its conversation starts with.
+/// Returns the tables and the condition of a span: `h` and `s` are the session, `r` the first one of its conversation.
 fn span<T: Sql>(transaction: &T, request: &InsightsRequest, messages: &str) -> (String, Vec<Value>) {
     let mut sql = format!(
         "FROM hx_session h JOIN sessions s ON s.id = h.session_id JOIN sessions r ON r.id = h.root {messages} WHERE s.started_at >= $1"
@@ -80,7 +81,7 @@ fn span<T: Sql>(transaction: &T, request: &InsightsRequest, messages: &str) -> (
 
 const MESSAGES: &str = "JOIN messages m ON m.session_id = s.id";
 
-/// Every session of the span by id, all but its messages.
+/// Returns all sessions of the span in the order of their ids, without their messages.
 async fn sessions<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<Vec<SessionFacts>, T::Failure> {
     let (span, values) = span(transaction, request, "");
     let sql = format!(
@@ -114,7 +115,7 @@ async fn sessions<T: Sql>(transaction: &T, request: &InsightsRequest) -> Result<
     Ok(sessions)
 }
 
-/// Counts messages by who said them.
+/// Counts messages by role.
 async fn count_messages<T: Sql>(
     transaction: &T,
     request: &InsightsRequest,
@@ -140,7 +141,7 @@ async fn count_messages<T: Sql>(
     Ok(())
 }
 
-/// Counts results by the tool that they name.
+/// Counts tool results by the name of the tool.
 async fn count_results<T: Sql>(
     transaction: &T,
     request: &InsightsRequest,
@@ -164,7 +165,7 @@ async fn count_results<T: Sql>(
     Ok(())
 }
 
-/// Counts the calls in messages of these sessions, page by page.
+/// Counts the tool calls in messages of these sessions, page by page.
 async fn count_calls<T: Sql>(
     transaction: &T,
     some: &[SessionId],
@@ -199,13 +200,13 @@ async fn count_calls<T: Sql>(
     }
 }
 
-/// Ids of messages and how many bytes they have.
+/// Returns ids of messages with their sizes in bytes.
 async fn sizes<T: Sql>(transaction: &T, sql: &str, values: Vec<Value>) -> Result<Vec<(i64, i64)>, T::Failure> {
     let rows = transaction.rows(sql, values).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }
 
-/// Messages that are read at once.
+/// Groups messages that are read at once.
 fn groups(sizes: &[(i64, i64)]) -> Vec<Vec<i64>> {
     let (mut groups, mut bytes) = (Vec::<Vec<i64>>::new(), 0);
     for (id, size) in sizes {

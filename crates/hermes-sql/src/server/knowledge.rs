@@ -1,34 +1,35 @@
-//! What a process takes for known of a server, so as not to ask each time.
+//! Cached facts about a server, so as not to query them each time.
 //!
-//! A server that failed may have forgotten what it told before, and one that took its place may never have known it. So what is known belongs to the
-//! server as it was met, and to an epoch: with another server, with a connection that was made later than all others where that tells of a new start, and
-//! when something is not where it was left, another epoch begins, in which nothing is known yet. What was found out in an epoch is noted in that epoch
-//! alone.
+//! A server that failed may have lost what it reported before, and its replacement may never have had it. So facts
+//! belong to one server, identified by its name, and to an epoch. A new epoch, without any facts, begins with another
+//! server, when something is missing that was there, and, where a newer connection may mean a restart, with a
+//! connection newer than all before. Facts found in an epoch are recorded in that epoch only.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What is known of a server, in one epoch after the other.
+/// Facts about a server, by epoch.
 #[derive(Debug, Default)]
 pub struct Knowledge<T>(Mutex<State<T>>);
 
 #[derive(Debug, Default)]
 struct State<T> {
     epoch: Epoch,
-    /// What the server calls itself.
+    /// Name that the server reports for itself.
     server: Option<Box<str>>,
-    /// When the newest connection was made.
+    /// Time at which the newest connection was made.
     made: Option<Instant>,
     known: T,
 }
 
-/// How often everything was forgotten.
+/// Number of times that everything was forgotten.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch(u64);
 
 impl<T: Default> Knowledge<T> {
-    /// Meets a server, as it calls itself, over a connection that was made at some time, if that matters: a server that does not tell its starts apart is
-    /// known anew with each newer connection. The epoch is what the others ask for.
+    /// Registers a server by the name it reports and returns the epoch for the other calls. `made` is the time at which
+    /// the connection was made, for a server that does not report restarts: there each newer connection begins a new
+    /// epoch.
     pub fn meet(&self, server: &str, made: Option<Instant>) -> Epoch {
         let mut state = self.state();
         if state.server.as_deref() != Some(server) || state.made < made {
@@ -38,25 +39,25 @@ impl<T: Default> Knowledge<T> {
         state.epoch
     }
 
-    /// Takes nothing for known any more.
+    /// Forgets all facts and begins a new epoch.
     pub fn forget(&self) {
         let mut state = self.state();
         state.epoch = state.epoch.next();
         state.known = T::default();
     }
 
-    /// The epoch of the server that was met last.
+    /// Returns the epoch of the server registered last.
     pub fn epoch(&self) -> Epoch {
         self.state().epoch
     }
 
-    /// Reads what is known in an epoch; nothing is, if another has begun since.
+    /// Reads the facts of an epoch; there are none if another epoch has begun.
     pub fn read<R>(&self, epoch: Epoch, read: impl FnOnce(&T) -> R) -> R {
         let state = self.state();
         if state.epoch == epoch { read(&state.known) } else { read(&T::default()) }
     }
 
-    /// Notes what was found out in an epoch; nothing, if another has begun since.
+    /// Records facts found in an epoch; ignored if another epoch has begun.
     pub fn note(&self, epoch: Epoch, note: impl FnOnce(&mut T)) {
         let mut state = self.state();
         if state.epoch == epoch {
@@ -108,7 +109,7 @@ mod tests {
         let (older, newer) = (Instant::now(), Instant::now() + Duration::from_secs(1));
         let new = knowledge.meet("b", Some(newer));
         knowledge.note(new, |known| known.push("new"));
-        // A connection to the one before is still there.
+        // A connection to the previous server is still in use.
         let old = knowledge.meet("a", Some(older));
         assert!(old != new && known(&knowledge, old).is_empty());
         knowledge.note(old, |known| known.push("old"));

@@ -1,9 +1,9 @@
-//! Values kept beside the sessions.
+//! Values stored beside the sessions.
 
 use super::{Fields as _, Sql};
 use crate::{stored, values};
 
-/// `read` of the contract.
+/// Implements `read` of the contract.
 pub async fn read<T: Sql>(transaction: &T, key: &str) -> Result<Option<String>, T::Failure> {
     let sql = "SELECT value FROM state_meta WHERE \"key\" = $1";
     let Some(row) = transaction.row(sql, values![key]).await? else { return Ok(None) };
@@ -11,7 +11,7 @@ pub async fn read<T: Sql>(transaction: &T, key: &str) -> Result<Option<String>, 
     Ok(value.map(|value| stored::with_nul(&value).unwrap_or(value)))
 }
 
-/// `write` of the contract.
+/// Implements `write` of the contract.
 pub async fn write<T: Sql>(transaction: &T, key: &str, value: Option<&str>) -> Result<(), T::Failure> {
     match value {
         Some(value) => {
@@ -24,7 +24,7 @@ pub async fn write<T: Sql>(transaction: &T, key: &str, value: Option<&str>) -> R
     Ok(())
 }
 
-/// Values and their keys, in the order of the keys.
+/// Returns keys and values in the order of the keys.
 pub async fn page<T: Sql>(
     transaction: &T,
     after: Option<&str>,
@@ -40,21 +40,23 @@ pub async fn page<T: Sql>(
     Ok(page)
 }
 
-/// `swap_meta` of the contract.
+/// Implements `swap_meta` of the contract.
 pub async fn swap<T: Sql>(
     transaction: &T,
     key: &str,
     expected: Option<&str>,
     value: Option<&str>,
 ) -> Result<bool, T::Failure> {
-    // Whoever else is at it is waited for. Two that both find nothing can't both put something there: one is tried again, and sees it.
+    // Waits for concurrent callers. If two callers find no row, only one can insert; the other is retried and then sees
+    // the value.
     let sql = format!("SELECT 1 FROM state_meta WHERE \"key\" = $1{}", transaction.dialect().lock);
     transaction.rows(&sql, values![key]).await?;
     if read(transaction, key).await?.as_deref() != expected {
         return Ok(false);
     }
     if let (None, Some(value)) = (expected, value) {
-        // A row without a value counts as missing. A value that another caller committed since the read stays, and the insert fails on it.
+        // A row without a value counts as missing. A value committed by another caller since the read stays, and the
+        // insert fails on it.
         transaction.run("DELETE FROM state_meta WHERE \"key\" = $1 AND value IS NULL", values![key]).await?;
         let sql = "INSERT INTO state_meta (\"key\", value) VALUES ($1, $2)";
         transaction.run(sql, values![key, stored::without_nul(value)]).await?;

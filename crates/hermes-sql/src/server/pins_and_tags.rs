@@ -1,4 +1,4 @@
-//! Pins and tags, each kept with the session that a conversation starts with. Whoever changes them has the lineages for itself, so that no
+//! Pins and tags, stored with the first session of a conversation. A change holds the lineage lock, so that no
 //! conversation is pruned, deleted or joined to another one meanwhile.
 
 use super::requests::once;
@@ -8,7 +8,7 @@ use hermes_session::pins_and_tags::changed_tags;
 use hermes_session::{PinAndTags, Request, SessionId, SessionSummary, StoreError, Tag, Timestamp, change};
 use std::collections::HashMap;
 
-/// `set_pinned` of the contract.
+/// Implements `set_pinned` of the contract.
 pub async fn set_pinned<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -30,7 +30,7 @@ pub async fn set_pinned<T: Sql>(
     .await
 }
 
-/// `change_tags` of the contract.
+/// Implements `change_tags` of the contract.
 pub async fn change_tags<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -48,9 +48,9 @@ pub async fn change_tags<T: Sql>(
     .await
 }
 
-/// `tags` of the contract.
+/// Implements `tags` of the contract.
 pub async fn tags<T: Sql>(transaction: &T) -> Result<Vec<(Tag, u64)>, T::Failure> {
-    // A session that has become part of another conversation has the tags of that one.
+    // Tags of a session that has become part of another conversation do not count.
     let sql = format!(
         "SELECT g.tag, count(*) FROM hx_tag g JOIN hx_session h ON h.session_id = g.session_id WHERE {} GROUP BY g.tag ORDER BY g.tag",
         transaction.dialect().is_root
@@ -62,7 +62,7 @@ pub async fn tags<T: Sql>(transaction: &T) -> Result<Vec<(Tag, u64)>, T::Failure
     Ok(tags)
 }
 
-/// `import_pins_and_tags` of the contract.
+/// Implements `import_pins_and_tags` of the contract.
 pub async fn import<T: Sql>(transaction: &T, pins_and_tags: &[(SessionId, PinAndTags)]) -> Result<u64, T::Failure> {
     transaction.lock_kin().await?;
     let mut changed = 0;
@@ -82,12 +82,12 @@ pub async fn import<T: Sql>(transaction: &T, pins_and_tags: &[(SessionId, PinAnd
     Ok(changed)
 }
 
-/// Whether the conversation that starts with a session is pinned.
+/// Returns whether the conversation that starts with a session is pinned.
 pub(super) async fn is_pinned<T: Sql>(transaction: &T, root: &SessionId) -> Result<bool, T::Failure> {
     Ok(transaction.row("SELECT 1 FROM hx_pin WHERE session_id = $1", values![root.as_str()]).await?.is_some())
 }
 
-/// Fills in the tags of these rows, of which their conversations have some.
+/// Fills in the tags of rows whose conversations have some.
 pub(super) async fn add_tags<T: Sql>(transaction: &T, rows: Vec<&mut SessionSummary>) -> Result<(), T::Failure> {
     let mut roots: Vec<&str> = rows.iter().map(|row| row.conversation.as_str()).collect();
     roots.sort_unstable();
@@ -106,7 +106,7 @@ pub(super) async fn add_tags<T: Sql>(transaction: &T, rows: Vec<&mut SessionSumm
     Ok(())
 }
 
-/// The session that the conversation of this one starts with; it stays so until the end.
+/// Locks the lineages and returns the first session of a session's conversation.
 async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::Failure> {
     transaction.lock_kin().await?;
     match transaction.row("SELECT root FROM hx_session WHERE session_id = $1", values![id.as_str()]).await? {
@@ -115,7 +115,7 @@ async fn root<T: Sql>(transaction: &T, id: &SessionId) -> Result<SessionId, T::F
     }
 }
 
-/// What is kept with a session.
+/// Reads the pin and tags stored with a session.
 pub(super) async fn read<T: Sql>(transaction: &T, id: &SessionId) -> Result<PinAndTags, T::Failure> {
     let pin = transaction.row("SELECT pinned_at FROM hx_pin WHERE session_id = $1", values![id.as_str()]).await?;
     let pinned_at = match pin {
@@ -135,7 +135,7 @@ async fn pin<T: Sql>(transaction: &T, id: &SessionId, at: Timestamp) -> Result<(
     transaction.run(sql, values![id.as_str(), at.seconds()]).await.map(drop)
 }
 
-/// Brings the tags that are kept with a session from what they are to what they should be.
+/// Changes the tags stored with a session from `has` to `tags`.
 async fn write_tags<T: Sql>(transaction: &T, id: &SessionId, has: &[Tag], tags: &[Tag]) -> Result<(), T::Failure> {
     for gone in has.iter().filter(|tag| !tags.contains(tag)) {
         let sql = "DELETE FROM hx_tag WHERE session_id = $1 AND tag = $2";

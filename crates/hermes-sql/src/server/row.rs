@@ -1,4 +1,4 @@
-//! Sessions and messages of a server.
+//! Decodes sessions and messages of a server.
 
 use super::{Fields as _, LIST, ServerRow, Sql, among};
 use crate::{Cell, SqlRow, columns, decode, stored, values};
@@ -7,22 +7,22 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A row as the decoders read it: texts that were kept in another form because of a NUL as they were given.
+/// A row for the decoders. Texts that were escaped because they contain a NUL have their original form.
 pub struct Restored<'r, R> {
     row: &'r R,
     restored: Vec<(usize, String)>,
-    /// The column that holds the content of a message, and its kind.
+    /// Column of a message's content, and the kind of content.
     content: Option<(usize, &'r str)>,
-    /// A place that the decoder reads, and the one where its value stands.
+    /// Index that the decoder reads, and the index of the column to read instead.
     relation: Option<(usize, usize)>,
 }
 
-/// Where the content of a message stands in [`columns::MESSAGE`], and where its kind follows.
+/// Index of the content in [`columns::MESSAGE`]; its kind follows the columns at `KIND`.
 const CONTENT: usize = 4;
 const KIND: usize = 15;
 
 impl<'r, R: ServerRow> Restored<'r, R> {
-    /// Any row.
+    /// Wraps any row.
     pub fn new(row: &'r R) -> Self {
         let restored = (0..row.width()).filter_map(|at| Some((at, stored::with_nul(row.text(at)?)?))).collect();
         Self { row, restored, content: None, relation: None }
@@ -52,30 +52,30 @@ impl<R: ServerRow> SqlRow for Restored<'_, R> {
     }
 }
 
-/// A text column, as it was given.
+/// Returns a text column in its original form.
 pub fn given<R: ServerRow>(row: &R, index: usize) -> Option<String> {
     row.text(index).map(|text| stored::with_nul(text).unwrap_or_else(|| text.to_owned()))
 }
 
-/// A text that a server can keep.
+/// Returns a text in a form that a server can store.
 pub fn kept(text: Option<&str>) -> Option<Cow<'_, str>> {
     text.map(stored::without_nul)
 }
 
-/// The columns of a message: the modelled ones, the kind of content, its state, and columns of newer agents.
+/// Columns of a message: the modelled ones, the kind of content, its state, and columns of newer agents.
 pub static MESSAGE: LazyLock<String> =
     LazyLock::new(|| format!("{}, content_kind, active, compacted, extra", columns::MESSAGE));
 
-/// The columns of a session, from the alias `s`: the modelled ones, whether it is archived, and columns of newer agents.
+/// Columns of a session, from the alias `s`: the modelled ones, whether it is archived, and columns of newer agents.
 pub static SESSION: LazyLock<String> = LazyLock::new(|| format!("{}, s.archived, s.extra", columns::SESSION));
 
-/// The condition on `messages` for being part of the transcript.
+/// Condition on `messages` for being part of the transcript.
 pub const IN_TRANSCRIPT: &str = "active = 1";
 
-/// The condition on `messages` for being found by search.
+/// Condition on `messages` for being found by search.
 pub const WAS_SAID: &str = "(active = 1 OR compacted = 1)";
 
-/// Returns the condition on `messages` for being meant by a request.
+/// Returns the condition on `messages` for an extent.
 pub const fn within(extent: Extent) -> &'static str {
     match extent {
         Extent::Transcript => IN_TRANSCRIPT,
@@ -89,7 +89,7 @@ pub fn kept_extra(extra: &Extra) -> Option<String> {
     (!extra.is_empty()).then(|| extra.to_json())
 }
 
-/// A message of `session` from [`static@MESSAGE`].
+/// Decodes a message of `session` from [`static@MESSAGE`].
 pub fn message<R: ServerRow>(row: &R, session: &SessionId) -> Message {
     let mut message = compared(row, session);
     let number = |at: usize| match row.cell(at) {
@@ -101,17 +101,17 @@ pub fn message<R: ServerRow>(row: &R, session: &SessionId) -> Message {
     message
 }
 
-/// A message of `session` from [`columns::COMPARED`] and its kind of content.
+/// Decodes a message of `session` from [`columns::COMPARED`] and its kind of content.
 pub fn compared<R: ServerRow>(row: &R, session: &SessionId) -> Message {
     decode::message(&Restored::of_message(row), session)
 }
 
-/// A session from [`static@SESSION`] and its relation.
+/// Decodes a session from [`static@SESSION`] and its relation.
 ///
 /// # Errors
-/// If it has no id or no time of start.
+/// Fails if the row has no id or no start time.
 pub fn decoded_session<R: ServerRow>(row: &R) -> Result<Session, Unreadable> {
-    // The decoder expects the relation right behind the modelled columns.
+    // The decoder expects the relation directly after the modelled columns.
     let restored = Restored { relation: Some((MODELLED, MODELLED + 2)), ..Restored::new(row) };
     let mut session = decode::session(&restored)?;
     session.archived = matches!(row.cell(MODELLED), Cell::Integer(archived) if archived != 0);
@@ -119,7 +119,7 @@ pub fn decoded_session<R: ServerRow>(row: &R) -> Result<Session, Unreadable> {
     Ok(session)
 }
 
-/// How many columns [`columns::SESSION`] has.
+/// Number of columns of [`columns::SESSION`].
 const MODELLED: usize = 30;
 
 fn read_extra(text: Option<&str>, extra: &mut Extra, faults: &mut Vec<Fault>) {
@@ -134,10 +134,10 @@ fn read_extra(text: Option<&str>, extra: &mut Extra, faults: &mut Vec<Fault>) {
     }
 }
 
-/// The session with this id.
+/// Returns the session with this id, or `None`.
 ///
 /// # Errors
-/// What the server says.
+/// Fails if the server does or the row cannot be decoded.
 pub async fn session<T: Sql>(transaction: &T, id: &SessionId) -> Result<Option<Session>, T::Failure> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
@@ -149,10 +149,10 @@ pub async fn session<T: Sql>(transaction: &T, id: &SessionId) -> Result<Option<S
     Ok(found.map(|row| decoded_session(&row)).transpose()?)
 }
 
-/// The sessions of these ids that are there, in the order of the ids.
+/// Returns the existing sessions with these ids, in the order of the ids.
 ///
 /// # Errors
-/// What the server says.
+/// Fails if the server does or a row cannot be decoded.
 pub async fn sessions<T: Sql>(transaction: &T, ids: &[SessionId]) -> Result<Vec<Session>, T::Failure> {
     let mut found = HashMap::new();
     for some in ids.chunks(LIST) {
@@ -169,12 +169,12 @@ pub async fn sessions<T: Sql>(transaction: &T, ids: &[SessionId]) -> Result<Vec<
     Ok(ids.iter().filter_map(|id| found.get(id).cloned()).collect())
 }
 
-/// The session with this id, which has to be there.
+/// Returns the session with this id. Fails if it does not exist.
 pub(super) async fn existing<T: Sql>(transaction: &T, id: &SessionId) -> Result<Session, T::Failure> {
     session(transaction, id).await?.ok_or_else(|| StoreError::no_session(id).into())
 }
 
-/// Sees that a session is there.
+/// Fails if a session does not exist.
 pub(super) async fn require<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
     match transaction.row("SELECT 1 FROM sessions WHERE id = $1", values![id.as_str()]).await? {
         Some(_) => Ok(()),
@@ -182,7 +182,7 @@ pub(super) async fn require<T: Sql>(transaction: &T, id: &SessionId) -> Result<(
     }
 }
 
-/// Sees that a session is there, and that nobody else changes it until the end of the transaction.
+/// Locks a session until the end of the transaction. Fails if it does not exist.
 pub(super) async fn lock<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
     let sql = format!("SELECT 1 FROM sessions WHERE id = $1{}", transaction.dialect().lock);
     match transaction.row(&sql, values![id.as_str()]).await? {

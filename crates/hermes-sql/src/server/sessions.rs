@@ -1,4 +1,4 @@
-//! Making, reading and changing sessions.
+//! Creates, reads and changes sessions.
 
 use super::requests::once;
 use super::row::{existing, kept, lock, require, session};
@@ -10,7 +10,7 @@ use hermes_session::{
     SessionPatch, Source, StoreError, Timestamp, change,
 };
 
-/// `create` of the contract.
+/// Implements `create` of the contract.
 pub async fn create<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<(), T::Failure> {
     once(transaction, request, &new.id, || change::create(new), async {
         if let Some(parent) = &new.parent_session_id {
@@ -25,7 +25,7 @@ pub async fn create<T: Sql>(transaction: &T, new: &NewSession, request: &Request
     .await
 }
 
-/// `ensure` of the contract.
+/// Implements `ensure` of the contract.
 pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request) -> Result<Ensured, T::Failure> {
     once(transaction, request, &new.id, || change::ensure(new), async {
         if new.parent_session_id.is_some() {
@@ -33,7 +33,7 @@ pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request
         }
         let mut known = session(transaction, &new.id).await?;
         if known.as_ref().is_some_and(|known| known.source.as_str() == Source::UNKNOWN) {
-            // Of two that fill it at once one finds it filled, or gone.
+            // Of two concurrent callers one finds it filled or gone after the lock.
             match lock(transaction, &new.id).await {
                 Err(failure) if !failure.is_missing() => return Err(failure),
                 _ => {}
@@ -51,11 +51,11 @@ pub async fn ensure<T: Sql>(transaction: &T, new: &NewSession, request: &Request
     .await
 }
 
-/// Inserts a session and its side row. Whoever gives it a parent has the lineages locked.
+/// Inserts a session and its side row. If it has a parent, the caller holds the lineage lock.
 pub async fn insert<T: Sql>(transaction: &T, new: &NewSession, now: Timestamp) -> Result<(), T::Failure> {
     let relation = relation_to_parent(transaction, new).await?;
     let started_at = new.started_at.unwrap_or(now);
-    // Whoever imports a session of this id waits until this one is there, or is seen here.
+    // A concurrent import of this id waits until this session exists, or its row is seen here.
     let upsert = (transaction.dialect().upsert)("session_id");
     let claim = format!(
         "INSERT INTO hx_arrival (session_id, messages, last_message) VALUES ($1, -1, 0) {upsert} session_id = hx_arrival.session_id"
@@ -80,19 +80,19 @@ pub async fn insert<T: Sql>(transaction: &T, new: &NewSession, now: Timestamp) -
     stamp(transaction, &new.id, new.parent_session_id.as_ref(), relation, started_at).await
 }
 
-/// Takes away what an import left of a session of this id that did not end.
+/// Removes what an unfinished import left of a session with this id.
 pub async fn clear_arrival<T: Sql>(transaction: &T, id: &SessionId) -> Result<(), T::Failure> {
     let left = format!("SELECT messages FROM hx_arrival WHERE session_id = $1{}", transaction.dialect().lock);
     let Some(row) = transaction.row(&left, values![id.as_str()]).await? else { return Ok(()) };
     transaction.run("DELETE FROM hx_arrival WHERE session_id = $1", values![id.as_str()]).await?;
-    // Fewer than none: it is only claimed.
+    // A negative count means that the id is only claimed, and there are no messages.
     if row.try_get::<i64>(0)? >= 0 {
         super::messages::remove(transaction, std::slice::from_ref(id), Extent::Every).await?;
     }
     Ok(())
 }
 
-/// Writes the side row, and tells the conversation that it has grown.
+/// Writes the side row, and updates the conversation.
 pub async fn stamp<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -127,7 +127,7 @@ pub async fn stamp<T: Sql>(
     Ok(())
 }
 
-/// What the session is to its parent, which has to be there and, for a continuation, free.
+/// Returns the relation of a session to its parent. The parent must exist and, for a continuation, not have one yet.
 async fn relation_to_parent<T: Sql>(transaction: &T, new: &NewSession) -> Result<Relation, T::Failure> {
     let Some(parent) = &new.parent_session_id else { return Ok(Relation::Root) };
     let found = transaction.row("SELECT end_reason FROM sessions WHERE id = $1", values![parent.as_str()]).await?;
@@ -147,7 +147,7 @@ async fn relation_to_parent<T: Sql>(transaction: &T, new: &NewSession) -> Result
     }
 }
 
-/// The session that carries `parent` on.
+/// Returns the continuation of `parent`.
 async fn continuation<T: Sql>(transaction: &T, parent: &SessionId) -> Result<Option<SessionId>, T::Failure> {
     let found = transaction
         .row(
@@ -159,7 +159,7 @@ async fn continuation<T: Sql>(transaction: &T, parent: &SessionId) -> Result<Opt
     Ok(found.map(|row| row.id(0)).transpose()?)
 }
 
-/// Gives a session that was only heard of what is known now.
+/// Completes a session that was stored with an unknown source.
 async fn fill<T: Sql>(transaction: &T, known: &Session, new: &NewSession) -> Result<(), T::Failure> {
     transaction
         .run(
@@ -183,7 +183,7 @@ async fn fill<T: Sql>(transaction: &T, known: &Session, new: &NewSession) -> Res
     lineage::join(transaction, &new.id, parent, relation).await
 }
 
-/// Sees that `parent` does not come from `id` itself.
+/// Fails if `parent` descends from `id`.
 pub async fn refuse_cycle<T: Sql>(transaction: &T, id: &SessionId, parent: &SessionId) -> Result<(), T::Failure> {
     let comes_from = transaction
         .row(
@@ -200,7 +200,7 @@ pub async fn refuse_cycle<T: Sql>(transaction: &T, id: &SessionId, parent: &Sess
     }
 }
 
-/// `update` of the contract.
+/// Implements `update` of the contract.
 pub async fn update<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -231,7 +231,7 @@ pub async fn update<T: Sql>(
     .await
 }
 
-/// `end` of the contract.
+/// Implements `end` of the contract.
 pub async fn end<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -251,7 +251,7 @@ pub async fn end<T: Sql>(
     .await
 }
 
-/// `reopen` of the contract.
+/// Implements `reopen` of the contract.
 pub async fn reopen<T: Sql>(transaction: &T, id: &SessionId, request: &Request) -> Result<bool, T::Failure> {
     once(transaction, request, id, || change::reopen(id), async {
         lock(transaction, id).await?;
@@ -264,9 +264,9 @@ pub async fn reopen<T: Sql>(transaction: &T, id: &SessionId, request: &Request) 
     .await
 }
 
-/// `ids_with_prefix` of the contract.
+/// Implements `ids_with_prefix` of the contract.
 pub async fn ids_with_prefix<T: Sql>(transaction: &T, prefix: &str, limit: u32) -> Result<Vec<SessionId>, T::Failure> {
-    // The prefix bounds a range of the key: no ids beyond it are looked at.
+    // The prefix is a range of the key, so no other ids are visited.
     let (end, values) = match after_prefix(prefix) {
         Some(end) => (" AND id < $3", values![prefix, limit, end]),
         None => ("", values![prefix, limit]),

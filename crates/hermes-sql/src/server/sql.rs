@@ -1,4 +1,4 @@
-//! A transaction on a server, as what is written once for all of them sees it.
+//! A transaction on a server, as seen by the code that all servers share.
 
 use super::{Failing, Value};
 use crate::SqlRow;
@@ -6,32 +6,34 @@ use hermes_session::{
     Conflict, Invalid, Message, MessageBody, MessageId, NewMessage, SessionId, StoreError, Timestamp, Unreadable,
 };
 
-/// A transaction. Statements have numbered places, `$1` and so on, and say only what every server understands, but for what [`Dialect`] puts into them.
+/// A transaction. Statements have numbered placeholders, `$1` and so on. They contain only SQL that every server
+/// understands, except for the parts from [`Dialect`].
 pub trait Sql: Send + Sync {
     /// A row.
     type Row: ServerRow + Send + Sync;
-    /// Why something failed.
+    /// Type of failures.
     type Failure: Failing + From<StoreError> + From<Conflict> + From<Invalid> + From<Unreadable> + From<Odd>;
-    /// What a message is found by.
+    /// Index data of a message.
     type Written: Words;
 
-    /// Where this server's SQL differs.
+    /// Returns the differences of this server's SQL.
     fn dialect(&self) -> &'static Dialect;
 
-    /// Every row of a statement.
+    /// Returns all rows of a statement.
     fn rows(&self, sql: &str, values: Vec<Value>)
     -> impl Future<Output = Result<Vec<Self::Row>, Self::Failure>> + Send;
 
-    /// Changes rows; how many.
+    /// Runs a statement that changes rows. Returns their number.
     fn run(&self, sql: &str, values: Vec<Value>) -> impl Future<Output = Result<u64, Self::Failure>> + Send;
 
-    /// Has the lineages for itself until the end: nobody else links, cuts, titles or deletes sessions meanwhile. Appends go on.
+    /// Locks the lineages until the end of the transaction: nobody else links, cuts, titles or deletes sessions
+    /// meanwhile. Appends continue.
     fn lock_kin(&self) -> impl Future<Output = Result<(), Self::Failure>> + Send;
 
-    /// Has the import of sessions for itself until the end.
+    /// Locks the import of sessions until the end of the transaction.
     fn lock_import(&self) -> impl Future<Output = Result<(), Self::Failure>> + Send;
 
-    /// Adds messages to a session and moves its counters, its preview and its times.
+    /// Appends messages to a session and updates its counters, its preview and its times.
     fn add(
         &self,
         session: &SessionId,
@@ -40,8 +42,8 @@ pub trait Sql: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Vec<MessageId>, Self::Failure>> + Send;
 
-    /// Adds messages that come from outside and that nobody sees yet; the id of the last. They keep their ids where those are free and greater than
-    /// those before them, and get the next ones otherwise.
+    /// Adds imported messages that are not visible yet. Returns the id of the last. Messages keep their ids if these
+    /// are free and greater than all before; otherwise they get the next ones.
     fn bring(
         &self,
         session: &SessionId,
@@ -50,13 +52,13 @@ pub trait Sql: Send + Sync {
         last: MessageId,
     ) -> impl Future<Output = Result<MessageId, Self::Failure>> + Send;
 
-    /// Puts the words of messages into the index, in place of others that they had.
+    /// Writes the index data of messages, replacing older data.
     fn index(
         &self,
         messages: &[(SessionId, MessageId, &Self::Written)],
     ) -> impl Future<Output = Result<(), Self::Failure>> + Send;
 
-    /// The first row of a statement, if it has any.
+    /// Returns the first row of a statement, or `None`.
     fn row(
         &self,
         sql: &str,
@@ -65,51 +67,52 @@ pub trait Sql: Send + Sync {
         async { Ok(self.rows(sql, values).await?.into_iter().next()) }
     }
 
-    /// The only row of a statement.
+    /// Returns the only row of a statement. Fails if there is none.
     fn one(&self, sql: &str, values: Vec<Value>) -> impl Future<Output = Result<Self::Row, Self::Failure>> + Send {
         async move { self.row(sql, values).await?.ok_or_else(|| Odd(format!("nothing came for: {sql}")).into()) }
     }
 }
 
-/// What a message is found by, as one kind of server lists it.
+/// Index data of a message, as one kind of server stores it.
 pub trait Words: Send + Sync {
-    /// Looks at a message.
+    /// Computes the index data of a message.
     fn of(body: &MessageBody) -> Self;
-    /// The words that the vocabulary has to know, each once.
+    /// Returns the words that the vocabulary must contain, without duplicates.
     fn terms(&self) -> &[String];
 }
 
-/// Where the servers' SQL differs.
+/// Differences between the servers' SQL.
 #[derive(Debug)]
 pub struct Dialect {
-    /// Behind a `SELECT`: nobody else changes these rows until the end.
+    /// Suffix of a `SELECT` that locks the rows against changes until the end of the transaction.
     pub lock: &'static str,
-    /// Behind a `SELECT`: nobody removes these rows until the end.
+    /// Suffix of a `SELECT` that locks the rows against removal until the end of the transaction.
     pub share: &'static str,
-    /// The condition that a row `h` of `hx_session` is that of the first session of a conversation.
+    /// Condition that a row `h` of `hx_session` belongs to the first session of a conversation.
     pub is_root: &'static str,
-    /// Selects id, parent, relation and start of every session that is linked to `$1`: up, then down from everywhere.
+    /// Statement for id, parent, relation and start of every session linked to `$1`: all ancestors, then the
+    /// descendants of each.
     pub family: &'static str,
-    /// A column as it compares byte by byte.
+    /// Returns an expression of a column that compares byte by byte.
     pub exact: fn(&str) -> String,
-    /// What turns an insert of rows whose key is there into an update; assignments follow.
+    /// Returns the clause that turns an insert of an existing key into an update; assignments follow.
     pub upsert: fn(&str) -> String,
-    /// What is kept of the words of a row `w` of `hx_search` for the message `n.id` that is a copy.
+    /// Expression for the words of a copied message `n.id`, made from the row `w` of `hx_search`.
     pub words_of_copy: &'static str,
 }
 
-/// Something stored is not what it should be.
+/// A stored value is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Odd(pub String);
 
 /// A row of a server.
 pub trait ServerRow: SqlRow {
-    /// How many columns it has.
+    /// Returns the number of columns.
     fn width(&self) -> usize;
 }
 
-/// A condition that a column is one of these values, which stand from a number on; with the values. A list is filled up with its last one to a power of
-/// two: so the server has to know few statements.
+/// Returns the condition that a column has one of these values, with placeholders numbered from `first`, and the
+/// values. The list is padded with its last value to a power of two, so that the server sees few distinct statements.
 pub fn among<V: Into<Value>>(column: &str, first: usize, items: impl IntoIterator<Item = V>) -> (String, Vec<Value>) {
     let mut items: Vec<Value> = items.into_iter().map(Into::into).collect();
     let Some(last) = items.last().cloned() else { return ("FALSE".to_owned(), Vec::new()) };
@@ -117,12 +120,12 @@ pub fn among<V: Into<Value>>(column: &str, first: usize, items: impl IntoIterato
     (format!("{column} IN ({})", list(first, items.len())), items)
 }
 
-/// So many places of a list, from a number on: `$3, $4, $5`.
+/// Returns `count` placeholders numbered from `first`: `$3, $4, $5`.
 pub fn list(first: usize, count: usize) -> String {
     (first..first + count).map(|place| format!("${place}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The most that are asked for in one list.
+/// Maximum number of values in one list.
 pub const LIST: usize = 1_024;
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ mod gateway;
 mod maintenance;
 mod sessions;
 
-/// Implements the contract for a store that has a `database` and `notices`, in a crate that has a `database`, `indexes`, `search`, `backup` and the like:
-/// each call is a job of the function that is called as it is.
+/// Implements the contract for a store with the fields `database` and `notices`, in a crate with modules such as
+/// `database`, `indexes`, `search` and `backup`. Each call runs the function of the same name as a job.
 #[macro_export]
 macro_rules! server_store {
     ($store:ty) => {

@@ -1,4 +1,4 @@
-//! Titles: unique, and numbered along a lineage under the lock of lineages.
+//! Titles: unique, and numbered within a lineage under the lineage lock.
 
 use super::requests::once;
 use super::row::require;
@@ -7,7 +7,7 @@ use crate::values;
 use hermes_session::title::split_number;
 use hermes_session::{Conflict, Request, SessionId, Timestamp, Title, Titled, change};
 
-/// `set` of the contract.
+/// Implements `set` of the contract.
 pub async fn set<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -22,7 +22,7 @@ pub async fn set<T: Sql>(
     .await
 }
 
-/// `allocate` of the contract.
+/// Implements `allocate` of the contract.
 pub async fn allocate<T: Sql>(
     transaction: &T,
     id: &SessionId,
@@ -39,7 +39,7 @@ pub async fn allocate<T: Sql>(
     .await
 }
 
-/// The next free title in the lineage of `base`, the title of `id` not counted.
+/// Returns the next free title in the lineage of `base`, ignoring the title of `id`.
 pub async fn next<T: Sql>(transaction: &T, id: &SessionId, base: &Title) -> Result<Title, T::Failure> {
     let mut taken = Vec::new();
     for stem in base.stems() {
@@ -49,7 +49,7 @@ pub async fn next<T: Sql>(transaction: &T, id: &SessionId, base: &Title) -> Resu
     Ok(base.next(taken.iter().map(String::as_str)))
 }
 
-/// Sets a title that nobody else has.
+/// Sets a title. Fails if another session has it.
 pub async fn write<T: Sql>(transaction: &T, id: &SessionId, title: Option<&Title>) -> Result<(), T::Failure> {
     if let Some(title) = title
         && let Some(holder) = holder(transaction, id, title.as_str()).await?
@@ -61,16 +61,16 @@ pub async fn write<T: Sql>(transaction: &T, id: &SessionId, title: Option<&Title
     Ok(())
 }
 
-/// Who else has a title.
+/// Returns the other session that has a title, or `None`.
 pub async fn holder<T: Sql>(transaction: &T, own: &SessionId, title: &str) -> Result<Option<SessionId>, T::Failure> {
     let sql = "SELECT id FROM sessions WHERE title = $1 AND id <> $2";
     let found = transaction.row(sql, values![title, own.as_str()]).await?;
     Ok(found.map(|row| row.id(0)).transpose()?)
 }
 
-/// The sessions titled exactly so, or so and a number.
+/// Returns the sessions with exactly this title, or with this title and a number.
 pub async fn lineage_of<T: Sql>(transaction: &T, title: &str) -> Result<Vec<Titled>, T::Failure> {
-    // ` #` to ` #:` spans everything that goes on with a digit; the index on titles serves both parts.
+    // From ` #0` to ` #:` are all titles that continue with a digit. The index on titles serves both parts.
     let rows = transaction
         .rows(
             "SELECT id, title, started_at FROM sessions WHERE title = $1 \

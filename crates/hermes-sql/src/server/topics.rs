@@ -10,7 +10,7 @@ const MODE: &str = "chat_id, user_id, enabled, activated_at, updated_at, has_top
      capability_checked_at, intro_message_id, pinned_message_id";
 const BINDING: &str = "chat_id, thread_id, user_id, session_key, session_id, managed_mode, linked_at, updated_at";
 
-/// All that is known of topics.
+/// Reads all modes and bindings of topics.
 pub async fn read<T: Sql>(transaction: &T) -> Result<Topics, T::Failure> {
     let modes =
         transaction.rows(&format!("SELECT {MODE} FROM telegram_dm_topic_mode ORDER BY chat_id"), values![]).await?;
@@ -23,7 +23,7 @@ pub async fn read<T: Sql>(transaction: &T) -> Result<Topics, T::Failure> {
     })
 }
 
-/// Takes topics from outside.
+/// Imports topics.
 pub async fn import<T: Sql>(transaction: &T, topics: &Topics) -> Result<TopicsImported, T::Failure> {
     transaction.lock_kin().await?;
     let mut imported = TopicsImported::default();
@@ -46,11 +46,11 @@ pub async fn import<T: Sql>(transaction: &T, topics: &Topics) -> Result<TopicsIm
     Ok(imported)
 }
 
-/// `change_topics` of the contract.
+/// Implements `change_topics` of the contract.
 pub async fn change<T: Sql>(transaction: &T, change: &TopicChange, at: Timestamp) -> Result<(), T::Failure> {
     transaction.lock_kin().await?;
     match change {
-        // The tables came with the schema.
+        // The tables are part of the schema.
         TopicChange::Prepare => Ok(()),
         TopicChange::On { chat_id, user_id, has_topics_enabled, allows_users_to_create_topics } => {
             let there = mode_of(transaction, chat_id).await?;
@@ -93,14 +93,14 @@ pub async fn change<T: Sql>(transaction: &T, change: &TopicChange, at: Timestamp
     }
 }
 
-/// `topic_mode` of the contract.
+/// Implements `topic_mode` of the contract.
 pub async fn mode_of<T: Sql>(transaction: &T, chat_id: &str) -> Result<Option<TopicMode>, T::Failure> {
     let sql = format!("SELECT {MODE} FROM telegram_dm_topic_mode WHERE chat_id = $1");
     let row = transaction.row(&sql, values![chat_id]).await?;
     Ok(row.as_ref().map(mode).transpose()?)
 }
 
-/// `topic` of the contract.
+/// Implements `topic` of the contract.
 pub async fn binding_at<T: Sql>(
     transaction: &T,
     chat_id: &str,
@@ -111,7 +111,7 @@ pub async fn binding_at<T: Sql>(
     Ok(row.as_ref().map(binding).transpose()?)
 }
 
-/// `topic_of` of the contract.
+/// Implements `topic_of` of the contract.
 pub async fn binding_of<T: Sql>(transaction: &T, session: &SessionId) -> Result<Option<TopicBinding>, T::Failure> {
     let sql = format!("SELECT {BINDING} FROM telegram_dm_topic_bindings WHERE session_id = $1");
     let row = transaction.row(&sql, values![session.as_str()]).await?;
@@ -124,7 +124,7 @@ async fn set_mode<T: Sql>(transaction: &T, mode: &TopicMode) -> Result<(), T::Fa
     put_mode(transaction, mode).await
 }
 
-/// What is there where a binding should go.
+/// Reads the current state of the place of a new binding.
 async fn place<T: Sql>(transaction: &T, new: &TopicBinding) -> Result<BindingPlace, T::Failure> {
     if [&new.chat_id, &new.thread_id].iter().any(|text| text.contains('\0')) {
         return Ok(BindingPlace::default());

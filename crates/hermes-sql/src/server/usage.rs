@@ -1,4 +1,4 @@
-//! Counters and costs: read, moved by the domain's rule, written, with the session locked.
+//! Counters and costs: read, updated by the domain's rule and written, with the session locked.
 
 use super::Sql;
 use super::requests::once;
@@ -6,7 +6,7 @@ use super::row::{existing, kept, lock};
 use crate::values;
 use hermes_session::{Request, SessionId, Usage, UsageUpdate, change};
 
-/// `record` of the contract.
+/// Implements `record` of the contract.
 pub async fn record<T: Sql>(
     transaction: &T,
     id: &SessionId,

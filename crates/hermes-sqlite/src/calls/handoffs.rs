@@ -1,4 +1,4 @@
-//! Handoffs: the agent's columns, and what stands beside them. That table is made with the first handoff.
+//! Handoffs: the agent's columns, and our table with further fields, which is created with the first handoff.
 
 use crate::calls::row;
 use crate::error::Failure;
@@ -90,7 +90,7 @@ pub(crate) fn end(
     })
 }
 
-/// Forgets what stands beside the columns of a session that goes.
+/// Deletes our fields of the handoff of a deleted session.
 pub(crate) fn forget(database: &Database, id: &SessionId) -> Result<(), Failure> {
     if has_table(database)? {
         database.prepare_cached("DELETE FROM hx_handoff WHERE session_id = ?")?.execute(params![id.as_str()])?;
@@ -102,7 +102,7 @@ fn existing(database: &Database, id: &SessionId) -> Result<Handoff, Failure> {
     read(database, id)?.ok_or_else(|| hermes_session::StoreError::no_session(id).into())
 }
 
-/// Writes where a handoff is now; whether there was something to write.
+/// Writes the new state of a handoff. Returns `false` if there is none to write.
 fn write(database: &Database, handoff: Option<&Handoff>) -> Result<bool, Failure> {
     let Some(handoff) = handoff else { return Ok(false) };
     if !has_table(database)? {

@@ -1,14 +1,15 @@
-//! Sessions that are in the agent's tables and that nobody should see: those that go bit by bit, those that come bit by bit.
+//! Sessions in the agent's tables that no read may return: those being deleted step by step, and those being imported
+//! step by step.
 //!
-//! A row of `hx_hidden` says so, and no row of `hx_session` stands beside such a session. Every read of ours passes it over.
-//! The agent knows nothing of it and may still write to the session; what it writes goes with it.
+//! A hidden session has a row in `hx_hidden` and none in `hx_session`. All our reads skip it. The agent does not know
+//! about this and may still write to the session; its rows are removed with it.
 
 use crate::error::Failure;
 use crate::write::database::Database;
 use hermes_session::SessionId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// The condition on a session `s` for being seen.
+/// SQL condition on a session `s`: it is not hidden.
 macro_rules! seen {
     () => {
         "NOT EXISTS (SELECT 1 FROM hx_hidden x WHERE x.session_id = s.id)"
@@ -19,13 +20,13 @@ pub(crate) use seen;
 /// Why a session is hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hidden {
-    /// It was deleted; what is left of it goes in steps.
+    /// It was deleted; its remaining rows are removed in steps.
     Doomed,
-    /// The same, but what goes is kept in the trash.
+    /// It was deleted into the trash; its rows are kept there as they are removed in steps.
     Binned,
-    /// It is being imported; the rest of it follows, or did not.
+    /// It is being imported. If the import was interrupted, the rest may never arrive.
     Coming,
-    /// The same, from the trash, where all of it still is.
+    /// It is being restored from the trash, where all of it still is.
     Restoring,
 }
 
@@ -40,22 +41,22 @@ impl Hidden {
     }
 }
 
-/// The condition on a row `h` for being a session that goes.
+/// SQL condition on a row `h` of `hx_hidden`: the session is being deleted.
 pub(crate) const GOES: &str = "h.state NOT IN ('coming', 'restoring')";
 
-/// Whether a session is hidden, for whatever reason.
+/// Returns whether a session is hidden, for any reason.
 pub(crate) fn is_hidden(database: &Database, id: &SessionId) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM hx_hidden WHERE session_id = ?")?.exists(params![id.as_str()])?)
 }
 
-/// Whether a session is hidden for this reason.
+/// Returns whether a session is hidden for this reason.
 pub(crate) fn is(database: &Database, id: &SessionId, why: Hidden) -> Result<bool, Failure> {
     Ok(database
         .prepare_cached("SELECT 1 FROM hx_hidden WHERE session_id = ? AND state = ?")?
         .exists(params![id.as_str(), why.as_str()])?)
 }
 
-/// Hides a session, or says why it is hidden from now on.
+/// Hides a session, or changes the reason why it is hidden.
 pub(crate) fn hide(database: &Database, id: &SessionId, why: Hidden) -> Result<(), Failure> {
     database
         .prepare_cached("INSERT OR REPLACE INTO hx_hidden (session_id, state) VALUES (?, ?)")?
@@ -76,13 +77,13 @@ pub fn abandon_restore(connection: &Connection, id: &SessionId) -> Result<(), Fa
     Ok(())
 }
 
-/// Shows a session again, or forgets one that is gone.
+/// Removes the entry of a hidden session: the session is shown again, or no longer exists.
 pub(crate) fn show(database: &Database, id: &SessionId) -> Result<(), Failure> {
     database.prepare_cached("DELETE FROM hx_hidden WHERE session_id = ?")?.execute(params![id.as_str()])?;
     Ok(())
 }
 
-/// A session that was deleted and is not gone yet, if there is one.
+/// Returns a deleted session whose rows are not all removed yet; `None` if there is none.
 pub(crate) fn doomed(database: &Database) -> Result<Option<SessionId>, Failure> {
     let id: Option<String> = database
         .prepare_cached(&format!("SELECT h.session_id FROM hx_hidden h WHERE {GOES} LIMIT 1"))?
@@ -91,21 +92,21 @@ pub(crate) fn doomed(database: &Database) -> Result<Option<SessionId>, Failure> 
     Ok(id.map(SessionId::from_stored))
 }
 
-/// How far the import of a session is.
+/// Progress of the import of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Arrival {
-    /// The messages that are there.
+    /// The number of messages imported so far.
     pub(crate) messages: i64,
-    /// The id of the last of them.
+    /// The id of the last imported message.
     pub(crate) last: i64,
 }
 
-/// How far the import of a session is; nothing if it is not being imported.
+/// Returns the progress of the import of a session; `None` if it is not being imported.
 pub(crate) fn arrival(database: &Database, id: &SessionId) -> Result<Option<Arrival>, Failure> {
     arrival_by(database, id, Hidden::Coming)
 }
 
-/// How far a session is that comes in this way; nothing if it does not.
+/// Returns the progress of a session hidden for the reason `way`; `None` if it is not hidden for it.
 pub(crate) fn arrival_by(database: &Database, id: &SessionId, way: Hidden) -> Result<Option<Arrival>, Failure> {
     let arrival = database
         .prepare_cached("SELECT messages, last_message FROM hx_hidden WHERE session_id = ? AND state = ?")?
@@ -114,7 +115,7 @@ pub(crate) fn arrival_by(database: &Database, id: &SessionId, way: Hidden) -> Re
     Ok(arrival)
 }
 
-/// Notes how far the import of a session is.
+/// Stores the progress of the import of a session.
 pub(crate) fn set_arrival(database: &Database, id: &SessionId, arrival: Arrival) -> Result<(), Failure> {
     database
         .prepare_cached("UPDATE hx_hidden SET messages = ?, last_message = ? WHERE session_id = ?")?

@@ -1,4 +1,4 @@
-//! Sessions from outside, in pieces: hidden until they are whole.
+//! Imports sessions in pieces. They are hidden until they are complete.
 
 use crate::calls::hidden::{self, Arrival, Hidden};
 use crate::calls::row::require;
@@ -14,7 +14,8 @@ use hermes_session::{Json, Message, MessageId, Relation, Session, SessionId, Tim
 use hermes_sql::statements;
 use rusqlite::{OptionalExtension as _, ToSql, params, params_from_iter};
 
-/// Takes as many pieces as a step allows. Returns what became of each, and the columns that had to be added for them.
+/// Imports as many pieces as one step allows. Returns the outcome of each, and the columns that had to be added for
+/// them.
 pub(crate) fn take(database: &Database, pieces: &[ImportPiece]) -> Result<(Vec<Imported>, Vec<String>), Failure> {
     let added = extra::make_room(database, pieces)?;
     let mut budget = Budget::step();
@@ -35,7 +36,7 @@ pub(crate) fn take(database: &Database, pieces: &[ImportPiece]) -> Result<(Vec<I
 fn take_one(database: &Database, piece: &ImportPiece, budget: &mut Budget) -> Result<Imported, Failure> {
     let id = &piece.session.id;
     if piece.start == 0 {
-        // An import that was killed may have left a part of it.
+        // A killed import may have left a part of the session.
         if !deletion::clear(database, id, budget)? {
             return Ok(Imported::Partly(0));
         }
@@ -57,13 +58,13 @@ fn take_one(database: &Database, piece: &ImportPiece, budget: &mut Budget) -> Re
         .prepare_cached("SELECT count(*) FROM messages WHERE session_id = ?")?
         .query_row(params![id.as_str()], |row| row.get(0))?;
     if there != arrival.messages {
-        // The agent sees a session before it is whole, and has written to this one.
+        // The agent sees a session before it is complete, and has written to this one.
         return Ok(Imported::Exists);
     }
     show(database, &piece.session)
 }
 
-/// Makes the session, hidden.
+/// Inserts the session row, hidden.
 fn begin(database: &Database, session: &Session) -> Result<(), Failure> {
     let id = &session.id;
     hidden::hide(database, id, Hidden::Coming)?;
@@ -90,12 +91,12 @@ fn begin(database: &Database, session: &Session) -> Result<(), Failure> {
     let values = further.iter().map(|value| value as &dyn ToSql).chain(modelled.iter().copied());
     database.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     usage::set(database, id, &session.usage, None)?;
-    // The trigger for foreign writers has stamped it; what is hidden has no row there.
+    // The trigger for foreign writers has added a side row; a hidden session must not have one.
     database.prepare_cached("DELETE FROM hx_session WHERE session_id = ?")?.execute(params![id.as_str()])?;
     Ok(())
 }
 
-/// Adds messages, as many as a step allows.
+/// Adds messages, as many as one step allows.
 fn add(
     database: &Database,
     session: &SessionId,
@@ -111,7 +112,7 @@ fn add(
             Some(id) if is_taken(database, id)? => None,
             wanted => wanted,
         };
-        // Where the indexes wait, they have to know the id beforehand.
+        // If indexing is deferred, the id has to be noted in the backlog before the insert.
         let wanted = match wanted {
             _ if !is_deferred => wanted,
             Some(id) => indexes::note(database, id.0).map(|()| Some(id))?,
@@ -138,7 +139,7 @@ pub(crate) fn is_taken(database: &Database, id: MessageId) -> Result<bool, Failu
     Ok(database.prepare_cached("SELECT 1 FROM messages WHERE id = ?")?.exists([id.0])?)
 }
 
-/// Shows a session that is whole.
+/// Shows a session that is complete.
 fn show(database: &Database, session: &Session) -> Result<Imported, Failure> {
     let id = &session.id;
     let title = match &session.title {
@@ -168,9 +169,9 @@ fn show(database: &Database, session: &Session) -> Result<Imported, Failure> {
     Ok(Imported::Whole { title, parent: parent.cloned() })
 }
 
-/// Gives a session its place, as `put` writes it, and shows it.
+/// Sets the place of a session by calling `put`, and shows it.
 ///
-/// A new parent comes before the side row is there: one that changes would have the whole conversation looked at again.
+/// The parent is set before the side row exists: changing it afterwards would make the whole conversation stale.
 pub(crate) fn place(
     database: &Database,
     id: &SessionId,
@@ -183,7 +184,7 @@ pub(crate) fn place(
     put()?;
     hidden::show(database, id)?;
     if is_second {
-        // Which of the two is the tip is told by their starts.
+        // Their start times decide which of the two is the tip.
         database
             .prepare_cached(concat!("UPDATE hx_session SET dirty = dirty | ", place_bit!(), " WHERE session_id = ?"))?
             .execute(params![id.as_str()])?;
@@ -191,7 +192,7 @@ pub(crate) fn place(
     Ok(())
 }
 
-/// The title that a session comes with, or the next free one if another session has it.
+/// Returns the title of an imported session, or the next free one if another session has it.
 pub(crate) fn free_title(database: &Database, id: &SessionId, title: &str) -> Result<Option<String>, Failure> {
     let holder: Option<String> = database
         .prepare_cached(statements::TITLE_HOLDER)?
@@ -206,7 +207,7 @@ pub(crate) fn free_title(database: &Database, id: &SessionId, title: &str) -> Re
     }
 }
 
-/// Gives a session that has no parent one; whether it had none.
+/// Sets the parent of a session that has none. Returns `false` if it already had one.
 pub(crate) fn link(
     database: &Database,
     child: &SessionId,
@@ -225,7 +226,7 @@ pub(crate) fn link(
     database
         .prepare_cached("UPDATE sessions SET parent_session_id = ? WHERE id = ?")?
         .execute(params![parent.as_str(), child.as_str()])?;
-    // The trigger has marked all that changes its place with it.
+    // The trigger has recorded every session whose place changes as stale.
     database
         .prepare_cached("UPDATE hx_session SET relation = ?, origin = ? WHERE session_id = ?")?
         .execute(params![relation.as_str(), parent.as_str(), child.as_str()])?;

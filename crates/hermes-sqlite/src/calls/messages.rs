@@ -25,7 +25,7 @@ pub(crate) fn append(
     once(database, request, id, &change::append(id, messages), || add(database, id, messages, request.at))
 }
 
-/// Adds messages to a session and moves its counters, its preview and its times.
+/// Adds messages to a session and updates its counters, preview and times.
 pub(crate) fn add(
     database: &Database,
     id: &SessionId,
@@ -46,7 +46,7 @@ pub(crate) fn add(
         tool_calls,
         id.as_str()
     ])?;
-    // The trigger for foreign writers has just recorded the preview as stale; here it is known already.
+    // The trigger for foreign writers has just recorded the preview as stale; here it is known.
     let said = messages.iter().any(|message| message.body.role == Role::User);
     if said && known_preview.is_empty() && !stale.preview {
         let first = messages.iter().find_map(|message| preview(&message.body)).unwrap_or_default();
@@ -67,7 +67,7 @@ fn insert(
     messages: &[NewMessage],
     now: Timestamp,
 ) -> Result<Vec<MessageId>, Failure> {
-    // Where the indexes wait, ids are drawn first, so that the triggers know to leave these messages alone.
+    // If indexing is deferred, ids are reserved first, so that the triggers skip these messages.
     let is_deferred = database.layout().is_deferred() && !messages.is_empty();
     let mut reserved = match is_deferred {
         true => Some(indexes::reserve(database, messages.len())?.first),
@@ -87,8 +87,8 @@ fn insert(
     Ok(ids)
 }
 
-/// Puts one message into the table, under the id that it should have or the next one. One that [`has_nul`] has to be settled in the indexes
-/// before anybody else sees it.
+/// Inserts a message, under the given id or the next one. If it [`has_nul`], the indexes have to be corrected in the
+/// same transaction.
 pub(crate) fn put(
     database: &Database,
     session: &SessionId,
@@ -99,7 +99,7 @@ pub(crate) fn put(
     put_with(database, session, id, body, timestamp, Vec::new())
 }
 
-/// Puts one message into the table as [`put`] does, with its state and the columns of newer agents, as far as the table has them.
+/// Inserts a message like [`put`], with its state and the columns of newer agents, as far as the table has them.
 pub(crate) fn put_whole(
     database: &Database,
     session: &SessionId,
@@ -167,7 +167,7 @@ pub(crate) fn statement_with(insert: &str, further: Vec<(String, Value)>) -> (St
     (sql, values)
 }
 
-/// Whether the stored form of a message holds a NUL.
+/// Returns whether the stored form of a message contains a NUL.
 pub(crate) fn has_nul(body: &MessageBody) -> bool {
     body.content.as_ref().is_some_and(|content| match content {
         Content::Bytes(bytes) => bytes.contains(&0),
@@ -183,7 +183,7 @@ pub(crate) fn replace(
 ) -> Result<Vec<MessageId>, Failure> {
     once(database, request, id, &change::replace(id, messages), || {
         require(database, id)?;
-        // What was taken back or compacted away is no part of the transcript, and stays.
+        // Messages that were rewound or compacted away are not part of the transcript, and stay.
         let goes = database.shape().in_transcript();
         indexes::before_removal(database, id, goes)?;
         let delete = format!("{} AND {goes}", statements::DELETE_MESSAGES);
@@ -200,7 +200,7 @@ pub(crate) fn replace(
     })
 }
 
-/// Copies the messages of one session to another and sets its counters; how many there were.
+/// Copies the messages of one session to another and sets its counters. Returns how many were copied.
 pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Result<usize, Failure> {
     let copy = format!("{} AND {} ORDER BY id", statements::COPY_MESSAGES, database.shape().in_transcript());
     let copied = if database.layout().is_deferred() {
@@ -210,7 +210,7 @@ pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Res
         if count > 0 {
             indexes::reserve(database, count as usize)?;
         }
-        // The ids that SQLite gives out from here on are the ones that were drawn: nobody else writes now.
+        // SQLite assigns exactly the reserved ids: this transaction holds the write lock.
         database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?
     } else {
         let copied = database.prepare_cached(&copy)?.execute(params![to.as_str(), from.as_str()])?;
@@ -231,9 +231,9 @@ pub(crate) fn copy(database: &Database, from: &SessionId, to: &SessionId) -> Res
     Ok(copied)
 }
 
-/// The last message of a session before a place, and up to two from there on.
+/// Returns the last message of a session before an id, and up to two from that id on.
 pub(crate) fn around(database: &Database, id: &SessionId, place: MessageId) -> Result<Vec<Message>, Failure> {
-    // They nearly always stand close by. If not, the agent's index has all ids of the session.
+    // They are nearly always close by. If not, the agent's index lists all ids of the session.
     const CLOSE: &str = "24";
     let mut messages = Vec::with_capacity(3);
     let before = MessageRequest::new(Window::Before(Some(place)), 1);
@@ -253,7 +253,8 @@ pub(crate) fn read(database: &Database, id: &SessionId, request: &MessageRequest
     nearest(database, id, request, None)
 }
 
-/// The messages of a session at the edge of a window, oldest first; looked for among all of it, or among so many messages of the store.
+/// Returns the messages of a session at the edge of a window, oldest first. If `among` is set, looks only at that many
+/// messages of the store next to the edge.
 fn nearest(
     database: &Database,
     id: &SessionId,
@@ -277,7 +278,7 @@ fn nearest(
         ),
         None => format!("messages WHERE session_id = ?1 AND id {comparison} ?2 AND {is_meant}"),
     };
-    // Ids first: the agent's index orders a session by time, and sorting ids costs nothing beside sorting messages.
+    // Ids first: the agent's index orders a session by time, and sorting ids is much cheaper than sorting messages.
     let mut statement = database.prepare_cached(&format!(
         "SELECT {} FROM messages WHERE id IN (SELECT id FROM {place} ORDER BY id {direction} LIMIT ?3) ORDER BY id {direction}",
         extras.message_list(),

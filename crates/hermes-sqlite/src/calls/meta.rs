@@ -1,4 +1,4 @@
-//! Values kept beside the sessions.
+//! Key-value pairs stored beside the sessions.
 
 use crate::error::Failure;
 use crate::write::database::Database;
@@ -23,7 +23,8 @@ pub(crate) fn write(database: &Database, key: &str, value: Option<&str>) -> Resu
     Ok(())
 }
 
-/// Values and their keys, in the order of the keys. A key that is no text can't be asked for, and is passed over.
+/// Returns a page of values with their keys, ordered by key. Keys that are not text can't be requested, and are
+/// skipped.
 pub(crate) fn page(database: &Database, after: Option<&str>, limit: u32) -> Result<Vec<(String, String)>, Failure> {
     let mut statement = database.prepare_cached(
         "SELECT key, value FROM state_meta WHERE typeof(key) = 'text' AND value IS NOT NULL AND (?1 IS NULL OR key > ?1) ORDER BY key",
@@ -41,7 +42,7 @@ pub(crate) fn page(database: &Database, after: Option<&str>, limit: u32) -> Resu
     Ok(page)
 }
 
-/// Keeps a value in place of the expected one; whether it was that.
+/// Stores a value if the current one is `expected`. Returns whether it was.
 pub(crate) fn swap(
     database: &Database,
     key: &str,

@@ -1,6 +1,7 @@
-//! Pins and tags, each kept with the session that a conversation starts with. Their tables are made with the first one.
+//! Pins and tags, stored under the first session of a conversation. Their tables are created with the first pin or tag.
 //!
-//! A trigger takes them away with their session, whoever deletes it: an id that comes back comes without.
+//! A trigger deletes them with their session, whoever deletes it, so that a session with a reused id does not inherit
+//! them.
 
 use crate::calls::lineage;
 use crate::calls::row::{require, time};
@@ -75,7 +76,7 @@ fn count_tags(database: &Database) -> Result<Vec<(Tag, u64)>, Failure> {
     if !are_there(database)? {
         return Ok(Vec::new());
     }
-    // A session that has become part of another conversation has the tags of that one.
+    // Only conversations count: a session that has become part of another conversation has the tags of that one.
     let mut statement = database.prepare_cached(
         "SELECT g.tag, count(*) FROM hx_tag g JOIN hx_session h ON h.session_id = g.session_id AND h.root = h.session_id \
          GROUP BY g.tag ORDER BY g.tag",
@@ -103,7 +104,7 @@ pub(crate) fn import(database: &Database, pins_and_tags: &[(SessionId, PinAndTag
     Ok(changed)
 }
 
-/// Whether the conversation that starts with a session is pinned.
+/// Returns whether the conversation that starts with a session is pinned.
 pub(crate) fn is_pinned(database: &Database, root: &SessionId) -> Result<bool, Failure> {
     Ok(are_there(database)?
         && database.prepare_cached("SELECT 1 FROM hx_pin WHERE session_id = ?")?.exists(params![root.as_str()])?)
@@ -131,7 +132,7 @@ pub(crate) fn fill(database: &Database, summary: &mut SessionSummary) -> Result<
 pub(crate) fn condition(shape: Shape, filter: &SessionFilter, bind: impl FnMut(&str) -> String) -> String {
     match shape.pins_and_tags {
         true => hermes_sql::pins_and_tags::condition(filter, "h.root", bind),
-        // Where nothing was ever marked, nothing is.
+        // Without the tables nothing is pinned or tagged.
         false if filter.pinned == Some(true) || !filter.tags.is_empty() => " AND 0".to_owned(),
         false => String::new(),
     }
@@ -147,7 +148,7 @@ pub(crate) fn tags_condition(shape: Shape, tags: &[Tag], bind: impl FnMut(&str) 
     }
 }
 
-/// What is kept with a session.
+/// Returns the pin and tags stored under a session.
 pub(crate) fn read(database: &Database, id: &SessionId) -> Result<PinAndTags, Failure> {
     if are_there(database)? { stored(database, id) } else { Ok(PinAndTags::default()) }
 }
@@ -170,7 +171,7 @@ fn pin(database: &Database, id: &SessionId, at: Timestamp) -> Result<(), Failure
     Ok(())
 }
 
-/// Brings the tags that are kept with a session from what they are to what they should be.
+/// Changes the stored tags of a session from `has` to `tags`.
 fn write_tags(database: &Database, id: &SessionId, has: &[Tag], tags: &[Tag]) -> Result<(), Failure> {
     if has == tags {
         return Ok(());
@@ -196,7 +197,8 @@ fn make_tables(database: &Database) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether the tables are there. Asked of the schema: a job before this one may have made them in the same transaction.
+/// Returns whether the tables exist. Reads the schema, because an earlier job may have created them in the same
+/// transaction.
 fn are_there(database: &Database) -> Result<bool, rusqlite::Error> {
     let mut statement = database.prepare_cached(
         "SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('hx_pin', 'hx_tag')",

@@ -23,10 +23,10 @@ impl SqlRow for Row<'_, '_> {
     }
 }
 
-/// Where the columns of newer agents stand in the row of a session: behind the modelled ones and the relation.
+/// First column of newer agents in the row of a session: after the modelled ones and the relation.
 const FURTHER: usize = 31;
 
-/// The session with this id.
+/// Returns the session with this id; `None` if there is none.
 pub(crate) fn session(database: &Database, id: &SessionId) -> Result<Option<Session>, Failure> {
     let extras = database.extras();
     let sql = format!(
@@ -41,12 +41,12 @@ pub(crate) fn session(database: &Database, id: &SessionId) -> Result<Option<Sess
     Ok(Some(extras.session(row, FURTHER, decode::session(&Row(row))?)?))
 }
 
-/// The session with this id, which has to be there.
+/// Returns the session with this id. Fails if there is none.
 pub(crate) fn existing(database: &Database, id: &SessionId) -> Result<Session, Failure> {
     session(database, id)?.ok_or_else(|| StoreError::no_session(id).into())
 }
 
-/// Sees that a session is there.
+/// Fails if a session does not exist.
 pub(crate) fn require(database: &Database, id: &SessionId) -> Result<(), Failure> {
     let mut statement = database.prepare_cached(concat!("SELECT 1 FROM sessions s WHERE s.id = ? AND ", seen!()))?;
     match statement.exists(params![id.as_str()])? {
@@ -55,7 +55,7 @@ pub(crate) fn require(database: &Database, id: &SessionId) -> Result<(), Failure
     }
 }
 
-/// A time from a column that holds one; what does not is no time.
+/// Reads a time from a column; `None` if the value is not a time.
 pub(crate) fn time(row: &rusqlite::Row<'_>, index: usize) -> Result<Option<Timestamp>, rusqlite::Error> {
     Ok(match row.get_ref(index)? {
         ValueRef::Real(seconds) => Timestamp::from_seconds(seconds).ok(),
@@ -64,7 +64,7 @@ pub(crate) fn time(row: &rusqlite::Row<'_>, index: usize) -> Result<Option<Times
     })
 }
 
-/// Text from a column, whatever bytes a foreign writer left.
+/// Reads text from a column. Invalid UTF-8 is replaced, and numbers are converted.
 pub(crate) fn text(row: &rusqlite::Row<'_>, index: usize) -> Result<Option<String>, rusqlite::Error> {
     Ok(match row.get_ref(index)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),

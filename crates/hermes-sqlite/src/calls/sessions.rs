@@ -1,4 +1,4 @@
-//! Making, reading and changing sessions.
+//! Creating, reading and changing sessions.
 
 use crate::calls::hidden::seen;
 use crate::calls::row::{existing, require, session};
@@ -54,7 +54,8 @@ pub(crate) fn insert(database: &Database, new: &NewSession, now: Timestamp) -> R
     Ok(())
 }
 
-/// What the session is to its parent, which has to be there and, for a continuation, free.
+/// Returns the relation of a new session to its parent. Fails if the parent does not exist or, for a continuation,
+/// already has one.
 fn relation_to_parent(database: &Database, new: &NewSession) -> Result<Relation, Failure> {
     let Some(parent) = &new.parent_session_id else { return Ok(Relation::Root) };
     let end_reason: Option<Option<String>> = database
@@ -76,7 +77,7 @@ fn relation_to_parent(database: &Database, new: &NewSession) -> Result<Relation,
     }
 }
 
-/// The session that carries `parent` on.
+/// Returns the session that continues `parent`; `None` if there is none.
 pub(crate) fn continuation(database: &Database, parent: &SessionId) -> Result<Option<SessionId>, Failure> {
     let found: Option<String> = database
         .prepare_cached(
@@ -88,7 +89,8 @@ pub(crate) fn continuation(database: &Database, parent: &SessionId) -> Result<Op
     Ok(found.map(SessionId::from_stored))
 }
 
-/// Writes the side row. It goes in before the session, so that the trigger for foreign writers has nothing to guess.
+/// Writes the side row. It is inserted before the session, so that the trigger for foreign writers has nothing to
+/// infer.
 pub(crate) fn stamp(
     database: &Database,
     id: &SessionId,
@@ -98,7 +100,7 @@ pub(crate) fn stamp(
 ) -> Result<(), Failure> {
     database
         .prepare_cached(
-            // A place that comes from a stale one is stale too.
+            // A place derived from a stale place is stale too.
             concat!(
             "INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active, dirty) \
              SELECT ?1, ?2, ?3, CASE WHEN ?2 IN ('continuation', 'delegate') \
@@ -109,7 +111,7 @@ pub(crate) fn stamp(
     Ok(())
 }
 
-/// Gives a session that was only heard of what is known now.
+/// Fills in a session that was a placeholder with source `unknown`.
 fn fill(database: &Database, known: &Session, new: &NewSession) -> Result<(), Failure> {
     database
         .prepare_cached(
@@ -143,7 +145,7 @@ fn fill(database: &Database, known: &Session, new: &NewSession) -> Result<(), Fa
     crate::care::refresh::all(database)
 }
 
-/// Sees that `parent` does not come from `id` itself.
+/// Fails if `parent` descends from `id`.
 pub(crate) fn refuse_cycle(database: &Database, id: &SessionId, parent: Option<&SessionId>) -> Result<(), Failure> {
     let comes_from = database
         .prepare_cached(
@@ -207,7 +209,7 @@ pub(crate) fn reopen(database: &Database, id: &SessionId, request: &Request) -> 
 }
 
 pub(crate) fn ids_with_prefix(database: &Database, prefix: &str, limit: u32) -> Result<Vec<SessionId>, Failure> {
-    // The prefix bounds a range of the key: no ids beyond it are looked at.
+    // The prefix is a range of the primary key, so no ids outside it are read.
     let mut statement = database.prepare_cached(concat!(
         "SELECT s.id FROM sessions s WHERE s.id >= ?1 AND (?2 IS NULL OR s.id < ?2) AND ",
         seen!(),

@@ -30,7 +30,7 @@ pub(crate) fn allocate(database: &Database, id: &SessionId, base: &Title, reques
     })
 }
 
-/// The next free title in the lineage of `base`, the title of `id` not counted.
+/// Returns the next free title in the lineage of `base`, not counting the title of `id`.
 pub(crate) fn next(database: &Database, id: &SessionId, base: &Title) -> Result<Title, Failure> {
     let mut taken = Vec::new();
     for stem in base.stems() {
@@ -40,7 +40,7 @@ pub(crate) fn next(database: &Database, id: &SessionId, base: &Title) -> Result<
     Ok(base.next(taken.iter().map(String::as_str)))
 }
 
-/// Sets a title that nobody else has.
+/// Sets or clears a title. Fails if another session has it.
 pub(crate) fn write(database: &Database, id: &SessionId, title: Option<&Title>) -> Result<(), Failure> {
     if let Some(title) = title {
         let holder: Option<String> = database
@@ -56,9 +56,9 @@ pub(crate) fn write(database: &Database, id: &SessionId, title: Option<&Title>) 
     Ok(())
 }
 
-/// The sessions titled exactly so, or so and a number.
+/// Returns the sessions with this title, or this title and a number.
 pub(crate) fn lineage_of(database: &Database, title: &str) -> Result<Vec<Titled>, Failure> {
-    // ` #` to ` #:` spans everything that goes on with a digit; the index on titles serves both parts.
+    // ` #0` to ` #:` spans everything that continues with a digit; the index on titles serves both parts.
     let mut statement = database.prepare_cached(
         "SELECT id, title, started_at FROM sessions WHERE title = ?1 \
          UNION ALL SELECT id, title, started_at FROM sessions WHERE title >= ?1 || ' #0' AND title < ?1 || ' #:'",

@@ -1,4 +1,4 @@
-//! The agent's tables of chat topics. It makes them when a person asks for topics, and so they may not be there.
+//! The agent's tables of chat topics. The agent creates them when a user turns topics on, so they may be missing.
 
 use crate::calls::meta;
 use crate::calls::row::{require, time};
@@ -13,11 +13,11 @@ use rusqlite::{OptionalExtension as _, Row, params};
 const MODES: &str = "telegram_dm_topic_mode";
 const BINDINGS: &str = "telegram_dm_topic_bindings";
 
-/// Under this key the agent notes which of its own versions these tables have.
+/// Key under which the agent stores the schema version of these tables.
 const VERSION_KEY: &str = "telegram_dm_topic_schema_version";
 const VERSION: &str = "2";
 
-/// The tables as version 2 of them is, in the agent's own words.
+/// Version 2 of the tables, as the agent defines them.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS telegram_dm_topic_mode (
     chat_id TEXT PRIMARY KEY,
@@ -51,7 +51,7 @@ const MODE_COLUMNS: &str = "chat_id, user_id, enabled, activated_at, updated_at,
 const BINDING_COLUMNS: &str =
     "chat_id, thread_id, user_id, session_key, session_id, managed_mode, linked_at, updated_at";
 
-/// The columns that are read of these tables; nothing for any other table.
+/// Returns the columns that are read of a topic table; `None` for any other table.
 pub(crate) fn columns(table: &str) -> Option<&'static str> {
     match table {
         MODES => Some(MODE_COLUMNS),
@@ -60,7 +60,7 @@ pub(crate) fn columns(table: &str) -> Option<&'static str> {
     }
 }
 
-/// All that is known of topics.
+/// Reads all topic modes and bindings.
 pub(crate) fn read(database: &Database) -> Result<Topics, Failure> {
     let mut topics = Topics::default();
     if has_table(database, MODES)? {
@@ -87,7 +87,7 @@ pub(crate) fn read(database: &Database) -> Result<Topics, Failure> {
     Ok(topics)
 }
 
-/// Takes topics from outside. The tables are made only if there is something to put in.
+/// Imports topics. The tables are created only if there is something to store.
 pub(crate) fn import(database: &Database, topics: &Topics) -> Result<TopicsImported, Failure> {
     let mut imported = TopicsImported::default();
     if topics.modes.is_empty() && topics.bindings.is_empty() {
@@ -109,7 +109,7 @@ pub(crate) fn import(database: &Database, topics: &Topics) -> Result<TopicsImpor
     Ok(imported)
 }
 
-/// Changes topics. The tables are made with the first.
+/// Changes topics. The tables are created with the first one.
 pub(crate) fn change(database: &Database, change: &TopicChange, at: Timestamp) -> Result<(), Failure> {
     match change {
         TopicChange::Prepare => make_tables(database),
@@ -158,7 +158,7 @@ pub(crate) fn change(database: &Database, change: &TopicChange, at: Timestamp) -
     }
 }
 
-/// How topics are set in a chat.
+/// Returns the topic mode of a chat; `None` if it has none.
 pub(crate) fn mode_of(database: &Database, chat_id: &str) -> Result<Option<TopicMode>, Failure> {
     if !has_table(database, MODES)? {
         return Ok(None);
@@ -168,12 +168,12 @@ pub(crate) fn mode_of(database: &Database, chat_id: &str) -> Result<Option<Topic
     there.transpose().map_err(|why| Failure::Damaged(format!("{MODES} {chat_id}: {why}")))
 }
 
-/// Where a topic leads.
+/// Returns the binding of a topic; `None` if there is none.
 pub(crate) fn binding_at(database: &Database, chat_id: &str, thread_id: &str) -> Result<Option<TopicBinding>, Failure> {
     one_binding(database, "chat_id = ? AND thread_id = ?", &[chat_id, thread_id])
 }
 
-/// The topic that leads to a session.
+/// Returns the binding that leads to a session; `None` if there is none.
 pub(crate) fn binding_of(database: &Database, session: &SessionId) -> Result<Option<TopicBinding>, Failure> {
     one_binding(database, "session_id = ?", &[session.as_str()])
 }
@@ -193,7 +193,7 @@ fn set_mode(database: &Database, mode: &TopicMode) -> Result<(), Failure> {
     put_mode(database, mode)
 }
 
-/// Takes away the binding of a session that goes.
+/// Deletes the binding of a deleted session.
 pub(crate) fn unbind(database: &Database, id: &SessionId) -> Result<(), Failure> {
     if has_table(database, BINDINGS)? {
         database
@@ -207,7 +207,8 @@ fn has_table(database: &Database, name: &str) -> Result<bool, rusqlite::Error> {
     database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")?.exists([name])
 }
 
-/// Makes the tables that are not there. Bindings of version 1 are left to the agent, who makes them anew if its note does not say 2.
+/// Creates the missing tables. A version 1 table of bindings is left to the agent, which migrates it if the stored
+/// version is not 2.
 fn make_tables(database: &Database) -> Result<(), Failure> {
     database.execute_batch(TABLES)?;
     let is_old = database
@@ -257,7 +258,7 @@ fn put_binding(database: &Database, binding: &TopicBinding) -> Result<(), Failur
     Ok(())
 }
 
-/// The mode of a chat, or why the row can't be read.
+/// Reads the mode of a chat. Fails with the reason why the row can't be read.
 fn mode(row: &Row<'_>) -> Result<TopicMode, String> {
     let flag = |index: usize| get::<Option<i64>>(row, index).map(|flag| flag.map(|flag| flag != 0));
     Ok(TopicMode {
@@ -277,7 +278,7 @@ fn mode(row: &Row<'_>) -> Result<TopicMode, String> {
     })
 }
 
-/// A binding, or why the row can't be read.
+/// Reads a binding. Fails with the reason why the row can't be read.
 fn binding(row: &Row<'_>) -> Result<TopicBinding, String> {
     Ok(TopicBinding {
         chat_id: get(row, 0)?,
@@ -300,7 +301,7 @@ fn needed_time(row: &Row<'_>, index: usize) -> Result<Timestamp, String> {
     time(row, index).map_err(|error| error.to_string())?.ok_or_else(|| format!("{name} is not a time"))
 }
 
-/// The row of which the first `key` columns name it.
+/// Describes an unreadable row, whose first `key` columns are its key.
 fn unreadable(table: &'static str, row: &Row<'_>, key: usize, why: String) -> Unreadable {
     let shown = |index| crate::calls::row::text(row, index).ok().flatten().unwrap_or_else(|| "NULL".into());
     Unreadable { table, id: (0..key).map(shown).collect::<Vec<_>>().join(" "), why }

@@ -1,4 +1,4 @@
-//! Counters and costs: read, moved by the domain's rule, written, under the write lock.
+//! Counters and costs: read, updated by the domain's rule and written under the write lock.
 
 use crate::calls::row::existing;
 use crate::error::Failure;
@@ -46,7 +46,8 @@ pub(crate) fn set(database: &Database, id: &SessionId, usage: &Usage, model: Opt
     Ok(())
 }
 
-/// Adds to the counters by model, as newer releases of the agent keep them: under the model and biller given, else the session's.
+/// Adds to the counters by model, as newer releases of the agent keep them: under the given model and billing provider,
+/// else those of the session.
 fn by_model(database: &Database, session: &Session, update: &UsageUpdate, now: Timestamp) -> Result<(), Failure> {
     let either =
         |given: &Option<String>, known: &Option<String>| given.clone().or_else(|| known.clone()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Reads that decide by derived data: they see it as the messages say, also where a foreign writer left it stale.
+//! Reads that depend on derived data. They see values that match the messages, even if a foreign writer left the stored
+//! ones stale.
 //!
 //! A reader changes nothing in the file and waits for no writer. So while stale times or places are there, it reads a copy of `hx_session` in
 //! memory, in which they are recomputed. The writer's next step recomputes the stored rows, and then no copy is needed.
@@ -9,7 +10,8 @@ use crate::error::Failure;
 use crate::open::schema;
 use crate::write::database::Database;
 
-/// The last activity of a session `s`, computed from its messages. Numbers sort before text: the bound keeps out what is no time.
+/// SQL for the last activity of a session `s`, computed from its messages. Numbers sort before text, so the bound
+/// excludes values that are not times.
 macro_rules! computed_activity {
     () => {
         "max(s.started_at, coalesce((SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
@@ -46,8 +48,8 @@ pub(crate) fn read<T>(
     Ok(outcome)
 }
 
-/// Whether a stale row leads to another answer: its place is stale, or its time is not the computed one. A row whose preview alone is stale
-/// does not.
+/// Returns whether a stale row would change the answer: its place is stale, or its time differs from the computed one.
+/// A row with only a stale preview does not.
 fn is_misleading(database: &Database, decides: Decides) -> Result<bool, Failure> {
     let sql = match decides {
         Decides::ByPlace => {

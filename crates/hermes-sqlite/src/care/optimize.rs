@@ -1,4 +1,5 @@
-//! Bringing a file into the compact form, in short steps: each is a transaction of its own, and whoever comes next goes on from there.
+//! Converts a file to the compact layout in short steps. Each step is a transaction of its own, and any process can
+//! continue from there.
 
 use crate::calls::maintenance;
 use crate::error::Failure;
@@ -9,7 +10,7 @@ use crate::write::database::Database;
 use hermes_session::{IndexHealth, Optimizing};
 use std::path::Path;
 
-/// Does some more of it.
+/// Does one more step of the conversion.
 pub(crate) fn step(database: &Database) -> Result<Optimizing, Failure> {
     if !indexes::needs_rebuild(database)? {
         return Ok(Optimizing::Done);
@@ -38,7 +39,7 @@ pub(crate) fn keep_copy(database: &Database, path: &Path) -> Result<Option<CopyB
     Ok(Some(schema::keep_copy(&source, path, version)?))
 }
 
-/// The first and the last message, as ids.
+/// Returns the ids of the first and the last message; 0 if there is none.
 pub(crate) fn bounds(database: &Database) -> Result<(i64, i64), Failure> {
     Ok(database
         .prepare_cached(
@@ -53,7 +54,7 @@ pub(crate) fn health(database: &Database) -> Result<IndexHealth, Failure> {
         return Ok(IndexHealth::Broken { why: "a table of the indexes is missing".to_owned() });
     }
     let lost = indexes::lost(database)?.len() as u64;
-    // Only a rebuild brings those back.
+    // Only a rebuild indexes those again.
     if lost > 0 && !indexes::is_ours(database)? {
         return Ok(IndexHealth::Broken { why: format!("messages_fts lacks {lost} of the messages") });
     }

@@ -59,7 +59,7 @@ fn place(database: &Database, rows: &[(SessionId, Stale)]) -> Result<(), Failure
     Ok(())
 }
 
-/// Recomputes where a conversation ends and how active it is. Lists go by that.
+/// Recomputes the tip and the last activity of a conversation. Lists are ordered by them.
 pub(crate) fn standing(database: &Database, root: &SessionId) -> Result<(), Failure> {
     let tip = tip(database, root)?;
     database
@@ -109,9 +109,10 @@ pub(crate) fn conversation_activity(database: &Database, root: &SessionId) -> Re
     Ok(())
 }
 
-/// The time of a session's newest message, or its start if that is later; nothing if it is not there.
+/// Returns the time of a session's newest message, or its start if that is later; `None` if there is no such session or
+/// no readable time.
 pub(crate) fn last_active(database: &Database, id: &SessionId) -> Result<Option<Timestamp>, Failure> {
-    // Numbers sort before text: the bound keeps out what is no time.
+    // Numbers sort before text, so the bound excludes values that are not times.
     let times: Option<(Option<Timestamp>, Option<Timestamp>)> = database
         .prepare_cached(
             "SELECT s.started_at, (SELECT m.timestamp FROM messages m WHERE m.session_id = s.id AND m.timestamp <= 9e999 \
@@ -122,9 +123,9 @@ pub(crate) fn last_active(database: &Database, id: &SessionId) -> Result<Option<
     Ok(times.and_then(|(start, newest)| start.max(newest)))
 }
 
-/// The preview of a session, from its messages.
+/// Computes the preview of a session from its messages.
 pub(crate) fn first_preview(database: &Database, id: &SessionId) -> Result<String, Failure> {
-    // Ids first, from the index alone; then message by message until one says something.
+    // Ids first, from the index alone; then message by message until one yields a preview.
     let mut ids = database.prepare_cached("SELECT id FROM messages WHERE session_id = ? ORDER BY id")?;
     let mut said = database.prepare_cached(&format!(
         "SELECT content FROM messages WHERE id = ? AND role = 'user' AND {}",
@@ -149,7 +150,7 @@ pub(crate) fn first_preview(database: &Database, id: &SessionId) -> Result<Strin
     Ok(String::new())
 }
 
-/// Where a session's work goes on today.
+/// Returns the session at the end of the chain of continuations from `id`.
 pub(crate) fn tip(database: &Database, id: &SessionId) -> Result<SessionId, Failure> {
     let (mut at, mut seen) = (id.clone(), BTreeSet::from([id.clone()]));
     while let Some(next) = sessions::continuation(database, &at)? {
@@ -161,12 +162,12 @@ pub(crate) fn tip(database: &Database, id: &SessionId) -> Result<SessionId, Fail
     Ok(at)
 }
 
-/// Roots that were looked up already, so that a long chain is climbed once.
+/// Cache of roots, so that a long chain is climbed once.
 #[derive(Default)]
 pub(crate) struct Places(BTreeMap<SessionId, SessionId>);
 
 impl Places {
-    /// The session that the conversation of `id` starts with. On a cycle, the smallest id of it.
+    /// Returns the session that the conversation of `id` starts with. On a cycle, this is its smallest id.
     pub(crate) fn root(&mut self, database: &Database, id: &SessionId) -> Result<SessionId, Failure> {
         let mut path = vec![id.clone()];
         let root = loop {
@@ -185,7 +186,7 @@ impl Places {
     }
 }
 
-/// The parent of a session, if it is there and they belong to one conversation.
+/// Returns the parent of a session, if it exists and both belong to one conversation.
 fn parent_in_conversation(database: &Database, id: &SessionId) -> Result<Option<SessionId>, Failure> {
     let found: Option<(String, String)> = database
         .prepare_cached(

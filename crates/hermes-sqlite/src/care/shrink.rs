@@ -1,4 +1,4 @@
-//! Giving room back to the disk all at once, which needs the file for oneself.
+//! Returns free space to the file system all at once, which needs exclusive access to the file.
 
 use crate::error::{Circumstances, Failure};
 use crate::open::{connection, damage, place, schema};
@@ -7,27 +7,27 @@ use rusqlite::ErrorCode;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What became of it.
+/// The outcome of shrinking a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shrunk {
-    /// The file has no free room worth the while.
+    /// The file has too little free space, or was never adopted.
     NotNeeded,
     /// The file is as small as it can be.
     Done,
-    /// Somebody has it open. The free room is used again by what is written next.
+    /// Another program has the file open. Later writes reuse the free space.
     InUse,
-    /// The disk has no room for the copy that it takes.
+    /// The disk has no room for the copy that VACUUM makes.
     NoRoom,
 }
 
-/// How long to wait for others to let go of the file.
+/// How long to wait for other programs to close the file.
 const WAIT: Duration = Duration::from_millis(500);
 
-/// Makes a file as small as it can be, if a tenth of it or more is free and nobody else has it open; from then on it gives room back
-/// by itself.
+/// Shrinks a file to its minimum size, if at least a tenth of it is free and no other program has it open. From then on
+/// the file can release space incrementally.
 ///
 /// # Errors
-/// If the file can't be opened or read. One that is not in use by us is left alone.
+/// If the file can't be opened or read. A file that was not adopted is left alone.
 pub fn shrink(path: &Path) -> Result<Shrunk, StoreError> {
     let path = &place::resolve(path)?;
     place::check(path, false)?;

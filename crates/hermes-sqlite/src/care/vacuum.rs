@@ -1,22 +1,23 @@
-//! Gives the room of deleted rows back to the file system, bit by bit.
+//! Returns the space of deleted rows to the file system in small steps.
 //!
-//! Only files that were made for it can do so (`auto_vacuum`), which ours are. In others the room stays in the file and is used again:
-//! making them smaller takes a `VACUUM`, which rewrites the whole file under one lock, and may only be run when nobody else has it open.
+//! This works only in files created for it (`auto_vacuum`), which ours are. In other files the space is reused but not
+//! returned: that takes a `VACUUM`, which rewrites the whole file under one lock and may only run while no other
+//! program has it open.
 
 use crate::error::Failure;
 use crate::write::budget::Budget;
 use crate::write::database::Database;
 
-/// The number of free pages that a file keeps for the next writes.
+/// Number of free pages that a file may keep for the next writes.
 const KEPT_FREE_PAGES: i64 = 1_000;
-/// Up to this part of its pages too.
+/// Fraction of its pages, as a divisor, that may be free too.
 const SHARE: i64 = 10;
-/// How many pages are moved between two looks at the clock.
+/// How many pages are freed between two checks of the clock.
 const PIECE: i64 = 50;
-/// As `PRAGMA auto_vacuum` tells it.
+/// The value of `PRAGMA auto_vacuum` for incremental mode.
 const INCREMENTAL: i64 = 2;
 
-/// Gives some pages back if many are free; whether there are more to give.
+/// Releases some pages if many are free. Returns whether there are more to release.
 pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
     let number = |name: &str| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let is_wasteful = || Ok::<_, Failure>(wastes(number("freelist_count")?, number("page_count")?));
@@ -29,7 +30,7 @@ pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
             return Ok(true);
         }
         let before = number("freelist_count")?;
-        // Each row that this answers is a page.
+        // The pragma frees one page for each row that is stepped through.
         let mut statement = database.prepare(&format!("PRAGMA incremental_vacuum({PIECE})"))?;
         let mut pages = statement.query([])?;
         while pages.next()?.is_some() {}
@@ -40,7 +41,7 @@ pub(crate) fn step(database: &Database) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Whether a file has more free pages than it should keep.
+/// Returns whether a file has more free pages than it should keep.
 const fn wastes(free: i64, pages: i64) -> bool {
     free > KEPT_FREE_PAGES && free > pages / SHARE
 }

@@ -1,6 +1,7 @@
-//! Looks through a whole file on one state of it, changes nothing, and tells what is not as it should be.
+//! Checks a whole file in one read transaction and reports all problems. Changes nothing.
 //!
-//! Every check goes by the tables themselves, row by row: what is held in memory grows with the sessions, never with what was said.
+//! Each check reads the tables themselves, row by row. Memory use grows with the number of sessions, not with the size
+//! of the messages.
 
 mod counters;
 mod file;
@@ -19,20 +20,22 @@ use hermes_session::{Check, Report};
 use rusqlite::ErrorCode;
 use std::path::Path;
 
-/// Looks through the file at `path`, which `database` has open.
+/// Checks the file at `path`, which `database` has open.
 pub(crate) fn run(database: &Database, path: &Path) -> Result<Report, Failure> {
-    // On a connection of its own: FTS5 goes by what it has cached when its index is checked, and others have written since.
+    // Uses its own connection: when FTS5 checks an index it relies on cached data, which other writers may have made
+    // outdated.
     let database = maintenance::open_again(database, path)?;
-    // What the checks write is in memory.
+    // The temporary tables of the checks are kept in memory.
     database.pragma_update(None, "temp_store", "MEMORY")?;
     database.pragma_update(None, "query_only", false)?;
-    // Never ended: on a damaged file even the end of a transaction that wrote nothing may fail. Closing the connection ends it.
+    // The transaction is never ended explicitly: on a damaged file even ending one that wrote nothing may fail. Closing
+    // the connection ends it.
     database.execute_batch("BEGIN")?;
     database.refresh()?;
     look(&database, path)
 }
 
-/// Makes every check, also where another one found the file damaged.
+/// Runs every check, even if another one found the file damaged.
 fn look(database: &Database, path: &Path) -> Result<Report, Failure> {
     let mut about_indexes = Vec::new();
     let checks = vec![
@@ -47,7 +50,7 @@ fn look(database: &Database, path: &Path) -> Result<Report, Failure> {
     Ok(Report { checks })
 }
 
-/// Makes one check. What keeps it from reading to the end is a problem that it found, unless trying again may help.
+/// Runs one check. An error that stops it is reported as a problem, unless a retry may help.
 fn check(
     name: &'static str,
     things: &'static str,
@@ -72,7 +75,7 @@ fn is_passing(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked | OperationInterrupted | OutOfMemory))
 }
 
-/// The number that a statement answers with, which counts something.
+/// Returns the count that a statement selects.
 fn count(database: &Database, sql: &str) -> Result<u64, rusqlite::Error> {
     database.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|count| u64::try_from(count).unwrap_or(0))
 }

@@ -1,8 +1,8 @@
-//! The indexes that only we use: the vocabulary, pairs of characters, lengths of messages.
+//! The indexes that only we use: the vocabulary, character pairs, lengths of messages.
 //!
-//! They are derived from the messages and filled by the indexing step, for foreign rows as well. Nothing but this module reads or
-//! writes their tables, and no trigger does: a foreign writer never meets them. They may tell of messages that are gone or changed
-//! since; whoever asks looks at the message before telling of it.
+//! They are derived from the messages, and the indexing step fills them, also for rows of foreign writers. Only this
+//! module reads or writes their tables. No trigger does, so foreign writers never depend on them. They may list
+//! messages that were deleted or changed since; callers check the message itself.
 
 mod cjk;
 mod clear;
@@ -25,14 +25,14 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document<'a> {
     pub(crate) id: i64,
-    /// As `messages_fts` takes it: content, tool name and tool calls as stored, with a space between. Bytes, because a foreign writer
-    /// may have left some that are no text, and SQLite's tokenizer reads them all the same.
+    /// The text as `messages_fts` takes it: content, tool name and tool calls as stored, separated by spaces. Bytes,
+    /// because a foreign writer may have left invalid UTF-8, which SQLite's tokenizer reads nevertheless.
     pub(crate) stored: &'a [u8],
-    /// As a person wrote it, see [`decoded`].
+    /// The text as a person wrote it, see [`decoded`].
     pub(crate) decoded: &'a str,
 }
 
-/// Makes the tables where they are missing; plain SQL that any SQLite from 3.40 on can run.
+/// Creates missing tables, in plain SQL that any SQLite from 3.40 on can run.
 pub(crate) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS hx_term (term TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS hx_term_block (id INTEGER PRIMARY KEY, terms TEXT NOT NULL);
@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS hx_doclen (block INTEGER PRIMARY KEY, lengths BLOB NO
 pub(crate) const NAMES: [&str; 6] =
     ["hx_term", "hx_term_block", "hx_term_trigram", "hx_term_unlisted", "hx_cjk", "hx_doclen"];
 
-/// The text of a message as a person wrote it, from its columns.
+/// Returns the text of a message as a person wrote it, from its columns.
 pub(crate) fn decoded<'a>(
     content: Option<&'a str>,
     tool_name: Option<&'a str>,
@@ -57,11 +57,11 @@ pub(crate) fn decoded<'a>(
     search_text::of_columns(Columns { content, structured, tool_name, tool_calls })
 }
 
-/// Indexes messages, in the caller's transaction. The same message again is harmless; one that has changed since is found by what
-/// it said before as well.
+/// Indexes messages, in the caller's transaction. Adding a message twice is harmless. A message that has changed is
+/// found by its former text too.
 pub(crate) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
     let mut documents = documents.to_vec();
-    // In the order of their ids they make the fewest segments, and touch each block of lengths once.
+    // In the order of ids they create the fewest segments, and touch each block of lengths once.
     documents.sort_by_key(|document| document.id);
     let counts = terms::add(connection, &documents)?;
     cjk::add(connection, &documents)?;
@@ -69,8 +69,8 @@ pub(crate) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
     Ok(())
 }
 
-/// Takes messages out of the indexes, in the caller's transaction, with the text they were added with. What was never added stays out.
-/// Their words stay in the vocabulary: a word without a message costs only its room.
+/// Removes messages from the indexes, in the caller's transaction, with the text they were added with. Messages that
+/// were never added are skipped. Their words stay in the vocabulary: an unused word only takes space.
 pub(crate) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
     let known = Lengths::of(connection, documents.iter().map(|document| document.id))?;
     let mut documents = documents.to_vec();

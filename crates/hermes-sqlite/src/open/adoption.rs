@@ -1,4 +1,4 @@
-//! What a file holds of ours, looked at without changing it.
+//! Finds our objects in a file without changing it.
 
 use crate::error::{Circumstances, Failure};
 use crate::open::{connection, place, schema};
@@ -6,16 +6,18 @@ use hermes_session::{Location, StoreError};
 use std::path::Path;
 use std::time::Duration;
 
-/// What a file holds of ours.
+/// Our objects in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adoption {
-    /// Whether our side tables are there, in the form that this program uses.
+    /// Whether our side tables exist, in the form that this program uses.
     pub is_adopted: bool,
-    /// The names of our tables, views, indexes and triggers, in order. Tables that SQLite keeps for a full-text index of ours are not named.
+    /// The names of our tables, views, indexes and triggers, in order, without the shadow tables of our full-text
+    /// indexes.
     pub objects: Vec<String>,
 }
 
-/// Returns what the file holds of ours, for a command that writes it later. It is only read, but for a rollback journal that a killed writer left.
+/// Returns our objects in a file, for a command that writes to it later. The file is only read, except that a rollback
+/// journal of a killed writer is rolled back.
 ///
 /// # Errors
 /// If it can't be read or is not an agent's file.

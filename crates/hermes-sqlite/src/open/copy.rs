@@ -1,4 +1,4 @@
-//! Copies of a file that is in use: made by SQLite itself, verified, put into place whole or not at all.
+//! Copies of a file in use: made by SQLite itself, verified, and placed atomically.
 
 use crate::error::Failure;
 use crate::open::connection;
@@ -9,28 +9,30 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// What a copy holds.
+/// Counts of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
     /// The number of sessions.
     pub sessions: u64,
     /// The number of messages.
     pub messages: u64,
-    /// The size of the copy.
+    /// The size of the copy, in bytes.
     pub bytes: u64,
 }
 
-/// Copies one state of a file to `target`, which must not be there, and proves the copy: it is sound and has as many rows.
+/// Copies one state of a file to `target`, which must not exist, and verifies that the copy is sound and has as many
+/// rows.
 ///
-/// Writers go on meanwhile. The copy is its owner's alone, on disk when this returns, and never seen half-made.
+/// Writers are not blocked meanwhile. The copy is accessible to its owner only, synced to disk when this returns, and
+/// never visible half-written.
 ///
 /// # Errors
-/// `Refused` if `target` exists or can't be written; damage that the copy shows.
+/// `Refused` if `target` exists or can't be written; `Damaged` if the copy is not sound.
 pub fn verified(source: &Connection, target: &Path) -> Result<Copied, Failure> {
     placed(target, |part| copy_to(source, part))
 }
 
-/// Copies a file as it is, sound or not, in the same way.
+/// Copies a file as it is, sound or not, and places it like [`verified`].
 ///
 /// # Errors
 /// `Refused` if `target` exists or can't be written.
@@ -49,7 +51,7 @@ pub fn plain(source: &Connection, target: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Has `make` make a file and puts it into place, which must not be taken.
+/// Has `make` write a temporary file and renames it to `target`, which must not exist.
 fn placed<T>(target: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
     if std::fs::symlink_metadata(target).is_ok() {
         return Err(refused(target, TargetProblem::Exists));
@@ -70,7 +72,7 @@ fn placed<T>(target: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> R
 /// Syncs a closed file to disk and renames it to `target`, unless `target` exists.
 ///
 /// # Errors
-/// What the file system reports.
+/// Errors of the file system.
 pub fn place_new(made: &Path, target: &Path) -> Result<(), std::io::Error> {
     std::fs::File::open(made)?.sync_all()?;
     put_into_place(made, target)?;
@@ -78,11 +80,11 @@ pub fn place_new(made: &Path, target: &Path) -> Result<(), std::io::Error> {
     Ok(())
 }
 
-/// Gives a file its name unless something has that name. A plain rename would overwrite what somebody put there in the meantime.
+/// Renames a file unless the target exists. A plain rename would overwrite a file that was created in the meantime.
 fn put_into_place(part: &Path, target: &Path) -> Result<(), std::io::Error> {
     match renameat_with(CWD, part, CWD, target, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
-        // Some file systems can't do that, but know links.
+        // Some file systems do not support this, but support hard links.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => std::fs::hard_link(part, target),
         Err(error) => Err(error.into()),
     }
@@ -95,7 +97,7 @@ fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
     // All pages in one step: the copy is of one state, and no writer makes it start again.
     Backup::new(&transaction, &mut copy)?.step(-1)?;
     transaction.finish()?;
-    // The copy stands alone: no log beside it.
+    // The copy stands alone, without a WAL beside it.
     copy.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))?;
     if contents(&copy)? != expect {
         return Err(Failure::Damaged("the copy has not as many rows as the store".into()));
@@ -112,10 +114,10 @@ fn copy_to(source: &Connection, part: &Path) -> Result<Copied, Failure> {
     Ok(Copied { sessions: expect.0, messages: expect.1, bytes })
 }
 
-/// What is wrong with the tables of a file, if anything.
+/// Returns the first problem of the tables of a file; `None` if they are sound.
 ///
-/// Table by table, because a check of the whole file also asks the full-text indexes, and those of a SQLite that reads text up to a NUL
-/// look damaged to one that reads on (see [`crate::index::indexes`]).
+/// Checks table by table, because a check of the whole file includes the full-text indexes. Those of a SQLite that
+/// reads text up to a NUL look damaged to one that reads on (see [`crate::index::indexes`]).
 fn damage(connection: &Connection) -> Result<Option<String>, rusqlite::Error> {
     let mut tables =
         connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")?;
@@ -149,14 +151,15 @@ pub fn has_room(source: &Connection, beside: &Path) -> Result<bool, rusqlite::Er
     Ok(free > needed.saturating_add(needed / 8).saturating_add(1 << 20))
 }
 
-/// The first free name for the copy that is kept before a file of this version is changed.
+/// Returns the first free name for the copy that is kept before a file of this version is changed.
 pub(crate) fn kept_name(path: &Path, version: i64) -> PathBuf {
     let plain = crate::open::place::beside(path, &format!(".backup-v{version}"));
     let numbered = (2..).map(|number| crate::open::place::beside(path, &format!(".backup-v{version}.{number}")));
     std::iter::once(plain).chain(numbered).find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_default()
 }
 
-/// Removes what a process that was killed left of a copy of this file. Whoever calls this holds the queue, so nobody else is making one.
+/// Removes partial copies of this file that a killed process left. The caller holds the queue, so no other process is
+/// making one.
 pub(crate) fn clear_away(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let prefix = format!("{}.backup-v", name.to_string_lossy());
@@ -173,7 +176,7 @@ pub(crate) fn clear_away(path: &Path) {
 
 pub(crate) fn sync_folder(path: &Path) {
     if let Some(folder) = path.parent().and_then(|folder| std::fs::File::open(folder).ok()) {
-        // Where folders can't be synced, the copy is still on disk under its name once the system writes it.
+        // If the folder can't be synced, the copy gets its name on disk when the system writes it.
         if let Err(error) = folder.sync_all() {
             tracing::debug!(%error, "folder not synced");
         }

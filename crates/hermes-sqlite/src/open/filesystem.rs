@@ -1,20 +1,20 @@
-//! Which file systems can't share a write-ahead log between processes: its index is memory that all of them map.
+//! File systems that can't share a WAL between processes: its index is memory that all of them map.
 
 use std::path::Path;
 
-/// The kind of file system that a path is on, if it is one of those.
+/// Returns the kind of file system of a path, if it can't share a WAL.
 pub(crate) fn without_shared_memory(path: &Path) -> Option<&'static str> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     kind(rustix::fs::statfs(folder).ok()?.f_type as u64 & 0xffff_ffff)
 }
 
-/// The numbers are the kernel's, from `linux/magic.h` and the file systems' own headers.
+/// Returns the name for a file system number, as in `linux/magic.h` and the headers of the file systems.
 const fn kind(magic: u64) -> Option<&'static str> {
     match magic {
         0x6969 => Some("NFS"),
         0x517b | 0xff53_4d42 | 0xfe53_4d42 => Some("SMB"),
         0x0102_1997 => Some("9p"),
-        // virtiofs answers with FUSE's number.
+        // virtiofs reports the number of FUSE.
         0x6573_5546 => Some("FUSE or virtiofs"),
         0x00c3_6400 => Some("Ceph"),
         0x5346_414f => Some("AFS"),

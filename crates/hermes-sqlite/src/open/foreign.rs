@@ -1,4 +1,4 @@
-//! What other programs, newer agents most of all, keep in the file and no call of ours tells of.
+//! Data in the file of other programs, mostly newer agents, that no call of ours returns.
 
 use crate::calls::topics;
 use crate::error::Failure;
@@ -6,10 +6,11 @@ use crate::write::database::Database;
 use hermes_session::Foreign;
 use rusqlite::Connection;
 
-/// Tables whose every column is read.
+/// Tables of which every column is read.
 const READ: [&str; 4] = ["schema_version", "state_meta", "sessions", "messages"];
 
-/// Counts the rows of foreign tables, and those that hold something other than the default in foreign columns of tables we read.
+/// Counts the rows of foreign tables, and rows with a value other than the default in foreign columns of tables that we
+/// read.
 pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
     let mut foreign = Vec::new();
     for table in tables(database)? {
@@ -31,7 +32,7 @@ pub(crate) fn read(database: &Database) -> Result<Vec<Foreign>, Failure> {
             if known.contains(&column.as_str()) {
                 continue;
             }
-            // A default is SQL of the schema's own; without one it is nothing.
+            // A default is an SQL expression of the schema; without one it is NULL.
             let default = default.unwrap_or_else(|| "NULL".into());
             let name = quoted(&column);
             let rows = rows(&format!("{name} IS NOT NULL AND {name} IS NOT ({default})"))?;
@@ -56,7 +57,7 @@ pub fn tables(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
     statement.query_map([], |row| row.get(0))?.collect()
 }
 
-/// The columns that are read of a table; nothing if it is not read, or as a whole.
+/// Returns the columns that are read of a table; `None` if all or none of its columns are read.
 fn known(table: &str) -> Option<Vec<&'static str>> {
     Some(topics::columns(table)?.split(", ").map(str::trim).collect())
 }

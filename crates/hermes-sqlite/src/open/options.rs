@@ -1,31 +1,33 @@
-//! How a file is opened.
+//! Options for opening a file.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a file is opened and how patient its calls are.
+/// Options for opening a file, and how long its calls wait.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// How long a call waits for another process's lock before it answers [`Busy`](hermes_session::StoreError::Busy).
+    /// How long a call waits for another process's lock before it fails with
+    /// [`Busy`](hermes_session::StoreError::Busy).
     pub wait: Duration,
-    /// Whether a file that is not there is made.
+    /// Whether a missing file is created.
     pub create: bool,
-    /// Whether the file is only read. It is opened with `SQLITE_OPEN_READONLY` and neither adopted nor changed: its content, its WAL, its mode and
-    /// its time stay as they are, and no file of ours is made beside it. A write answers
+    /// Whether the file is only read. It is opened with `SQLITE_OPEN_READONLY` and neither adopted nor changed: its
+    /// content, WAL, mode and times stay as they are, and no file of ours is created beside it. A write fails with
     /// [`ReadOnly`](hermes_session::StoreError::ReadOnly).
     pub read_only: bool,
-    /// When a file that an agent made, and that we have not adopted yet, is adopted.
+    /// When a file that an agent made is adopted.
     pub adopt: Adopt,
-    /// How surely a write is on disk when it is answered.
+    /// How durable a write is when it is acknowledged.
     pub synchronous: Synchronous,
-    /// Whether the store does by itself, when it has nothing else to do, what [`upkeep`](hermes_session::Maintenance::upkeep) does when it is
-    /// asked. Where it does not, somebody has to ask for it now and then.
+    /// Whether the store runs [`upkeep`](hermes_session::Maintenance::upkeep) by itself when it is idle. If not, the
+    /// caller has to run it now and then.
     pub background: bool,
-    /// Whether what is deleted is overwritten where it stood.
+    /// Whether deleted data is overwritten in place.
     pub overwrite: bool,
-    /// Indexes the whole backlog when the store is closed; without it, closing stops indexing after 200 ms. For processes that end soon: until
-    /// the backlog is indexed, an agent that searches the file does not find those messages.
+    /// Indexes the whole backlog when the store is closed. If `None`, closing stops indexing after 200 ms. For
+    /// processes that end soon: until the backlog is indexed, an agent that searches the file does not find those
+    /// messages.
     pub index_at_close: Option<IndexAtClose>,
 }
 
@@ -34,13 +36,13 @@ pub struct SqliteOptions {
 pub struct IndexAtClose(Arc<dyn Fn(u64, u64) -> bool + Send + Sync>);
 
 impl IndexAtClose {
-    /// Calls `watch` before each step with the messages that are indexed and all of the backlog. Indexing stops if it returns `false`; the next
-    /// process continues.
+    /// Calls `watch` before each step with the number of messages indexed so far and the size of the backlog. Indexing
+    /// stops if it returns `false`; the next process continues.
     pub fn new(watch: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(watch))
     }
 
-    /// Returns whether to go on.
+    /// Returns whether to continue.
     pub(crate) fn goes_on(&self, done: u64, total: u64) -> bool {
         (self.0)(done, total)
     }
@@ -58,23 +60,23 @@ pub enum Adopt {
     /// When it is opened.
     #[default]
     AtOpen,
-    /// When the first write is asked for; until then it is read as with [`SqliteOptions::read_only`], and what the adoption has to report is in
-    /// [`notices`](hermes_session::Maintenance::notices) afterwards. A file that is adopted already, or is to be created, is opened for writing
-    /// at once.
+    /// At the first write. Until then it is read as with [`SqliteOptions::read_only`]; the adoption adds its notices to
+    /// [`notices`](hermes_session::Maintenance::notices). A file that is already adopted, or is to be created, is
+    /// opened for writing at once.
     OnFirstWrite,
-    /// When it is opened if its schema is older than 11, because the agent's own store would upgrade it then; otherwise as
-    /// [`Adopt::OnFirstWrite`].
+    /// When it is opened if its schema is older than 11, because the agent's own store would upgrade it then; otherwise
+    /// like [`Adopt::OnFirstWrite`].
     OldAtOpen,
 }
 
-/// How surely a write is on disk when it is answered.
+/// How durable a write is when it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Synchronous {
     /// It survives a power cut.
     #[default]
     Full,
-    /// It survives the end of the process, and a power cut a while later. Nothing is ever torn. A file without a
-    /// write-ahead log is kept as with `Full`.
+    /// It survives the end of the process, but a power cut only a while later. No write is ever torn. A file without a
+    /// WAL is synced as with `Full`.
     Normal,
 }
 

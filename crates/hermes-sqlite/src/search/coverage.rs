@@ -1,24 +1,24 @@
-//! What the indexes know of the messages, and what has to be looked through.
+//! Which messages the indexes cover, and which have to be scanned.
 
 use crate::error::Failure;
 use crate::index::{indexes, vocabulary};
 use crate::write::database::Database;
 
-/// Which messages the indexes know.
+/// The messages that the indexes cover.
 #[derive(Debug)]
 pub(super) enum Coverage {
-    /// All but these, in order.
+    /// All but `unknown`, which is sorted.
     But {
         unknown: Vec<i64>,
-        /// How many of these are to be indexed yet; the others have words that no index takes.
+        /// How many of these are not indexed yet; the others have words that no index takes.
         behind: u64,
     },
-    /// They can't be used.
+    /// None: the indexes can't be used.
     Nothing,
 }
 
 impl Coverage {
-    /// Looks at the indexes.
+    /// Determines the coverage of the indexes.
     pub(super) fn of(database: &Database) -> Result<Self, Failure> {
         if !database.layout().can_be_asked() {
             return Ok(Self::Nothing);
@@ -34,7 +34,7 @@ impl Coverage {
         Ok(Self::But { unknown, behind })
     }
 
-    /// The messages that no index knows; nothing if that is all of them.
+    /// Returns the messages that no index covers; `None` if the indexes can't be used.
     pub(super) fn unknown(&self) -> Option<&[i64]> {
         match self {
             Self::But { unknown, .. } => Some(unknown),

@@ -1,7 +1,8 @@
-//! What the full-text index of an agent names, in a file that is not adopted.
+//! Candidates from the full-text index of an agent, in a file that is not adopted.
 //!
-//! Such a file has no vocabulary of ours, so that the index misses messages: those that have a word only as a piece of another, behind an escape of
-//! JSON, or with an accent that its tokenizer keeps. It gives a first answer; a scan finds the rest.
+//! Such a file has no vocabulary of ours, so its index misses messages: those that have a word only as a piece of
+//! another, behind a JSON escape, or with an accent that its tokenizer keeps. It gives a first answer; a scan finds the
+//! rest.
 
 use super::leaf;
 use crate::index::indexes::{Index, Kind};
@@ -11,23 +12,23 @@ use hermes_session::search::fold::fold;
 use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::tokens;
 
-/// The most messages that are looked at before the scan; the newest of more.
+/// Maximum number of messages, the newest ones, that are checked before the scan.
 const MAX_CANDIDATES: usize = 2_000;
 
-/// Returns messages up to `newest` that may match, in order: empty if the file is adopted or its index can't tell.
+/// Returns candidate messages up to `newest`, in order. Empty if the file is adopted or its index can't answer.
 pub(super) fn candidates(database: &Database, query: &Query, newest: i64) -> Vec<i64> {
     if database.memory().is_none() || database.layout().look(Index::Words).kind == Kind::Missing {
         return Vec::new();
     }
     let Some(fts) = question(query.root()) else { return Vec::new() };
-    // A damaged index names nothing; the scan goes on without it.
+    // A damaged index yields no candidates; the scan finds the messages without it.
     let mut ids = leaf::matching(database, &fts).unwrap_or_default();
     ids.retain(|id| *id <= newest);
     ids.sort_unstable();
     ids.split_off(ids.len().saturating_sub(MAX_CANDIDATES))
 }
 
-/// Returns what to ask FTS5; `None` if it can't be asked for a part that has to match.
+/// Returns the FTS5 query; `None` if it can't express a part that has to match.
 fn question(node: &Node) -> Option<String> {
     match node {
         Node::Not(_) => None,

@@ -1,16 +1,16 @@
 //! Sets of messages, by id.
 
-/// Which messages may be meant.
+/// A set of candidate messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ids {
-    /// No index tells: any may.
+    /// No index limits it: any message.
     All,
-    /// These, in order, each once.
+    /// These, sorted, without duplicates.
     Some(Vec<i64>),
 }
 
 impl Ids {
-    /// Takes ids in any order.
+    /// Makes a set of ids in any order.
     pub(super) fn of(mut ids: Vec<i64>) -> Self {
         if !ids.is_sorted() {
             ids.sort_unstable();
@@ -19,7 +19,7 @@ impl Ids {
         Self::Some(ids)
     }
 
-    /// What is in both.
+    /// Returns the intersection.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::All, set) | (set, Self::All) => set,
@@ -27,7 +27,7 @@ impl Ids {
         }
     }
 
-    /// What is in one of them.
+    /// Returns the union.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::All, _) | (_, Self::All) => Self::All,
@@ -40,7 +40,7 @@ impl Ids {
         }
     }
 
-    /// Whether a message may be meant.
+    /// Returns whether a message is in the set.
     pub(super) fn has(&self, id: i64) -> bool {
         match self {
             Self::All => true,
@@ -49,12 +49,12 @@ impl Ids {
     }
 }
 
-/// What is in both of two lists in order. The shorter one is walked, so that a few against many cost little.
+/// Returns the intersection of two sorted lists. Walks along the shorter one, so that a few against many cost little.
 fn common(left: &[i64], right: &[i64]) -> Vec<i64> {
     let (short, mut long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     let mut both = Vec::with_capacity(short.len());
     for id in short {
-        // Looks further and further ahead, then between the last two places.
+        // Galloping search: doubles the distance, then searches between the last two positions.
         let mut ahead = 1;
         while ahead < long.len() && long[ahead] < *id {
             ahead *= 2;

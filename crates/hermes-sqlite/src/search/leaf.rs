@@ -1,8 +1,8 @@
-//! From one term to the messages that may have it.
+//! Finds the candidate messages for one term.
 //!
-//! A term is cut into words as `messages_fts` cuts texts. A word between two others stands in the index as it is; the first may be the end of
-//! a longer one there and the last the beginning of one, which the vocabulary tells. Whatever is told here is looked at again in the text, so
-//! that it may be too much, and never too little.
+//! A term is split into words as `messages_fts` splits texts. A word between two others is in the index as it is. The
+//! first may be the end of a longer word there, and the last the beginning of one, which the vocabulary finds. Every
+//! candidate is compared with its text, so there may be too many of them, but never too few.
 
 use super::ids::Ids;
 use crate::error::Failure;
@@ -16,35 +16,36 @@ use hermes_session::search::tokens;
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 
-/// The most words that a piece is looked up in. One that is in more is in so many messages that the newest of them are soon met.
+/// Maximum number of words in which a piece is looked up. A piece in more words is in so many messages that a scan soon
+/// meets the newest of them.
 const MAX_TERMS: usize = 400;
-/// The same for words that begin with a term and whose tokens do not.
+/// Maximum number of words that begin with a term but whose tokens do not.
 const MAX_ASIDE: usize = 4_000;
-/// The most words of a list that FTS5 is asked for at once: it looks at each of them for every row.
+/// Maximum number of words of a list in one FTS5 query, which evaluates each of them for every row.
 const AT_ONCE: usize = 16;
-/// The most ways to spell a phrase.
+/// Maximum number of spellings of a phrase.
 const MAX_SPELLINGS: usize = 16;
-/// The beginning of a word that is no longer than this is in nearly every message.
+/// Length up to which the beginning of a word is in nearly every message.
 const VAGUE: usize = 3;
 
-/// Of a longer phrase so many words at its beginning and at its end are asked for.
+/// Of a longer phrase, this many words at its beginning and at its end are looked up.
 const MAX_PHRASE: usize = 12;
-/// Of a term in more stretches so many at its beginning and at its end are asked for.
+/// Of a term with more stretches, this many at its beginning and at its end are looked up.
 const MAX_STRETCHES: usize = 8;
 
-/// What to ask for a term.
+/// How to find the candidates for a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Leaf {
-    /// No index knows anything of it.
+    /// No index covers it.
     Unknown,
-    /// A question to `messages_fts`, and messages beside those that it finds.
+    /// An FTS5 query on `messages_fts`, and messages in addition to those that it finds.
     Words { fts: String, more: Vec<i64> },
-    /// Messages.
+    /// The candidates themselves.
     Messages(Vec<i64>),
 }
 
 impl Leaf {
-    /// The messages.
+    /// Returns the candidates.
     pub(super) fn ids(&self, database: &Database) -> Result<Ids, Failure> {
         Ok(match self {
             Self::Unknown => Ids::All,
@@ -54,7 +55,7 @@ impl Leaf {
     }
 }
 
-/// What to ask for a term, in whole words or in pieces.
+/// Determines how to find the candidates for a term, in whole words or in pieces.
 pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Around) -> Result<Leaf, Failure> {
     let folded = fold(&term.text);
     if folded.chars().any(is_paired) {
@@ -104,10 +105,11 @@ pub(super) fn leaf(database: &Database, term: &Term, tier: Tier, around: &mut Ar
     }
 }
 
-/// The words that follow one another in the index as well.
+/// Returns stretches of words that are adjacent in the index too.
 ///
-/// A line break may be where another text of the message begins, behind names that nobody wrote. And what stands before a word may be an escape
-/// of JSON, whose letters are a token of their own unless the word follows at once: a blank may be a tab, a dash `\u2014`.
+/// After a line break another text of the message may begin, behind names that nobody wrote. And before a word there
+/// may be a JSON escape, whose letters are a token of their own unless the word follows at once: a blank may be a tab,
+/// a dash `\u2014`.
 fn unbroken(folded: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     let is_broken = |pair: &[Range<usize>]| {
         let mut between = folded[pair[0].end..pair[1].start].chars();
@@ -120,7 +122,8 @@ fn unbroken(folded: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
     few(stretches.flat_map(short).collect())
 }
 
-/// The first and the last of many stretches: FTS5 takes long for a long question, and all is looked at again in the text.
+/// Returns the first and the last of many stretches: a long FTS5 query is slow, and all candidates are compared with
+/// their text anyway.
 fn few(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
     if stretches.len() > 2 * MAX_STRETCHES {
         stretches.drain(MAX_STRETCHES..stretches.len() - MAX_STRETCHES);
@@ -128,7 +131,7 @@ fn few(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
     stretches
 }
 
-/// A stretch, or its beginning and its end if it is long.
+/// Returns a stretch, or its beginning and its end if it is long.
 fn short(stretch: Range<usize>) -> Vec<Range<usize>> {
     if stretch.len() <= 2 * MAX_PHRASE {
         return vec![stretch];
@@ -136,7 +139,7 @@ fn short(stretch: Range<usize>) -> Vec<Range<usize>> {
     vec![stretch.start..stretch.start + MAX_PHRASE, stretch.end - MAX_PHRASE..stretch.end]
 }
 
-/// The messages that may have pairs of characters, in order.
+/// Returns the messages that may have these character pairs, sorted.
 pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>, Failure> {
     let mut ids = Vec::new();
     pairs.candidates(database, None, |id| {
@@ -147,13 +150,13 @@ pub(super) fn candidates(database: &Database, pairs: &Pairs) -> Result<Vec<i64>,
     Ok(ids)
 }
 
-/// The messages that have a word within a run of paired characters: there it is no token of its own. A search asks for the same word more than
-/// once, for whole words and for pieces.
+/// Cache of the messages that have a word within a run of paired characters, where it is not a token of its own. A
+/// search needs the same word more than once, for whole words and for pieces.
 #[derive(Debug, Default)]
 pub(super) struct Around(HashMap<String, Vec<i64>>);
 
 impl Around {
-    /// Those of a word, in order.
+    /// Returns the messages for a word, sorted.
     pub(super) fn of(&mut self, database: &Database, word: &str) -> Result<Vec<i64>, Failure> {
         if let Some(known) = self.0.get(word) {
             return Ok(known.clone());
@@ -164,7 +167,7 @@ impl Around {
     }
 }
 
-/// A piece of one word, or its end.
+/// Finds the candidates for a piece of one word, or for its end.
 fn piece(database: &Database, piece: &str, ends_inside: bool, around: &mut Around) -> Result<Leaf, Failure> {
     let admits = |word: &str| ends_inside || word.ends_with(piece);
     let found = vocabulary::terms_containing(database, piece, MAX_TERMS, admits)?;
@@ -186,7 +189,7 @@ fn piece(database: &Database, piece: &str, ends_inside: bool, around: &mut Aroun
     Ok(Leaf::Messages(all))
 }
 
-/// The messages that have one of the tokens, in no order, some of them twice.
+/// Returns the messages that have one of the tokens, unsorted and possibly twice.
 fn having(database: &Database, tokens: &[String]) -> Result<Vec<i64>, Failure> {
     let mut all = Vec::new();
     for tokens in tokens.chunks(AT_ONCE) {
@@ -195,10 +198,10 @@ fn having(database: &Database, tokens: &[String]) -> Result<Vec<i64>, Failure> {
     Ok(all)
 }
 
-/// Several words in a row, of which not all have to be asked for.
+/// Returns an FTS5 query for several words in a row; not all of them have to be in it.
 ///
-/// The ends of a piece are looked up in the vocabulary, if that tells them from most others; and of a long row a few words around the
-/// longest do: the longer a word, the fewer messages have it.
+/// The outer words of a piece are looked up in the vocabulary if that excludes most messages. Of a long row, a few
+/// words around the longest suffice: the longer a word, the fewer messages have it.
 fn phrase(
     database: &Database,
     words: &[&str],
@@ -211,7 +214,7 @@ fn phrase(
         if begins_inside && place == 0 {
             let found = vocabulary::terms_containing(database, word, MAX_SPELLINGS, |other| other.ends_with(word))?;
             first = usize::from(found.is_cut);
-            // If no word ends with it, it is nowhere but within runs of paired characters, which are looked for apart.
+            // If no word ends with it, it occurs only within runs of paired characters, which are looked up separately.
             let is_nowhere = found.terms.is_empty();
             spellings.push(if is_nowhere { vec![(*word).to_owned()] } else { found.terms });
         } else {
@@ -251,7 +254,7 @@ fn phrase(
         }
         return Ok(Some(alternatives(phrases.iter().map(|phrase| format!("{}{star}", quoted(phrase.trim_start()))))));
     }
-    // Too many ways: that each word is there has to do.
+    // Too many spellings: only require that each word occurs.
     let end = row.end - 1;
     let groups = row.map(|place| {
         let star = if place == end { star } else { "" };
@@ -260,17 +263,17 @@ fn phrase(
     Ok(Some(groups.collect::<Vec<_>>().join(" AND ")))
 }
 
-/// Any of these.
+/// Joins queries of which one has to match.
 fn alternatives(questions: impl Iterator<Item = String>) -> String {
     questions.collect::<Vec<_>>().join(" OR ")
 }
 
-/// A text that FTS5 takes for a phrase.
+/// Quotes a text as an FTS5 phrase.
 pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// The messages that `messages_fts` finds, in order.
+/// Returns the messages that `messages_fts` finds, in order.
 pub(super) fn matching(database: &Database, fts: &str) -> Result<Vec<i64>, Failure> {
     let mut statement = database.prepare_cached("SELECT rowid FROM messages_fts WHERE messages_fts MATCH ?")?;
     let mut rows = statement.query([fts])?;

@@ -1,4 +1,4 @@
-//! From a question to the messages that may be meant.
+//! Finds the candidate messages for a query.
 
 use super::ids::Ids;
 use super::leaf::{self, Around, Leaf};
@@ -10,21 +10,21 @@ use hermes_session::search::rank;
 use std::cmp::Reverse;
 use std::time::Instant;
 
-/// So many parts of a query that all have to hold are looked up; the texts are asked about the others.
+/// Maximum number of parts of a conjunction that are looked up; the others are checked against the texts.
 const MAX_PARTS: usize = 32;
 
-/// What is known before any text is read.
+/// Result of the indexes, before any text is read.
 #[derive(Debug)]
 pub(super) struct Plan<'q> {
-    /// Messages that may match, as far as indexes know.
+    /// Candidates, as far as the indexes cover the query.
     pub(super) ids: Ids,
-    /// The terms of which one is enough, with their messages: of these a message may have more or fewer.
+    /// The alternatives of the query with their messages; a message may have more or fewer of them.
     pub(super) choices: Vec<(&'q Term, Vec<i64>)>,
     /// Whether some part was left out because time ran out.
     pub(super) is_late: bool,
 }
 
-/// What is asked of every term.
+/// Parameters for all terms.
 struct Asking<'a> {
     tier: Tier,
     end: Instant,
@@ -32,7 +32,7 @@ struct Asking<'a> {
 }
 
 impl<'q> Plan<'q> {
-    /// Asks the indexes.
+    /// Queries the indexes.
     pub(super) fn new(
         database: &Database,
         query: &'q Query,
@@ -46,7 +46,7 @@ impl<'q> Plan<'q> {
         Ok(plan)
     }
 
-    /// What each choice weighs, among so many messages.
+    /// Returns the weight of each choice, among `all` messages.
     pub(super) fn weights(&self, all: u64) -> Vec<f64> {
         self.choices.iter().map(|(_, ids)| rank::weight(ids.len() as u64, all)).collect()
     }
@@ -91,8 +91,9 @@ impl<'q> Plan<'q> {
         }
     }
 
-    /// Words that all have to be there are one question to FTS5, which does not look at what one of them excludes. Pieces of words are many
-    /// questions each; they are asked for from the longest on, until so few messages are left that it is quicker to look at them.
+    /// Finds candidates for a conjunction. Whole words become one FTS5 query, which skips what one of them excludes.
+    /// Pieces of words take many queries each; the longest go first, until so few messages are left that checking them
+    /// is faster.
     fn all(&mut self, database: &Database, nodes: &'q [Node], asking: &mut Asking<'_>) -> Result<Ids, Failure> {
         const MAX_CHECKED: usize = 500;
         let tier = asking.tier;

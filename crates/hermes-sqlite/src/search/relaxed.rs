@@ -1,4 +1,4 @@
-//! What a query finds that matches nothing as a whole: messages with any of its words, by their stems.
+//! The relaxed search, for a query that matches nothing as a whole: messages with any of its words, by their stems.
 
 use super::Search;
 use super::hits::Page;
@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// The most forms of a word that are looked for.
+/// Maximum number of forms of a word that are looked up.
 const MAX_FORMS: usize = 500;
-/// So many of the best messages are ordered by their conversations; the others follow by themselves.
+/// Maximum number of messages that are ranked together with their conversations; the others follow, ranked singly.
 const MAX_RANKED: usize = 2_000;
 
 /// Fills a page with messages that have any of the words.
@@ -64,8 +64,8 @@ pub(super) fn relaxed(search: &mut Search<'_>, page: &mut Page<'_>) -> Result<()
     Ok(())
 }
 
-/// Where a part of the answer goes on behind the last hit of the page before. The order is the same as then, without what came since;
-/// if that hit is gone, its score tells where it was.
+/// Returns where a part of the answer continues after the last hit of the previous page. The order is the same as then,
+/// without newer messages; if that hit is gone, its score gives its position.
 fn place_after(part: &[Ranked], cursor: &SearchCursor) -> usize {
     let is_behind = |(id, score): &Ranked| score.total_cmp(&cursor.score).then(id.cmp(&cursor.message)).is_lt();
     match part.iter().position(|(id, _)| *id == cursor.message) {
@@ -74,7 +74,7 @@ fn place_after(part: &[Ranked], cursor: &SearchCursor) -> usize {
     }
 }
 
-/// The messages that may have words, in order, with a bit for each word.
+/// Returns the candidates, sorted by id, with a bit for each word.
 fn found(search: &mut Search<'_>, words: &[Word]) -> Result<Vec<(i64, u64)>, Failure> {
     let mut found: Vec<(i64, u64)> = Vec::new();
     let Some(unknown) = search.coverage.unknown() else {
@@ -128,7 +128,7 @@ fn found(search: &mut Search<'_>, words: &[Word]) -> Result<Vec<(i64, u64)>, Fai
     Ok(found)
 }
 
-/// The messages that have a form of a word.
+/// Returns the messages that have a form of a word.
 fn having(search: &mut Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     let database = search.database;
     if word.is_piece {
@@ -137,7 +137,7 @@ fn having(search: &mut Search<'_>, word: &Word) -> Result<Vec<i64>, Failure> {
     let (mut terms, mut ids) = (vec![word.word.clone()], Vec::new());
     for beginning in word.beginnings() {
         terms.extend(vocabulary::terms_with_prefix(database, beginning, MAX_FORMS, |form| word.takes(form))?.terms);
-        // Within a run of paired characters it is no token of its own.
+        // Within a run of paired characters it is not a token of its own.
         ids.extend(search.around.of(database, beginning)?);
     }
     terms.sort_unstable();
@@ -154,11 +154,11 @@ type Ranked = (MessageId, f64);
 
 /// The ranked messages of an answer.
 struct Ranking {
-    /// By their conversations, in order.
+    /// The best messages, ranked with their conversations, in order.
     best: Vec<Ranked>,
-    /// What comes after them, the better first, and not in order yet: a page seldom gets there.
+    /// The messages after them, with lower scores. They are sorted only if a page gets there, which is rare.
     rest: Vec<Ranked>,
-    /// What each word weighs.
+    /// The weight of each word.
     weights: Vec<f64>,
 }
 
@@ -181,7 +181,7 @@ fn ranking(search: &mut Search<'_>, found: &[(i64, u64)], words: usize) -> Resul
     let mut rest = Vec::new();
     if scored.len() > MAX_RANKED {
         scored.select_nth_unstable_by(MAX_RANKED, |left, right| right.0.total_cmp(&left.0).then(right.1.cmp(&left.1)));
-        // Scores of the best are between 0 and 1; these are below, so that a score tells the place in the whole.
+        // Scores of the best are between 0 and 1; these are below 0, so that scores order the whole answer.
         let below = |(score, id, _)| (MessageId(id), score / (1.0 + score) - 1.0);
         rest = scored.split_off(MAX_RANKED).into_iter().map(below).collect();
     }
@@ -196,7 +196,7 @@ fn ranking(search: &mut Search<'_>, found: &[(i64, u64)], words: usize) -> Resul
     Ok(Ranking { best: rank::relaxed(&best, &weights, search.average), rest, weights })
 }
 
-/// The conversation of a message, by the session that it starts with.
+/// Returns the conversation of a message, by its first session.
 fn conversation(search: &Search<'_>, id: i64) -> Result<Option<String>, Failure> {
     use rusqlite::OptionalExtension as _;
     let mut statement = search.database.prepare_cached(

@@ -1,4 +1,4 @@
-//! How well a message matches, told without its text.
+//! Scores messages without reading their text.
 
 use super::plan::Plan;
 use hermes_session::search::SearchCursor;
@@ -8,7 +8,7 @@ use hermes_session::search::query::{Node, Query, Term};
 use hermes_session::search::tokens::is_word;
 use std::cmp::Ordering;
 
-/// A message with how well it matches.
+/// A message with its score.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scored {
     pub(super) score: f64,
@@ -16,7 +16,7 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// Whether it comes after the hit that the page before ended with.
+    /// Returns whether it comes after the last hit of the previous page.
     pub(super) fn is_after(&self, cursor: Option<&SearchCursor>) -> bool {
         cursor.is_none_or(|cursor| {
             cursor.tier == Tier::Words
@@ -25,7 +25,7 @@ impl Scored {
     }
 }
 
-/// The better one is the greater; of equals the newer one.
+/// A higher score is greater; of equal scores, the newer message.
 impl Ord for Scored {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score.total_cmp(&other.score).then(self.id.cmp(&other.id))
@@ -46,7 +46,7 @@ impl PartialEq for Scored {
 
 impl Eq for Scored {}
 
-/// What the choices weigh that a message has, for messages in order.
+/// Weighs the choices that messages have, visited in the order of ids.
 pub(super) struct Choices<'p> {
     lists: Vec<(&'p [i64], f64)>,
 }
@@ -56,7 +56,7 @@ impl<'p> Choices<'p> {
         Self { lists: plan.choices.iter().zip(weights).map(|((_, ids), weight)| (ids.as_slice(), *weight)).collect() }
     }
 
-    /// The weight of a message; ids have to rise from call to call.
+    /// Returns the weight of a message. Ids have to ascend from call to call.
     pub(super) fn weight(&mut self, id: i64) -> f64 {
         if self.lists.is_empty() {
             return 1.0;
@@ -76,12 +76,12 @@ impl<'p> Choices<'p> {
     }
 }
 
-/// A question for one term.
+/// Returns a matcher for one term.
 pub(super) fn alone(term: &Term) -> Matcher {
     Matcher::new(&Query::new(Node::Term(term.clone())))
 }
 
-/// What the choices weigh together that a text has in whole words, which are those that the index tells.
+/// Returns the total weight of the choices that a text has in whole words, as the index would find them.
 pub(super) fn weight_of(choices: &[Matcher], text: &str, weights: &[f64]) -> f64 {
     if choices.is_empty() {
         return 1.0;
@@ -90,9 +90,9 @@ pub(super) fn weight_of(choices: &[Matcher], text: &str, weights: &[f64]) -> f64
     choices.iter().zip(weights).filter(|(choice, _)| has(choice)).map(|(_, weight)| weight).sum()
 }
 
-/// How many tokens `messages_fts` makes of a text: runs of letters and digits, in which accents stand.
+/// Returns how many tokens `messages_fts` makes of a text: runs of letters and digits, including combining accents.
 ///
-/// It has to be what the index will say, so that a message keeps its place when it is indexed between two pages.
+/// This must equal the count in the index, so that a message keeps its rank if it is indexed between two pages.
 pub(super) fn tokens(text: &str) -> u32 {
     let mut is_inside = false;
     let starts = text.chars().filter(|character| {

@@ -1,14 +1,14 @@
-//! How much one transaction may do, so that long work leaves the lock to others in between.
+//! Limits the work of one transaction, so that long work releases the lock in between.
 
 use std::time::{Duration, Instant};
 
-/// How long a step works. A large row may take longer than what is left of it, other writers may be in the same transaction, and the commit
-/// comes after: with all that the lock should be held for less than a tenth of a second.
+/// How long a step works. A large row may exceed it, other jobs may share the transaction, and the commit comes after
+/// it: in total the lock should be held for less than 100 ms.
 const TIME: Duration = Duration::from_millis(15);
-/// The most rows of a step, however quick they are: the log should not grow by much in one go.
+/// Maximum number of rows of a step, however fast they are: the WAL should not grow much at once.
 const ROWS: u32 = 1_000;
 
-/// What is left of a step. One row is always done, however long it takes.
+/// The remaining time and rows of a step. At least one row is always done, however long it takes.
 #[derive(Debug)]
 pub(crate) struct Budget {
     until: Instant,
@@ -16,18 +16,18 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// A step that begins now.
+    /// Starts the budget of a step now.
     pub(crate) fn step() -> Self {
         Self { until: Instant::now() + TIME, rows: ROWS }
     }
 
-    /// Takes note of a row that was done; whether another one may be.
+    /// Counts a row as done. Returns whether another one may follow.
     pub(crate) fn spend(&mut self) -> bool {
         self.rows = self.rows.saturating_sub(1);
         !self.is_spent()
     }
 
-    /// Whether the step should end.
+    /// Returns whether the step should end.
     pub(crate) fn is_spent(&self) -> bool {
         self.rows == 0 || Instant::now() >= self.until
     }

@@ -1,4 +1,4 @@
-//! An open file: a connection that knows what it is connected to.
+//! An open file: a connection with cached facts about its tables.
 
 use crate::calls::extra::Extras;
 use crate::index::indexes::{Census, Layout};
@@ -8,43 +8,43 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A connection, and what the tables behind it are like.
+/// A connection, with cached facts about its tables.
 pub(crate) struct Database {
     connection: Connection,
     shape: Cell<Shape>,
     layout: Cell<Layout>,
     extras: RefCell<Arc<Extras>>,
-    /// SQLite's own count of changes to the schema, as of when the shape was looked at.
+    /// SQLite's schema version as of the last look at the schema.
     cookie: Cell<Option<i64>>,
-    /// What was last counted of the index of words.
+    /// The last counts of the word index.
     census: RefCell<Option<Census>>,
-    /// What the last write failed in; it is tried again without that.
+    /// Objects that the last write failed in; the retry goes without them.
     blamed: RefCell<Blame>,
-    /// What this one does without.
+    /// Objects that the current write goes without.
     given_up: RefCell<Blame>,
     /// The temporary side tables, on a connection that reads a file which is not adopted.
     memory: Option<Memory>,
 }
 
-/// What is known of temporary side tables.
+/// State of the temporary side tables.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// SQLite's `data_version` of the file as of when they were filled; `None` if they are not.
+    /// SQLite's `data_version` of the file when they were filled; `None` if they are not filled.
     pub(crate) version: Cell<Option<i64>>,
 }
 
-/// What a write failed in and can do without.
+/// Derived objects that a write failed in and can go without.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Blame {
-    /// The indexes in use, which are made anew.
+    /// The search indexes in use, which are then replaced.
     pub(crate) indexes: bool,
-    /// Tables that were to be cleared away, and are left.
+    /// Discarded tables that could not be cleared, and are left.
     pub(crate) leftovers: Vec<String>,
-    /// The index of lists, which every write to `sessions` goes through.
+    /// The index of lists, which every write to `sessions` updates.
     pub(crate) card: Card,
 }
 
-/// What a write does about the index of lists before it begins. Upkeep makes the index again.
+/// State of the index of lists during a write. Upkeep creates the index again.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Card {
     /// It stays.
@@ -76,7 +76,7 @@ impl Database {
         self.connection
     }
 
-    /// Notes that the side tables are temporary tables of this connection.
+    /// Records that the side tables are temporary tables of this connection.
     pub(crate) fn keep_side_in_memory(&mut self) {
         self.memory = Some(Memory::default());
     }
@@ -86,7 +86,7 @@ impl Database {
         self.memory.as_ref()
     }
 
-    /// Returns whether the schema has changed since [`Database::refresh`] looked at it; `false` if it never did.
+    /// Returns whether the schema has changed since [`Database::refresh`] read it; `false` if it never did.
     pub(crate) fn has_new_schema(&self) -> Result<bool, rusqlite::Error> {
         match self.cookie.get() {
             Some(known) => Ok(self.schema_cookie()? != known),
@@ -98,24 +98,24 @@ impl Database {
         self.prepare_cached("PRAGMA schema_version")?.query_row([], |row| row.get(0))
     }
 
-    /// Takes a connection that is used outside of the store's threads, and looks at what is behind it.
+    /// Wraps a connection that is used outside of the store's threads, and reads its schema.
     pub(crate) fn fresh(connection: Connection) -> Result<Self, rusqlite::Error> {
         let database = Self::new(connection);
         database.refresh()?;
         Ok(database)
     }
 
-    /// The shape of the tables, as of the start of this transaction.
+    /// Returns the shape of the tables, as of the start of this transaction.
     pub(crate) fn shape(&self) -> Shape {
         self.shape.get()
     }
 
-    /// What there is of the indexes, as of the same time.
+    /// Returns the layout of the indexes, as of the start of this transaction.
     pub(crate) fn layout(&self) -> Layout {
         self.layout.get()
     }
 
-    /// Returns what was last counted of the index of words; `None` if nothing was since the schema changed.
+    /// Returns the last counts of the word index; `None` if there are none since the schema changed.
     pub(crate) fn census(&self) -> Option<Census> {
         self.census.borrow().clone()
     }
@@ -124,34 +124,34 @@ impl Database {
         self.census.replace(Some(census));
     }
 
-    /// Returns the columns of newer agents that are not modelled, as of the same time.
+    /// Returns the columns of newer agents that are not modelled, as of the start of this transaction.
     pub(crate) fn extras(&self) -> Arc<Extras> {
         self.extras.borrow().clone()
     }
 
-    /// Notes what a write failed in, so that the next one begins without it.
+    /// Records what a write failed in, so that the next one goes without it.
     pub(crate) fn blame(&self, blame: Blame) {
         self.blamed.replace(blame);
     }
 
-    /// Whether the last write failed in something that it can do without.
+    /// Returns whether the last write failed in something that it can go without.
     pub(crate) fn has_blame(&self) -> bool {
         *self.blamed.borrow() != Blame::default()
     }
 
-    /// Begins a write without what the last one failed in; what that is.
+    /// Starts a write without what the last one failed in, and returns that.
     pub(crate) fn give_up(&self) -> Blame {
         let blame = self.blamed.take();
         self.given_up.replace(blame.clone());
         blame
     }
 
-    /// Whether a table that was to be cleared away is left.
+    /// Returns whether a discarded table is not to be cleared.
     pub(crate) fn is_given_up(&self, table: &str) -> bool {
         self.given_up.borrow().leftovers.iter().any(|left| left == table)
     }
 
-    /// Looks at the tables again if they changed: a newer agent may upgrade the file while we have it open.
+    /// Reads the schema again if it changed: a newer agent may upgrade the file while we have it open.
     pub(crate) fn refresh(&self) -> Result<(), rusqlite::Error> {
         let cookie = self.schema_cookie()?;
         if self.cookie.get() != Some(cookie) {

@@ -1,4 +1,4 @@
-//! The threads that read: none until something is asked, then as many as are busy at once, up to a few.
+//! The reader threads: none until the first read, then as many as are busy at once, up to a maximum.
 
 use crate::error::Failure;
 use crate::open::connection;
@@ -17,7 +17,7 @@ use tracing::{debug, error, warn};
 /// The largest number of reader threads.
 const MAX_THREADS: usize = 3;
 
-/// A read, given a connection with a transaction that has begun, or the reason why there is none.
+/// A read. It gets a connection with an open transaction, or the reason why there is none.
 pub(crate) struct ReadJob {
     pub(crate) need: Need,
     pub(crate) run: Run,
@@ -25,16 +25,16 @@ pub(crate) struct ReadJob {
 
 type Run = Box<dyn FnOnce(Result<&Database, Failure>) + Send>;
 
-/// What a read needs of a file that is not adopted.
+/// The requirements of a read in a file that is not adopted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// The side tables, as of the state that is read.
+    /// The side tables, filled for the state that is read.
     Side,
     /// Only the file: the read works on a damaged one too.
     File,
 }
 
-/// The reading threads of one store. Dropping it waits for them.
+/// The reader threads of one store. Dropping it waits for them.
 pub(crate) struct Readers {
     jobs: Option<mpsc::Sender<ReadJob>>,
     shared: Arc<Shared>,
@@ -42,26 +42,29 @@ pub(crate) struct Readers {
     here: Mutex<Here>,
 }
 
-/// A connection for reads that are done where they are asked for.
+/// A connection for reads that run on the caller's thread.
 struct Here {
     database: Option<Database>,
-    /// Whether readers never wait for a writer; where they do, they do so on a thread of their own. `None` if that is not known yet.
+    /// Whether readers never wait for a writer. If they may, reads run on a reader thread. `None` if it is not known
+    /// yet.
     is_shared: Option<bool>,
 }
 
 struct Shared {
     path: PathBuf,
-    /// Whether this process writes the file. If so, readers may roll a journal back; if not, they open it with `SQLITE_OPEN_READONLY`.
+    /// Whether this process writes the file. If so, readers may roll back a journal; if not, they open it with
+    /// `SQLITE_OPEN_READONLY`.
     is_written: Arc<AtomicBool>,
     damage: Damage,
     wait: Duration,
     queue: Mutex<mpsc::Receiver<ReadJob>>,
-    /// Jobs that are waiting or under way.
+    /// Jobs that are waiting or running.
     busy: AtomicUsize,
 }
 
 impl Readers {
-    /// `first` is a connection that is open already. `is_written` tells whether this process writes the file, or only reads it.
+    /// Makes the readers of a store. `first` is a connection that is already open. `is_written` is set if this process
+    /// writes the file.
     pub(crate) fn new(
         path: PathBuf,
         first: Option<Database>,
@@ -76,9 +79,10 @@ impl Readers {
         Self { jobs: Some(jobs), shared, threads: Mutex::default(), here }
     }
 
-    /// Does a short read at once, on the thread that asks: waking another one and being woken again takes longer than the read itself.
+    /// Runs a short read at once, on the caller's thread: waking another thread and being woken takes longer than the
+    /// read itself.
     ///
-    /// Nothing if that can't be: another read is under way here, or it would have to wait for a lock.
+    /// Returns `None` if that is not possible: another read is running here, or it would have to wait for a lock.
     pub(crate) fn read_here<T>(&self, work: &impl Fn(&Database) -> Result<T, Failure>) -> Option<Result<T, Failure>> {
         let mut here = self.here.try_lock().ok()?;
         connection::set_deadline(Duration::ZERO);
@@ -98,14 +102,14 @@ impl Readers {
             finish(database, work).inspect_err(|failure| self.shared.damage.take_in(database, failure))
         });
         if outcome.as_ref().is_err_and(Failure::is_passing) {
-            // The transaction may be open still; the connection goes with it.
+            // The transaction may still be open, so the connection is dropped.
             here.database = None;
             return None;
         }
         Some(outcome)
     }
 
-    /// Has a job done. If no thread can be had for it, it is dropped, and whoever waits for its answer is told so.
+    /// Queues a job. If no thread can be started for it, it is dropped, and its caller gets an error.
     pub(crate) fn send(&self, job: ReadJob) {
         let Some(jobs) = &self.jobs else { return };
         let busy = self.shared.busy.fetch_add(1, Ordering::Relaxed) + 1;
@@ -146,8 +150,8 @@ impl Shared {
         open(&self.path)
     }
 
-    /// Begins a read on one state of the store. A connection that no longer fits the file, because somebody adopted, detached or upgraded it, is
-    /// replaced by a new one.
+    /// Starts a read on one state of the store. A connection that no longer fits the file, because it was adopted,
+    /// detached or upgraded, is replaced by a new one.
     fn begin<'a>(&self, slot: &'a mut Option<Database>, need: Need) -> Result<&'a Database, Failure> {
         let is_fit = match slot {
             Some(database) => self.note(begin(database, need))?,
@@ -162,12 +166,12 @@ impl Shared {
         let database = slot.insert(self.note(self.open_new())?);
         match self.note(begin(database, need))? {
             true => Ok(database),
-            // The schema changed again within that moment.
+            // The schema changed again in between.
             false => Err(Failure::Late { holder: None }),
         }
     }
 
-    /// Takes in damage that was met before a read: only the schema and the agent's tables are read by then.
+    /// Records damage that was met before a read: only the schema and the agent's tables have been read by then.
     fn note<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         outcome.inspect_err(|failure| {
             if failure.is_damage()
@@ -192,7 +196,8 @@ impl Shared {
             let job = self.queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(job) = job else { return self.close(database.as_ref()) };
             connection::set_deadline(self.wait);
-            // A job that panics drops the sender of its answer, which tells whoever waits; the thread goes on, with a new connection.
+            // A job that panics drops the sender of its answer, so its caller gets an error; the thread continues with
+            // a new connection.
             let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (job.run)(self.begin(&mut database, job.need))));
             if outcome.is_err() {
                 error!("a read panicked; its connection is reopened");
@@ -203,10 +208,10 @@ impl Shared {
     }
 }
 
-/// Begins a read on one state of the store. Returns `false` if the connection has to be opened again.
+/// Starts a read on one state of the store. Returns `false` if the connection has to be opened again.
 fn begin(database: &Database, need: Need) -> Result<bool, Failure> {
     if !database.is_autocommit() {
-        // The end of the one before failed; it read only.
+        // Ending the previous transaction failed; it only read.
         database.execute_batch("ROLLBACK")?;
     }
     database.prepare_cached("BEGIN")?.execute([])?;
@@ -225,7 +230,7 @@ fn begin(database: &Database, need: Need) -> Result<bool, Failure> {
 pub(crate) fn finish<T>(database: &Database, work: impl FnOnce(&Database) -> Result<T, Failure>) -> Result<T, Failure> {
     let outcome = work(database);
     let end = database.prepare_cached("COMMIT").and_then(|mut statement| statement.execute([]));
-    // A damaged index that was asked may fail at the end once more. What was read of the rest is right all the same.
+    // If a damaged index was read, the commit may fail again. The rest of the result is right nevertheless.
     if let Err(error) = &end {
         debug!(error = crate::error::code(error), "end of a read failed");
         if !database.is_autocommit() {

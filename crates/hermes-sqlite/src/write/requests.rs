@@ -1,4 +1,4 @@
-//! Requests that may be sent again: each key is applied once and answers the same.
+//! Idempotent requests: each key is applied once, and a repeated request gets the same answer.
 
 use crate::error::Failure;
 use crate::write::database::Database;
@@ -6,14 +6,14 @@ use hermes_session::{Conflict, Request, SessionId};
 use hermes_sql::{Answer, statements};
 use rusqlite::{OptionalExtension as _, params};
 
-/// Whether the request's key was used before.
+/// Returns whether the request's key was used before.
 pub(crate) fn is_known(database: &Database, request: &Request) -> Result<bool, Failure> {
     let Some(key) = &request.key else { return Ok(false) };
     let lives = database.prepare_cached(statements::REQUEST)?.query_row(params![key.as_str()], |row| row.get(2));
     Ok(lives.optional()?.unwrap_or(false))
 }
 
-/// Does `work` unless the request's key says that it was done, and remembers what it answers.
+/// Runs `work` unless the request's key was applied before, and stores its answer under the key.
 pub(crate) fn once<T: Answer>(
     database: &Database,
     request: &Request,
@@ -28,7 +28,7 @@ pub(crate) fn once<T: Answer>(
         .optional()?;
     match kept {
         None => {}
-        // Its messages are gone, and the key with them.
+        // Its messages are gone, so the key is no longer valid.
         Some((_, _, false)) => {
             _ = database.prepare_cached(statements::FORGET_REQUEST)?.execute(params![key.as_str()])?
         }

@@ -1,4 +1,4 @@
-//! A file of the agent's, schema 11, that we see for the first time.
+//! A file of the agent, schema 11, that is opened by us for the first time.
 
 use crate::child::{child, told};
 use crate::fixture::{File, id, shown};
@@ -33,7 +33,7 @@ async fn old_rows_are_stamped_once() {
     assert_eq!(shown(&store).await, "plain(hi) fork() second() first(the start)");
 }
 
-/// A file of an old schema with enough in it that bringing it into use takes a moment.
+/// Makes a file of an old schema with enough content that adopting it takes a moment.
 fn old_file(version: i64) -> File {
     let file = File::new();
     let foreign = file.foreign();
@@ -76,7 +76,7 @@ fn eight_processes_adopt_once() {
     }
 }
 
-/// Killed at any moment, the file is as it was or as it should be, and the next one brings it into use.
+/// If it is killed at any moment, the file is either unchanged or adopted, and the next process completes the adoption.
 #[test]
 fn an_adoption_that_is_killed_never_happened() {
     let (mut before, mut after) = (0, 0);
@@ -99,7 +99,7 @@ fn an_adoption_that_is_killed_never_happened() {
     println!("killed {} times: {before} as before, {after} as after", before + after);
 }
 
-/// Whoever drops a table of ours takes nothing away that can't be told anew.
+/// Dropping a table of ours loses nothing that can't be recomputed.
 #[tokio::test]
 async fn side_tables_that_were_dropped_come_back() {
     for table in ["hx_session", "hx_request", "hx_state", "hx_pending", "hx_hidden"] {

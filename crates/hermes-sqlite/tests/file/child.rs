@@ -1,4 +1,4 @@
-//! Copies of this program that play another process.
+//! Copies of this program that act as another process.
 
 use crate::fixture::{at, id, new, user};
 use hermes_session::import::{ImportOptions, import};
@@ -11,12 +11,12 @@ use hermes_sqlite::{SqliteOptions, SqliteStore};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Tells a copy of this program what it is to do: a verb, an argument, a file.
+/// The variable that gives a copy of this program its role: a verb, an argument, a file.
 const ROLE: &str = "HERMES_TEST_CHILD";
 /// How many messages a writer appends.
 pub(crate) const EACH: usize = 40;
 
-/// A process that does `verb` with `argument` on a file.
+/// Returns the command for a process that does `verb` with `argument` on a file.
 pub(crate) fn child(verb: &str, argument: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child::a_process_of_its_own", "--nocapture"]);
@@ -24,14 +24,14 @@ pub(crate) fn child(verb: &str, argument: &str, path: &Path) -> Command {
     command
 }
 
-/// The lines that a child printed under a word.
+/// Returns the lines that a child printed after a word.
 pub(crate) fn told<'a>(output: &'a [u8], word: &str) -> Vec<&'a str> {
     let prefix = format!("{word} ");
     let lines = std::str::from_utf8(output).unwrap().lines();
     lines.filter_map(|line| line.strip_prefix(prefix.as_str())).collect()
 }
 
-/// Does what it was started for; nothing when it runs as one of the tests.
+/// Plays the role that it was started for. Does nothing when it runs as one of the tests.
 #[tokio::test]
 async fn a_process_of_its_own() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -103,7 +103,7 @@ async fn append(store: &SqliteStore, name: &str) {
     println!("\nappended {count}");
 }
 
-/// Prints the notices, the list, and what happens when it writes.
+/// Prints the notices, the list, and the outcome of a write.
 async fn read(store: &SqliteStore) {
     for notice in store.notices() {
         println!("\nnotice {notice}");

@@ -1,4 +1,4 @@
-//! Large deletions: in steps, with others in between, and ended by whoever comes after a kill.
+//! Large deletions: in steps, with other writers in between, and completed by another process after a kill.
 
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
@@ -12,11 +12,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// How many messages the large session has, and at least how many steps it takes to delete them.
+/// The number of messages of the large session; `STEPS` is the minimum number of steps that deleting them takes.
 const MESSAGES: usize = 5_000;
 const STEPS: u32 = 5;
 
-/// A session with many messages, and one with none.
+/// Makes a session with many messages, and one with none.
 async fn fill(store: &SqliteStore) {
     store.create(&new("large"), &at(1.0)).await.unwrap();
     store.create(&new("other"), &at(2.0)).await.unwrap();
@@ -32,8 +32,8 @@ fn hidden(connection: &Connection) -> i64 {
     count(connection, "SELECT count(*) FROM hx_hidden")
 }
 
-/// How many transactions changed the file so far: SQLite counts them at the start of the memory beside the log. Read by another process,
-/// because closing a descriptor of it here would drop this process's locks.
+/// Returns how many transactions changed the file so far: SQLite counts them at the start of the `-shm` file. Read by
+/// another process, because closing a descriptor of it here would drop this process's locks.
 fn transactions(path: &Path) -> u32 {
     let mut name = path.as_os_str().to_owned();
     name.push("-shm");
@@ -41,7 +41,7 @@ fn transactions(path: &Path) -> u32 {
     u32::from_ne_bytes(output.stdout[8..12].try_into().unwrap())
 }
 
-/// A session that was deleted and of which a part is left: whoever deleted it stopped listening after the first step.
+/// Makes a session that is deleted in part: its deleter was dropped after the first step.
 async fn half_deleted(file: &File) -> Arc<SqliteStore> {
     let store = Arc::new(file.open_idle());
     fill(&store).await;
@@ -53,7 +53,7 @@ async fn half_deleted(file: &File) -> Arc<SqliteStore> {
     }
     deletion.abort();
     assert!(deletion.await.is_err(), "it takes several steps");
-    // A step that was asked for already is waited for.
+    // Waits for a step that was already requested.
     store.append(&id("other"), &[user("after")], &at(3.0)).await.unwrap();
     assert_eq!(hidden(&foreign), 1);
     store
@@ -80,7 +80,7 @@ async fn a_large_deletion_is_many_transactions_and_many_small_ones_are_few() {
     assert!(small < 100, "{small} transactions for 200 conversations");
 }
 
-/// What a live writer sees of a large conversation that is pruned: it goes bit by bit, with the writer's own messages in between.
+/// A large conversation that is pruned goes in steps, with messages of a live writer in between.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_live_writer_gets_in_between() {
     let file = File::new();
@@ -172,7 +172,8 @@ async fn what_the_agent_adds_meanwhile_breaks_nothing() {
     assert!(store.verify().await.unwrap().is_sound());
 }
 
-/// The first tables of chat topics refer to a session and say nothing of its end; the agent itself can't delete such a session.
+/// The first version of the topic tables refers to a session without an ON DELETE action; the agent itself can't delete
+/// such a session.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_refer_to_a_session_go_with_it() {
     let file = File::new();
@@ -221,7 +222,8 @@ async fn a_killed_deletion_has_happened() {
     panic!("no process was killed half-way");
 }
 
-/// The conversation that sent a large delegate is told anew in the step that deletes it, whoever takes its rows away.
+/// The conversation of a large delegate is recomputed in the step that deletes the delegate, whichever process removes
+/// its rows.
 #[tokio::test]
 async fn a_killed_deletion_of_a_delegate_has_happened() {
     let mut half = 0;
@@ -256,7 +258,7 @@ async fn a_killed_deletion_of_a_delegate_has_happened() {
     panic!("no process was killed half-way");
 }
 
-/// Where a foreign writer left delegates that sent each other, each stands for all.
+/// If a foreign writer left delegates in a cycle, deleting any of them deletes all.
 #[tokio::test]
 async fn delegates_in_a_cycle_go_together() {
     for member in ["a", "b", "c"] {

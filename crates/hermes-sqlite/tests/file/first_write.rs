@@ -1,4 +1,4 @@
-//! Files that are adopted by the first write, and only read until then.
+//! Files that the first write adopts, and that are only read until then.
 
 use crate::fixture::{File, at, id, new, shown, user};
 use crate::inline::agents_file;

@@ -1,4 +1,4 @@
-//! A file in a folder that goes away, seen from our side and from a foreign writer's.
+//! A file in a temporary folder, opened by us and as a foreign writer.
 
 use hermes_session::*;
 use hermes_sqlite::{SqliteOptions, SqliteStore};
@@ -27,13 +27,13 @@ impl File {
         SqliteStore::open(&self.path(), &SqliteOptions { wait, ..SqliteOptions::default() })
     }
 
-    /// Opens it such that nothing is done unasked.
+    /// Opens it without background work.
     pub(crate) fn open_idle(&self) -> SqliteStore {
         let options = SqliteOptions { background: false, ..SqliteOptions::default() };
         SqliteStore::open(&self.path(), &options).unwrap()
     }
 
-    /// The file as a foreign program has it: SQLite with its defaults and foreign keys on.
+    /// Opens the file as a foreign program does: with SQLite's defaults and foreign keys on.
     pub(crate) fn foreign(&self) -> Connection {
         std::fs::create_dir_all(self.path().parent().unwrap()).unwrap();
         let connection = Connection::open(self.path()).unwrap();
@@ -59,7 +59,7 @@ pub(crate) fn new(text: &str) -> NewSession {
     NewSession::new(id(text), Source::parse("cli").unwrap())
 }
 
-/// The conversations as `id(preview)`, in the order of the list.
+/// Returns the conversations as `id(preview)`, in the order of the list.
 pub(crate) async fn shown(store: &SqliteStore) -> String {
     let listing = store.list(&ListRequest::default()).await.unwrap();
     let rows: Vec<String> = listing.rows.iter().map(|row| format!("{}({})", row.id, row.preview)).collect();

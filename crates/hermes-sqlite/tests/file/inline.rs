@@ -2,7 +2,7 @@
 
 use crate::fixture::File;
 
-/// The indexes of schema 11: each keeps a copy of every text.
+/// Returns the indexes of schema 11: each stores a copy of every text.
 pub(crate) fn inline_indexes() -> String {
     let index = |table: &str, tokenizer: &str| {
         let insert = format!(
@@ -20,7 +20,7 @@ pub(crate) fn inline_indexes() -> String {
     index("messages_fts", "") + &index("messages_fts_trigram", ", tokenize='trigram'")
 }
 
-/// Makes a file as the agent leaves it: ours without our side tables, and with its own indexes.
+/// Makes a file as the agent leaves it: one of ours without our side tables, and with the agent's indexes.
 pub(crate) fn agents_file(rows: &str) -> File {
     let file = File::new();
     drop(file.open());

@@ -1,4 +1,4 @@
-//! The write-ahead log neither grows without end nor costs an append its time, and nothing is left open.
+//! The WAL does not grow without bound, checkpoints do not slow down appends, and no descriptor is left open.
 
 use crate::fixture::{File, at, id, new, user};
 use hermes_session::{
@@ -9,21 +9,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the log may take while readers come and go: it is squeezed from 16 MB on.
+/// Maximum size of the WAL while readers come and go: it is checkpointed in a slot from 16 MB on.
 const BOUND: u64 = 32 << 20;
 
 fn log_size(file: &File) -> u64 {
     std::fs::metadata(file.path().with_file_name("state.db-wal")).map_or(0, |log| log.len())
 }
 
-/// A message of 64 KB that no index cares for.
+/// Returns a message of 64 KB that no index takes.
 fn large() -> NewMessage {
     let mut message = user("x");
     message.body.reasoning = Some("thinking ".repeat(7_282));
     message
 }
 
-/// Appends until so many megabytes are written, and tells how long the log was at most.
+/// Appends until that many megabytes are written. Returns the maximum length of the WAL.
 async fn append(store: &SqliteStore, file: &File, megabytes: usize) -> u64 {
     let mut longest = 0;
     for _ in 0..megabytes * 16 {
@@ -70,7 +70,7 @@ async fn a_log_that_an_old_reader_held_up_gets_short_again() {
     assert!(log_size(&file) > BOUND, "the reader did not hold it up: {}", log_size(&file));
     assert_eq!(reader.query_row("SELECT count(*) FROM messages", [], |row| row.get::<_, i64>(0)).unwrap(), seen);
     reader.execute_batch("COMMIT").unwrap();
-    // Nothing more is written; it happens by itself.
+    // Nothing more is written; the checkpoint happens in the background.
     let start = Instant::now();
     while log_size(&file) > BOUND {
         assert!(start.elapsed() < Duration::from_secs(30), "it stays at {}", log_size(&file));
@@ -83,7 +83,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// The lone test of a process, so that nobody else opens anything.
+/// Runs as the only test of a process, so that nothing else opens files.
 #[tokio::test]
 async fn nothing_is_left_open() {
     let output = crate::child::child("descriptors", "", &File::new().path()).output().unwrap();
@@ -102,9 +102,9 @@ pub(crate) async fn use_it(store: SqliteStore, path: &std::path::Path) {
             store.list(&ListRequest::default()).await.unwrap();
         }
         append_at_once(&store, 200, &user("x")).await;
-        // Enough for the log to be folded.
+        // Enough for a checkpoint.
         append_at_once(&store, 80, &large()).await;
-        // On a reader's thread.
+        // Long enough to run on a reader thread.
         store.messages(&id("a"), &MessageRequest::first(100_000)).await.unwrap();
         store.verify().await.unwrap();
         let copy = path.with_file_name(format!("copy-{round}"));
@@ -112,7 +112,7 @@ pub(crate) async fn use_it(store: SqliteStore, path: &std::path::Path) {
         std::fs::remove_file(&copy).unwrap();
         drop(store);
         store = Arc::new(SqliteStore::open(path, &hermes_sqlite::SqliteOptions::default()).unwrap());
-        // The writer has opened what it needs when it answers.
+        // When the writer answers, it has opened everything it needs.
         append_at_once(&store, 1, &user("x")).await;
         println!("\ndescriptors {}", descriptors());
     }

@@ -1,4 +1,5 @@
-//! Rows that are deleted from the index of words alone: every search still finds the messages, and the index gets them back where it is ours.
+//! Rows that are deleted from the word index alone: every search still finds the messages, and they are indexed again
+//! if the index is ours.
 
 use crate::fixture::{File, at, id, new, user};
 use crate::inline::agents_file;
@@ -6,7 +7,7 @@ use hermes_session::search::{Query, SearchAnswer, SearchRequest};
 use hermes_session::*;
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 
-/// A file with 320 messages whose indexes are whole.
+/// Makes a file with 320 messages whose indexes are complete.
 async fn file_with_messages(layout: &str) -> File {
     let file = match layout {
         "compact" => File::new(),
@@ -65,7 +66,7 @@ async fn messages_that_the_index_lost_are_found_and_indexed_again() {
     }
 }
 
-/// As many rows are lost as messages come: the number of rows in the index is what it was.
+/// As many rows are lost as messages are added: the number of rows in the index stays the same.
 #[tokio::test]
 async fn a_loss_is_noticed_beside_new_messages() {
     for layout in ["compact", "inline", "guest"] {
@@ -80,7 +81,7 @@ async fn a_loss_is_noticed_beside_new_messages() {
             )
             .unwrap();
         assert_eq!(pebbles(&store).await.hits.len(), 323, "{layout}");
-        // A deletion is no loss.
+        // A deletion is not a loss.
         file.foreign().execute_batch("DELETE FROM messages WHERE id BETWEEN 100 AND 110").unwrap();
         assert_eq!(pebbles(&store).await.hits.len(), 312, "{layout}");
         store.append(&id("s"), &[user("pebble of ours")], &at(3.0)).await.unwrap();
@@ -98,7 +99,7 @@ async fn a_file_that_is_only_read_finds_them_too() {
         assert_eq!(pebbles(&store).await.hits.len(), 320, "{layout}");
         assert_eq!(indexed(&file), 220, "{layout}");
     }
-    // The same in a file that we never used.
+    // The same in a file that we never adopted.
     let file = agents_file(
         "INSERT INTO sessions (id, source, started_at) VALUES ('s', 'cli', 1.0);
          INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'pebble one', 1.0), ('s', 'user', 'pebble two', 2.0);

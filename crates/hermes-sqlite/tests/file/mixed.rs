@@ -1,5 +1,5 @@
-//! Everything at once, in any order, on one file: our writes, our maintenance, and a foreign writer that does with the file as the agent
-//! does. Whatever comes of it, the indexes end whole, or what the foreign writer broke is found and mended; no message is lost.
+//! Random sequences of our writes, our maintenance, and a foreign writer that acts like the agent, on one file. In the
+//! end the indexes are sound, or the damage by the foreign writer is found and repaired; no message is lost.
 
 mod foreign;
 mod oracle;
@@ -16,9 +16,9 @@ use rusqlite::{Connection, ErrorCode};
 use std::collections::{BTreeMap, BTreeSet};
 use step::{Start, Step, ours, steps};
 
-/// How many lists of steps are tried, unless `HERMES_PROPERTY_CASES` says otherwise.
+/// Number of sequences to try, unless `HERMES_PROPERTY_CASES` is set.
 const RUNS: u32 = 12;
-/// More steps than this no maintenance takes on files so small.
+/// Maximum number of maintenance steps that such small files may take.
 const MAX_STEPS: usize = 2_000;
 
 #[test]
@@ -54,14 +54,14 @@ struct World {
     file: File,
     store: Option<SqliteStore>,
     foreign: Connection,
-    /// The messages that have to be there, and in which session.
+    /// The messages that must exist, with their session.
     messages: BTreeMap<i64, String>,
-    /// How many sessions were made so far that are named by a number.
+    /// Number of sessions created so far that are named by a number.
     made: usize,
-    /// Whether the foreign writer has done what can't leave a compact index whole, so that somebody has to have it made anew.
+    /// Whether the foreign writer did something that leaves a compact index damaged until a rebuild is requested.
     is_broken: bool,
-    /// Whether it has put triggers on a compact index that can't serve it. We see that with our next write; until then FTS5 may refuse
-    /// what goes through them.
+    /// Whether it has put triggers on a compact index that do not fit it. Our next write notices that; until then FTS5
+    /// may reject what goes through them.
     is_retriggered: bool,
 }
 
@@ -77,7 +77,7 @@ fn name(session: usize) -> String {
 
 impl World {
     async fn new(start: Start) -> Self {
-        // One that a step of maintenance does not get beyond.
+        // With a message so large that a step of maintenance ends with it.
         let rows = "INSERT INTO sessions (id, source, started_at) VALUES ('s0', 'cli', 1.0);
              INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s0', 'user', hex(randomblob(150000)), 2.0);
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12)
@@ -116,7 +116,7 @@ impl World {
         rows.collect::<Result<_, _>>().map_err(wrong)
     }
 
-    /// Takes over what is in a session that has to have so many messages.
+    /// Takes over the messages of a session, which must have `count` of them.
     fn learn(&mut self, session: &str, count: usize) -> Done {
         let there = self.there()?;
         let new: Vec<i64> =
@@ -165,7 +165,7 @@ impl World {
                     self.store().split(&id(&name(*session)), &NewChild::new(id(&child)), &batch, &at(7.0)).await;
                 match split {
                     Ok(_) => self.learn(&child, kinds.len()),
-                    // It was carried on before.
+                    // It already has a continuation.
                     Err(StoreError::Conflict { .. }) => Ok(()),
                     Err(error) => Err(wrong(error)),
                 }
@@ -197,7 +197,7 @@ impl World {
             Step::Link(child, parent) => {
                 let (child, parent) = (id(&name(*child)), id(&name(*parent)));
                 match self.store().link(&child, &parent, Relation::Delegate).await {
-                    // One of them is not there, or the parent comes from the child.
+                    // One of them does not exist, or the parent descends from the child.
                     Ok(_) | Err(StoreError::NotFound(_) | StoreError::Invalid(_)) => Ok(()),
                     Err(error) => Err(wrong(error)),
                 }
@@ -228,7 +228,7 @@ impl World {
                 Ok(())
             }
             Step::Foreign(step) => match self.foreign(step) {
-                // What it broke itself may refuse it.
+                // Its own damage may make its writes fail.
                 Err(error) if self.may_refuse() && error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
                     Ok(())
                 }
@@ -251,7 +251,7 @@ impl World {
         Ok(())
     }
 
-    /// Imports a session whose messages want ids that are free, taken, and far away.
+    /// Imports a session whose messages ask for ids that are free, taken, and far away.
     async fn import(&mut self) -> Done {
         let session = self.next();
         let messages: Vec<String> = [3, 4, 50 + 10 * self.made, 51 + 10 * self.made]

@@ -1,4 +1,4 @@
-//! From the agent's indexes to compact ones, with others writing and with deaths on the way.
+//! Conversion from the agent's indexes to compact ones, beside other writers and with killed processes.
 
 use crate::child::child;
 use crate::fixture::{File, at, id, new, user};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::process::Child;
 use std::time::Duration;
 
-/// A file of the agent's that takes a while to convert.
+/// Makes a file of the agent that takes a while to convert.
 fn large() -> File {
     agents_file(
         "INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0), ('b', 'cli', 1.0);
@@ -21,7 +21,7 @@ fn large() -> File {
     )
 }
 
-/// Sees that both indexes are compact, that nothing is left of the way there, and that FTS5 finds them whole.
+/// Checks that both indexes are compact, that nothing is left of the conversion, and that FTS5 finds them sound.
 async fn settled(file: &File, messages: i64) {
     let store = file.open();
     while store.upkeep().await.unwrap() {}
@@ -59,12 +59,13 @@ async fn everybody_writes_between_its_steps() {
         if let Optimizing::Building { done, total } = progress {
             assert!(done <= total && total >= 2_999, "{progress:?}");
         }
-        // Once while it is being built and once after; looking takes so long that the store goes on by itself meanwhile.
+        // Once while the indexes are being built and once after. Verifying takes so long that background work continues
+        // meanwhile.
         if steps == 2 || progress == Optimizing::Clearing && !std::mem::replace(&mut looked, true) {
             let report = store.verify().await.unwrap();
             assert_eq!(report.check("indexes").unwrap().problems, 0, "after {steps} steps: {progress:?} {report:?}");
         }
-        // Messages that the new indexes have and that they have not, by turns; ours and theirs.
+        // Messages that the new indexes have and that they do not have, in turn; ours and the agent's.
         let (early, late) = (steps + 1, 3_000 - steps);
         foreign
             .execute_batch(&format!(
@@ -91,7 +92,7 @@ async fn everybody_writes_between_its_steps() {
     settled(&file, messages).await;
 }
 
-/// SQLite reads every view before it renames a table, unless it is told not to.
+/// SQLite parses every view before it renames a table, unless it is configured not to.
 #[tokio::test]
 async fn a_foreign_view_that_is_broken_is_not_in_its_way() {
     let file = agents_file(
@@ -105,7 +106,7 @@ async fn a_foreign_view_that_is_broken_is_not_in_its_way() {
     settled(&file, 1).await;
 }
 
-/// Killed again and again, it comes to the same end.
+/// Killed again and again, it reaches the same result.
 #[tokio::test]
 async fn it_survives_any_number_of_deaths() {
     for round in 0..rounds(2) {
@@ -113,7 +114,7 @@ async fn it_survives_any_number_of_deaths() {
         let mut deaths = 0;
         loop {
             let mut optimizer = child("optimize", "", &file.path()).spawn().unwrap();
-            // Later and later, so that it gets on.
+            // Later each time, so that it makes progress.
             std::thread::sleep(Duration::from_millis((round * 7 + deaths * 20) as u64 + 20));
             optimizer.kill().unwrap();
             let output = optimizer.wait_with_output().unwrap();
@@ -128,10 +129,10 @@ async fn it_survives_any_number_of_deaths() {
     }
 }
 
-/// How many processes append at once.
+/// Number of processes that append at once.
 const WRITERS: usize = 3;
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudo-random numbers, the same for the same seed.
 struct Dice(u64);
 
 impl Dice {
@@ -145,7 +146,7 @@ fn has_ended(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
-/// Others append all the while, and die as well.
+/// Other processes append all the while, and are killed too.
 #[tokio::test]
 async fn it_survives_deaths_beside_writers_that_die() {
     for round in 0..rounds(1) {
@@ -154,7 +155,7 @@ async fn it_survives_deaths_beside_writers_that_die() {
         let mut promised = BTreeSet::new();
         let mut take_in = |writer: Child| {
             let output = writer.wait_with_output().unwrap();
-            // The last line of one that was killed may be cut short.
+            // The last line of a killed process may be incomplete.
             let whole = output.stdout.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             promised.extend(acknowledged(&output.stdout[..whole]));
         };
@@ -165,7 +166,7 @@ async fn it_survives_deaths_beside_writers_that_die() {
                 writers.push(child("write", &format!("w{started}"), &file.path()).spawn().unwrap());
                 started += 1;
             }
-            // Later and later, so that it gets on.
+            // Later each time, so that it makes progress.
             std::thread::sleep(Duration::from_millis(10 + dice.below(40 + deaths * 15)));
             optimizer.kill().unwrap();
             if dice.below(2) == 0 {

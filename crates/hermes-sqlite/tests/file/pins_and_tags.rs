@@ -1,4 +1,5 @@
-//! Pins and tags in a file that others write: their tables come when they are needed, and go with the sessions they are about.
+//! Pins and tags in a file that others write: their tables are created when needed, and rows are deleted with their
+//! sessions.
 
 use crate::fixture::{File, at, id, new, user};
 use hermes_session::{
@@ -95,7 +96,7 @@ async fn the_tables_are_made_with_the_first_mark() {
     assert_eq!(objects(&foreign), 0, "nothing was marked");
     mark(&store, "b").await;
     assert_eq!(objects(&foreign), 4);
-    // A handle that knew the file without them.
+    // A store that was opened before the tables existed.
     assert_eq!([how_many(&other, pinned(true)).await, how_many(&other, pinned(false)).await], [2, 0]);
     assert_eq!(how_many(&other, tagged()).await, 2);
     assert!(other.set_pinned(&id("a"), false, &at(7.0)).await.unwrap());
@@ -119,7 +120,7 @@ async fn a_file_that_is_only_read_tells_its_pins_and_tags() {
         error.starts_with("could not pin a conversation: ") && error.ends_with("was opened for reading only"),
         "{error}"
     );
-    // One that was never ours has none.
+    // A file that was never adopted has none.
     let theirs = crate::inline::agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
     let store = SqliteStore::open(&theirs.path(), &read_only).unwrap();
     assert_eq!(pins_and_tags::of(&store, &id("a")).await.unwrap(), PinAndTags::default());

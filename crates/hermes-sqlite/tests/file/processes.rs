@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 const WRITERS: usize = 8;
 
-/// How often the rounds of a test are run: once, or as often as `HERMES_TORTURE` says.
+/// Returns how many rounds of a test to run: `usual`, or the value of `HERMES_TORTURE`.
 pub(crate) fn rounds(usual: usize) -> usize {
     std::env::var("HERMES_TORTURE").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
 }
@@ -86,7 +86,7 @@ fn sixteen_processes_make_one_file() {
     }
 }
 
-/// Writers that wait together commit together, and one that fails takes nobody along.
+/// Writers that wait together commit together, and one that fails does not affect the others.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_in_a_group_is_its_own() {
     let file = File::new();

@@ -1,4 +1,4 @@
-//! A disk that is full, or nearly: a file system in memory of just the size.
+//! A disk that is full, or nearly: a tmpfs of the exact size.
 
 use crate::fixture::{at, id, new, user};
 use crate::old_schema::schema;
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A small file system; gone with this value.
+/// A small file system, unmounted on drop.
 pub(crate) struct Disk(tempfile::TempDir);
 
 impl Disk {
-    /// Nothing where the machine does not let us mount one, which is told.
+    /// Mounts it. Returns `None`, and prints that, if mounting is not permitted.
     pub(crate) fn of(kilobytes: usize) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={kilobytes}k,mode=0700");
@@ -67,7 +67,7 @@ fn an_adoption_without_room_leaves_the_file_as_it_was() {
     old_file(&template);
     let size = std::fs::metadata(&template).unwrap().len() as usize / 1024;
     for step in 0..20 {
-        // From hardly more than the file takes to room enough for the file, a copy and the log.
+        // From hardly more than the file's size to enough for the file, a copy and the WAL.
         let kilobytes = size + 16 + step * (size / 5);
         let Some(disk) = Disk::of(kilobytes) else { return };
         std::fs::copy(&template, disk.file()).unwrap();
@@ -113,12 +113,12 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
     assert!(!acknowledged.is_empty());
     let kept = store.messages(&id("a"), &MessageRequest::first(10_000)).await.unwrap();
     assert_eq!(kept.iter().map(|message| message.id).collect::<Vec<_>>(), acknowledged);
-    // With room again it goes on.
+    // With free space again, writes work.
     disk.grow(8_000);
     store.append(&id("a"), &[user("on")], &at(3.0)).await.unwrap();
 }
 
-/// The messages of each session in an export.
+/// Returns the messages of each session in an export.
 fn messages_of(export: &str) -> BTreeMap<String, serde_json::Value> {
     let session = |line| {
         let mut session: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -127,7 +127,7 @@ fn messages_of(export: &str) -> BTreeMap<String, serde_json::Value> {
     export.lines().map(session).collect()
 }
 
-/// An import that finds no room shows no session by half, and goes through once there is some.
+/// An import without enough space shows no incomplete session, and succeeds once there is space.
 #[tokio::test]
 async fn an_import_without_room_shows_nothing_by_half() {
     let text = crate::import::source().await;
@@ -140,7 +140,7 @@ async fn an_import_without_room_shows_nothing_by_half() {
         let foreign = Connection::open(disk.file()).unwrap();
         let count = |sql: &str| foreign.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
         halves += count("SELECT count(*) FROM hx_hidden");
-        // Of each that is shown all messages are there; a parent may still be missing.
+        // Every session shown has all its messages; a parent may still be missing.
         let (all, shown) = (messages_of(&text), messages_of(&crate::import::exported(&store).await));
         assert!(shown.len() < all.len(), "{kilobytes} kB: it was refused after all");
         for (session, messages) in shown {

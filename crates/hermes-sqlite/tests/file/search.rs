@@ -1,4 +1,4 @@
-//! Search on files that others wrote, damaged, or do not let us write: the answer is the same, and says how it came about.
+//! Search on files that are foreign, damaged or read-only: the answer is the same, and says how it was served.
 
 use crate::child::told;
 use crate::fixture::{File, at, id, new, user};
@@ -54,7 +54,7 @@ fn question(text: &str) -> SearchRequest {
     SearchRequest { relax: false, timeout, page: PageRequest::first(5), ..SearchRequest::new(Query::parse(text)) }
 }
 
-/// Every message, as a person reads it.
+/// Returns every message as a person reads it.
 async fn texts(store: &SqliteStore) -> BTreeMap<MessageId, String> {
     let all = ListRequest { view: View::Sessions, page: PageRequest::first(1_000), ..ListRequest::default() };
     let mut texts = BTreeMap::new();
@@ -66,7 +66,7 @@ async fn texts(store: &SqliteStore) -> BTreeMap<MessageId, String> {
     texts
 }
 
-/// Where an answer differs from what has to be found.
+/// Returns how an answer differs from the expected one; `None` if it does not.
 async fn difference(store: &SqliteStore, texts: &BTreeMap<MessageId, String>, text: &str) -> Option<String> {
     let request = question(text);
     let tier = |text: &String| oracle::tier(&request.query, text);
@@ -94,7 +94,7 @@ async fn served(store: &SqliteStore, text: &str) -> Served {
     store.search(&question(text)).await.unwrap().served
 }
 
-/// What is done to the indexes.
+/// Damage to the indexes.
 const DAMAGES: [&str; 17] = [
     "UPDATE messages_fts_data SET block = zeroblob(50) WHERE id > 10",
     "UPDATE hx_cjk_data SET block = zeroblob(50) WHERE id > 10",
@@ -135,7 +135,7 @@ async fn damage_changes_no_answer() {
     }
 }
 
-/// Without an index, an answer says that it looked through all messages, and that no index knows them.
+/// Without an index, an answer says that it scanned all messages, and that no index covers them.
 #[tokio::test]
 async fn an_answer_says_that_it_scanned() {
     let file = File::new();
@@ -153,11 +153,11 @@ async fn an_answer_says_that_it_scanned() {
     }
 }
 
-/// The agent fills no index of ours. If nobody but it writes, those who search do.
+/// The agent fills no index of ours. If it is the only writer, searches have the backlog indexed.
 #[tokio::test]
 async fn what_the_agent_wrote_is_indexed_by_those_who_search() {
     let file = agents_file("INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 1.0)");
-    // Whatever there is to do is done by then.
+    // Completes all other upkeep first.
     let store = file.open_idle();
     while store.upkeep().await.unwrap() {}
     drop(store);
@@ -177,7 +177,7 @@ async fn what_the_agent_wrote_is_indexed_by_those_who_search() {
         }
     }
     drop(store);
-    // A command that asks once leaves it done.
+    // A command that searches once leaves the backlog indexed.
     say();
     let command = file.open();
     assert_eq!(served(&command, "fox").await.unindexed, 1);
@@ -185,7 +185,7 @@ async fn what_the_agent_wrote_is_indexed_by_those_who_search() {
     assert_eq!(served(&file.open_idle(), "fox").await.unindexed, 0);
 }
 
-/// What was not looked at may match: an answer that came too late is partial, and never a relaxed one.
+/// Messages that were not checked may match: an answer that ran out of time is partial, and never relaxed.
 #[tokio::test]
 async fn no_time_is_no_relaxation() {
     for is_indexed in [false, true] {
@@ -219,7 +219,7 @@ async fn a_file_that_cannot_be_written_is_searched() {
     assert_eq!(told(&output.stdout, "found"), ["[1] Scan"], "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// A file of the agent's, in its own layout, with JSON as it spells it.
+/// A file of the agent, in its own layout, with JSON as the agent spells it.
 #[tokio::test]
 async fn the_agents_own_file() {
     let file = agents_file(
@@ -246,7 +246,8 @@ async fn the_agents_own_file() {
     check(&store, "optimized").await;
 }
 
-/// What comes while a trigger is missing is indexed all the same, also if the trigger is back before anybody looks.
+/// Messages that are added while a trigger is missing are indexed nevertheless, even if the trigger exists again before
+/// anything checks.
 #[tokio::test]
 async fn a_trigger_that_was_away_for_a_while_hides_nothing() {
     const TRIGGER: &str = "SELECT sql FROM sqlite_schema WHERE name = 'messages_fts_insert'";
@@ -289,7 +290,7 @@ async fn files_of_old_schemas() {
     }
 }
 
-/// JSON as Python spells it: nothing but ASCII.
+/// Escapes JSON as Python does: ASCII only.
 fn ascii(json: &str) -> String {
     let mut out = String::new();
     let mut units = [0; 2];
@@ -349,7 +350,7 @@ async fn play(scene: &Scene, is_inline: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Random messages that the agent wrote, changed and took away, in both layouts.
+/// Random messages that the agent wrote, changed and deleted, in both layouts.
 #[test]
 fn random_messages_of_the_agents() {
     let cases = std::env::var("HERMES_PROPERTY_CASES").map_or(8, |text| text.parse().unwrap());

@@ -1,5 +1,5 @@
-//! Calls that decide by derived data, right after a foreign writer changed what it is derived from. Nothing is recomputed in between: the
-//! stores are opened without background work.
+//! Calls that depend on derived data, right after a foreign writer changed its source. Nothing is recomputed in
+//! between: the stores are opened without background work.
 
 use crate::fixture::{File, at, id, new, shown, user};
 use hermes_session::retention::{self, RetentionPolicy};
@@ -68,7 +68,7 @@ async fn a_list_is_ordered_and_filtered_by_times_that_were_moved() {
         store.append(&id(name), &[user(name)], &at(started_at)).await.unwrap();
     }
     assert_eq!(shown(&store).await, "c(c) b(b) a(a)");
-    // Later, then earlier than it was.
+    // Later, then earlier than before.
     file.foreign().execute("UPDATE messages SET timestamp = 100 WHERE session_id = 'a'", []).unwrap();
     file.foreign().execute("UPDATE messages SET timestamp = 5 WHERE session_id = 'c'", []).unwrap();
     restart(&file, "c", 5.0);
@@ -102,7 +102,7 @@ async fn what_a_foreign_writer_orphaned_is_listed_and_counted_at_once() {
     store.create(&child("b", "a"), &at(2.0)).await.unwrap();
     store.create(&child("c", "b"), &at(3.0)).await.unwrap();
     store.append(&id("c"), &[user("late")], &at(50.0)).await.unwrap();
-    // As the agent deletes: it cuts the children loose, then takes the row away.
+    // The agent's way to delete: it detaches the children, then deletes the row.
     let foreign = file.foreign();
     foreign.execute("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = 'a'", []).unwrap();
     foreign.execute("DELETE FROM sessions WHERE id = 'a'", []).unwrap();
@@ -111,7 +111,7 @@ async fn what_a_foreign_writer_orphaned_is_listed_and_counted_at_once() {
     assert_eq!(rows, [("b", 2, 50.0)]);
     let counts = store.counts(&SessionFilter::default()).await.unwrap();
     assert_eq!((counts.conversations, counts.sessions), (1, 2));
-    // A child of a stale place is placed with it.
+    // A child of a session with a stale place gets the right place too.
     store.create(&child("d", "c"), &at(60.0)).await.unwrap();
     while store.upkeep().await.unwrap() {}
     let page = store.list(&ListRequest::default()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The trash of a file: what agents of other releases keep comes back, and who dies on the way loses nothing.
+//! The trash of a file: data of agents of other releases is restored, and a killed process loses nothing.
 
 use crate::child::child;
 use crate::fixture::{File, at, id, new, shown, user};
@@ -24,7 +24,7 @@ fn hidden(connection: &Connection, state: &str) -> i64 {
     count(connection, &format!("SELECT count(*) FROM hx_hidden WHERE state = '{state}'"))
 }
 
-/// Every row of a table with the type of every value, in the order of the rows.
+/// Returns every row of a table with the type of every value, in the order of the rows.
 fn rows(connection: &Connection, table: &str) -> Vec<String> {
     let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY id")).unwrap();
     let width = statement.column_count();
@@ -35,7 +35,7 @@ fn rows(connection: &Connection, table: &str) -> Vec<String> {
     statement.query_map([], row).unwrap().map(Result::unwrap).collect()
 }
 
-/// A session with many messages, and one with none.
+/// Makes a session with many messages, and one with none.
 async fn fill(store: &SqliteStore) {
     store.create(&new("large"), &at(1.0)).await.unwrap();
     store.create(&new("other"), &at(2.0)).await.unwrap();
@@ -43,7 +43,7 @@ async fn fill(store: &SqliteStore) {
     store.append(&id("large"), &batch, &at(1.0)).await.unwrap();
 }
 
-/// Columns that only a newer agent has come back with what it put in them, and of the type that it had.
+/// Columns of a newer agent are restored with their values and types.
 #[tokio::test]
 async fn no_column_of_an_agent_is_lost() {
     let file = File::new();
@@ -71,7 +71,7 @@ async fn no_column_of_an_agent_is_lost() {
     assert!(store.verify().await.unwrap().is_sound());
 }
 
-/// The agent's tables that refer to a session lose their rows with it. They come back with it, and go with it when it goes for good.
+/// Rows of the agent's tables that refer to a session are deleted with it, restored with it, and purged with it.
 #[tokio::test]
 async fn rows_that_refer_to_a_session_come_back_with_it() {
     let file = File::new();
@@ -102,12 +102,12 @@ async fn rows_that_refer_to_a_session_come_back_with_it() {
     assert_eq!((both().0.len(), both().1.len()), (1, 1));
     store.restore(&id("a"), &at(6.0)).await.unwrap();
     assert_eq!(both(), before);
-    // Somebody has the number of a row by now: another one does as well.
+    // The rowid is taken by now, so the restored row gets another one.
     store.trash_chain(&id("a"), later(), &at(7.0)).await.unwrap();
     foreign.execute_batch("INSERT INTO \"odd notes\" VALUES (1, 'b', 'newer')").unwrap();
     store.restore(&id("a"), &at(8.0)).await.unwrap();
     assert_eq!(count(&foreign, "SELECT id FROM \"odd notes\" WHERE of = 'a' AND note = x'00ff'"), 3);
-    // What goes for good takes them along.
+    // Purging removes them too.
     store.trash_chain(&id("a"), later(), &at(9.0)).await.unwrap();
     assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_with_session_model_usage"), 2);
     store.empty_trash(&Emptying::All).await.unwrap();
@@ -116,7 +116,8 @@ async fn rows_that_refer_to_a_session_come_back_with_it() {
     assert!(store.verify().await.unwrap().is_sound());
 }
 
-/// What the agent says in a session that is half-way back, because somebody was killed, is no part of the trash: it stays when that is emptied.
+/// A message that the agent adds to a partly restored session, whose restore was killed, is not part of the trash: it
+/// stays when the trash is emptied.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_agent_adds_half_way_back_stays() {
     let file = File::new();
@@ -130,7 +131,7 @@ async fn what_the_agent_adds_half_way_back_stays() {
     }
     restoring.abort();
     assert!(restoring.await.is_err(), "it takes several steps");
-    // Whatever the step that was under way does, it does before this.
+    // A step that is still running ends before this.
     store.append(&id("other"), &[user("after")], &at(3.0)).await.unwrap();
     let late = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('large', 'user', 'late', 5.0)";
     foreign.execute_batch(late).unwrap();
@@ -142,7 +143,8 @@ async fn what_the_agent_adds_half_way_back_stays() {
     assert!(store.verify().await.unwrap().is_sound());
 }
 
-/// What was in the trash before an agent added columns comes back as that agent's own rows are: with the defaults.
+/// Sessions that were in the trash before an agent added columns are restored like that agent's own rows: with the
+/// defaults.
 #[tokio::test]
 async fn columns_that_came_since_have_their_defaults() {
     let file = File::new();
@@ -160,7 +162,7 @@ async fn columns_that_came_since_have_their_defaults() {
         )
         .unwrap();
     let before = rows(&foreign, "messages");
-    // A newer one goes to the same tables.
+    // A newer session goes to the same tables.
     store.trash_chain(&id("b"), later(), &at(3.0)).await.unwrap();
     store.restore(&id("a"), &at(4.0)).await.unwrap();
     store.restore(&id("b"), &at(4.0)).await.unwrap();
@@ -170,7 +172,7 @@ async fn columns_that_came_since_have_their_defaults() {
     assert!(store.verify().await.unwrap().is_sound());
 }
 
-/// In the agent's own layout its triggers take messages out of the indexes and put them back in.
+/// In the agent's layout, its triggers remove messages from the indexes and add them again.
 #[tokio::test]
 async fn an_agents_file_of_schema_11_finds_what_came_back() {
     let file = agents_file(
@@ -215,7 +217,7 @@ async fn who_is_killed_on_the_way_into_the_trash_has_put_all_of_it_there() {
         let key = RequestKey::parse("trash_chain").unwrap();
         let again = store.trash_chain(&id("large"), later(), &at(10.0).keyed(key)).await.unwrap();
         assert_eq!(again, Deleted { sessions: 1, messages: MESSAGES as u64 }, "round {round}");
-        // Whoever comes next ends it: upkeep, or the one who wants it back.
+        // The next process completes it: by upkeep, or by restoring the conversation.
         while round % 2 == 0 && store.upkeep().await.unwrap() {}
         let restored = store.restore(&id("large"), &at(11.0)).await.unwrap();
         assert_eq!(restored.messages, MESSAGES as u64);
@@ -252,7 +254,7 @@ async fn who_is_killed_on_the_way_back_leaves_it_in_the_trash() {
             assert_eq!(count(&foreign, "SELECT count(*) FROM hx_trash_message"), MESSAGES as i64);
             match round % 3 {
                 0 => _ = store.restore(&id("large"), &at(11.0)).await.unwrap(),
-                // Who uses its id meanwhile has it; what was half-way back is in nobody's way.
+                // A new session with its id replaces it; the partly restored rows are no obstacle.
                 1 => {
                     store.create(&new("large"), &at(11.0)).await.unwrap();
                     assert_eq!(count(&foreign, "SELECT count(*) FROM messages"), 0);
@@ -278,7 +280,7 @@ async fn who_is_killed_on_the_way_back_leaves_it_in_the_trash() {
     panic!("no process was killed half-way");
 }
 
-/// The agent sees a session until its row is gone, and may write to it: that comes back too.
+/// The agent sees a session until its row is deleted, and may write to it: those messages are restored too.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_agent_adds_on_the_way_comes_back() {
     let file = File::new();

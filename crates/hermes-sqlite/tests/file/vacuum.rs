@@ -1,10 +1,10 @@
-//! Room that is given back.
+//! Releasing free space.
 
 use crate::fixture::{File, at, id, new, user};
 use hermes_session::{ConversationStore as _, DeleteExtent, Maintenance as _, NewMessage, SessionStore as _};
 use hermes_sqlite::SqliteStore;
 
-/// Deletes a session of some megabytes; the pages of the file before and after upkeep, and the steps that took.
+/// Deletes a session of some megabytes. Returns the pages of the file before and after upkeep, and the number of steps.
 async fn delete(file: &File, store: &SqliteStore) -> (i64, i64, u32) {
     store.create(&new("large"), &at(1.0)).await.unwrap();
     let batch: Vec<NewMessage> =

@@ -1,4 +1,4 @@
-//! The agent goes on appending while processes of ours see its file for the first time.
+//! The agent keeps appending while processes of ours adopt its file.
 
 use crate::fixture::{File, report, texts};
 use crate::peer::{Peer, Release};
@@ -9,13 +9,13 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-/// Tells a copy of this program that it opens a file: name and file.
+/// The variable that makes a copy of this program open a file: name and file.
 const ROLE: &str = "HERMES_INTEROP_OPENER";
 const SESSIONS: usize = 1_000;
-/// How many messages the agent puts into each of its new sessions.
+/// Number of messages that the agent appends to each of its new sessions.
 const EACH: u32 = 4;
 
-/// Opens a file and says so before and after. Does nothing unless it was started as an opener.
+/// Opens a file and prints a line before and after. Does nothing unless it was started as an opener.
 #[test]
 fn an_opener_of_its_own() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -31,7 +31,8 @@ fn opener(file: &File) -> Process {
     opener
 }
 
-/// A file of the agent's with enough in it for adoption to take a while. Every fourth session carries another one on.
+/// Makes a file of the agent with enough content that adoption takes a while. Every fourth session continues another
+/// one.
 fn old_file(release: &Release) -> File {
     let file = File::new();
     let mut peer = release.open(&file);
@@ -50,7 +51,7 @@ fn old_file(release: &Release) -> File {
     file
 }
 
-/// The same file once more; nobody may have it open.
+/// Copies the file, which must not be open anywhere.
 fn copy(old: &File) -> File {
     let file = File::new();
     assert!(!old.path().with_file_name("state.db-wal").exists(), "the file is not at rest");
@@ -65,7 +66,8 @@ fn start(release: &Release, file: &File) -> Peer {
     peer
 }
 
-/// Sees that the file is wholly adopted and holds what the agent was promised, exactly once; how many messages that was.
+/// Checks that the file is completely adopted and holds what was acknowledged to the agent, exactly once. Returns the
+/// number of messages.
 async fn settle(file: &File, store: &SqliteStore, acknowledged: &[Acknowledged]) -> usize {
     let mut promised: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for append in acknowledged {
@@ -133,8 +135,8 @@ async fn an_adoption_that_is_killed_is_whole_or_nothing(release: &Release) {
         let file = copy(&old);
         let mut peer = start(release, &file);
         let opener = opener(&file);
-        // Not a wait for something to be so: the rounds try one moment of the adoption after the other, and some after it. Beside
-        // a writer it takes longer than alone.
+        // This does not wait for a condition: the rounds try one moment of the adoption after the other, and some after
+        // it. Beside a writer, adoption takes longer than alone.
         tokio::time::sleep(span * 3 * round / ROUNDS).await;
         opener.end_by(if round % 2 == 0 { "KILL" } else { "TERM" });
         let adopted = file.number("SELECT count(*) FROM sqlite_schema WHERE name = 'hx_session'") == 1;

@@ -1,4 +1,4 @@
-//! Two processes of the agent's and two tasks of ours append to the same sessions for a few seconds, all at the same time.
+//! Two processes of the agent and two tasks of ours append to the same sessions at the same time, for a few seconds.
 
 use crate::fixture::{ALONE, File, id, new, now, report, user};
 use crate::ledger::{SHARED, Writer, place, settle};
@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-/// How long everybody appends.
+/// How long all of them append.
 const SPAN: Duration = Duration::from_secs(3);
 
-/// A task that appends to the shared sessions until it is told to stop, then tells what was acknowledged, and the slowest append.
+/// Starts a task that appends to the shared sessions until it is stopped. It returns what was acknowledged, and the
+/// slowest append.
 pub(crate) fn append_in_a_loop(
     store: &Arc<SqliteStore>,
     name: &'static str,
@@ -34,7 +35,7 @@ pub(crate) fn append_in_a_loop(
     })
 }
 
-/// Opens a file that its first opener gives its schema: the agent's if we are guests there, else ours.
+/// Opens a file whose first opener creates the schema: the agent if we are guests there, else us.
 pub(crate) async fn shared_file(release: &Release) -> (File, Arc<SqliteStore>, Peer) {
     let file = File::new();
     let (peer, store) = if release.is_host() {
@@ -50,7 +51,7 @@ pub(crate) async fn shared_file(release: &Release) -> (File, Arc<SqliteStore>, P
     (file, Arc::new(store), peer)
 }
 
-/// The slowest append of two processes of the agent's that append beside a third one.
+/// Returns the slowest append of two processes of the agent beside a third one.
 async fn beside_itself(release: &Release) -> f64 {
     let file = File::new();
     let names = ["peera", "peerb", "peerc"];
@@ -76,7 +77,7 @@ async fn nobody_loses_anything(version: &'static str) {
     let tasks = ["oursa", "oursb"].map(|name| (name, append_in_a_loop(&store, name, &stop)));
     let start = Instant::now();
     tokio::time::sleep(SPAN).await;
-    // The agent polls for the lock and may be late; it has to come to write while we do.
+    // The agent polls for the lock and may be late; it has to get to write while we do.
     peers.iter().for_each(|peer| peer.process.wait_for(10));
     let span = start.elapsed().as_secs_f64();
     stop.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Indexes that somebody has damaged: as soon as we write there are new ones, on which the agent goes on while they are filled.
+//! Damaged indexes: our next write replaces them, and the agent uses the new ones while they are filled.
 
 use crate::fixture::{File, at, id, new, session, user};
 use crate::peer::{Peer, Release};
@@ -21,7 +21,7 @@ fn say(peer: &mut Peer, session: &str, text: &str) {
     peer.call("append_message", json!({"session_id": session, "role": "user", "content": text}));
 }
 
-/// What the agent finds of both indexes, by how many messages.
+/// Returns how many messages the agent finds in each of the two indexes.
 fn hits(peer: &mut Peer) -> (usize, usize) {
     (their_hits(peer, "mountain").len(), their_hits(peer, "大别山").len())
 }
@@ -29,7 +29,7 @@ fn hits(peer: &mut Peer) -> (usize, usize) {
 async fn it_goes_on_with_new_indexes(release: &Release) {
     for damage in DAMAGES {
         let file = File::new();
-        // Nothing is indexed but when we say so.
+        // Nothing is indexed unless the test asks for it.
         let options = SqliteOptions { background: false, ..SqliteOptions::default() };
         let store = SqliteStore::open(&file.path(), &options).unwrap();
         for name in ["kept", "gone"] {

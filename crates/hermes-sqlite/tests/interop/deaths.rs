@@ -1,4 +1,5 @@
-//! Processes of both sides are killed while all write: what was acknowledged stays, and nobody else notices.
+//! Processes of both sides are killed while all write: acknowledged messages stay, and the other processes are not
+//! affected.
 
 use crate::at_once::{append_in_a_loop, shared_file};
 use crate::fixture::{id, now, report, user};
@@ -11,17 +12,18 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells a copy of this program that it is a writer: name and file.
+/// The variable that makes a copy of this program a writer: name and file.
 const ROLE: &str = "HERMES_INTEROP_WRITER";
 const ROUNDS: usize = 8;
 
-/// Appends until it is killed, and tells each append after it was answered. Does nothing unless it was started as a writer.
+/// Appends until it is killed, and prints each append after it was acknowledged. Does nothing unless it was started as
+/// a writer.
 #[tokio::test]
 async fn a_writer_of_its_own() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let (name, path) = role.split_once(':').unwrap();
     let store = SqliteStore::open(path.as_ref(), &SqliteOptions::default()).unwrap();
-    // An end, so that nothing runs for ever if whoever started this is killed.
+    // Bounded, so that it ends even if the process that started it is killed.
     for number in 0..100_000 {
         let (session, text) = (place(number), text(name, number));
         let ids = store.append(&id(session), &[user(&text)], &now()).await.unwrap();
@@ -43,7 +45,7 @@ async fn what_was_acknowledged_outlives_its_writer(release: &Release) {
         victim.wait_for(1 + round);
         peer.process.wait_for(1 + round);
         let (one, other) = if round % 2 == 0 { ("KILL", "TERM") } else { ("TERM", "KILL") };
-        // Whoever is left goes on: it is not held up by what the dead one held.
+        // The remaining process continues: it is not blocked by locks of the killed one.
         if round % 4 < 2 {
             writers.push(Writer::killed(ours, victim.end_by(one)));
             peer.process.wait_for(peer.process.acknowledged() + 3);

@@ -1,4 +1,4 @@
-//! A file in a folder that goes away, and the checks that hold whoever wrote it.
+//! A file in a temporary folder, and checks that hold whoever wrote it.
 
 use hermes_session::*;
 use hermes_sqlite::{SqliteOptions, SqliteStore};
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::RwLock;
 
-/// Whoever measures time writes, all others read: nothing else of this program runs beside a measurement.
+/// Taken for writing by measurements and for reading by all other tests, so that no other test runs beside a
+/// measurement.
 pub(crate) static ALONE: RwLock<()> = RwLock::const_new(());
 
 pub(crate) struct File {
@@ -24,7 +25,7 @@ impl File {
         self.folder.path().join("state.db")
     }
 
-    /// The home of the agent's processes, where they find nothing of anybody's.
+    /// Returns the home of the agent's processes, which is empty.
     pub(crate) fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
@@ -34,7 +35,7 @@ impl File {
         SqliteStore::open(&self.path(), &options).unwrap()
     }
 
-    /// The file as a third program sees it.
+    /// Opens the file as a third program.
     pub(crate) fn look(&self) -> Connection {
         let connection = Connection::open(self.path()).unwrap();
         connection.busy_timeout(Duration::from_secs(30)).unwrap();
@@ -45,7 +46,7 @@ impl File {
         self.look().query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// Everything in the schema that is not ours, and the version that the agent reads.
+    /// Returns everything in the schema that is not ours, and the version that the agent reads.
     pub(crate) fn foreign_schema(&self) -> Vec<String> {
         let connection = self.look();
         let mut statement = connection
@@ -58,15 +59,15 @@ impl File {
         rows.collect::<Result<_, _>>().unwrap()
     }
 
-    /// Whether the indexes read their text through our views.
+    /// Returns whether the indexes read their text through our views.
     pub(crate) fn is_compact(&self) -> bool {
         self.number("SELECT count(*) FROM sqlite_schema WHERE name = 'messages_fts_trigram' AND sql LIKE '%hx\\_cjk\\_text%' ESCAPE '\\'") > 0
     }
 
-    /// Sees that SQLite finds nothing wrong, that both indexes are whole, and that each session has its side row.
+    /// Checks that SQLite finds nothing wrong, that both indexes are complete, and that each session has its side row.
     ///
-    /// SQLite before 3.45 ends the trigrams of a text at a NUL, newer ones pass over it. Where both have indexed structured
-    /// content, which begins with one, no SQLite calls that index sound; all other complaints still count.
+    /// SQLite before 3.45 ends the trigrams of a text at a NUL, newer versions skip it. If both have indexed structured
+    /// content, which begins with a NUL, no version of SQLite accepts that index; all other findings still count.
     #[track_caller]
     pub(crate) fn check(&self) {
         const BOTH_WAYS: &str = "malformed inverted index for FTS5 table main.messages_fts_trigram";
@@ -87,7 +88,8 @@ impl File {
         assert_eq!(self.number(widowed), 0, "a side row has no session");
     }
 
-    /// Sees that each session counts as many messages as it has. Not for files with rewound or compacted messages.
+    /// Checks that the counter of each session is its number of messages. Not for files with rewound or compacted
+    /// messages.
     #[track_caller]
     pub(crate) fn check_counters(&self) {
         let wrong = "SELECT count(*) FROM sessions s \
@@ -104,7 +106,7 @@ pub(crate) fn at(seconds: f64) -> Request {
     Request::at(Timestamp::from_seconds(seconds).unwrap())
 }
 
-/// The present, by the clock that the agent's processes go by as well.
+/// Returns a request at the current time, by the clock that the agent's processes use too.
 pub(crate) fn now() -> Request {
     at(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64())
 }
@@ -133,7 +135,7 @@ pub(crate) async fn session(store: &SqliteStore, name: &str) -> Session {
     store.session(&id(name)).await.unwrap().unwrap_or_else(|| panic!("there is no session {name}"))
 }
 
-/// Prints a line that is seen also when the test passes: the harness holds back only what the print macros write.
+/// Prints a line that is shown even if the test passes: the harness captures only the print macros.
 pub(crate) fn report(line: &str) {
     _ = writeln!(std::io::stderr().lock(), "interop: {line}");
 }

@@ -1,4 +1,4 @@
-//! One conversation, many rounds: now we write, now the agent, and the other side reads it each time.
+//! One conversation, many rounds: we and the agent write in turn, and the other side reads it each time.
 
 use crate::fixture::{File, id, new, now, report, session, texts, title, user};
 use crate::on_their_file::{create, end, say};
@@ -11,7 +11,7 @@ const ROUNDS: usize = 60;
 
 async fn every_round_is_read_by_the_other_side(release: &Release) {
     let file = File::new();
-    // The file is of the schema that its first opener makes.
+    // The first opener creates the schema of the file.
     let (mut peer, mut store);
     if release.is_host() {
         peer = release.open(&file);

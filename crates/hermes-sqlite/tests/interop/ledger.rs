@@ -1,4 +1,4 @@
-//! What each writer was promised, held against what is in the file.
+//! Compares what was acknowledged to each writer with the content of the file.
 
 use crate::fixture::{File, all_messages};
 use crate::peer::Peer;
@@ -7,20 +7,20 @@ use crate::views::their_hits;
 use hermes_session::Maintenance as _;
 use hermes_sqlite::SqliteStore;
 
-/// The sessions that every writer appends to, in turn. More than one, because the agent's search looks through a whole session
-/// for what stands around each hit.
+/// The sessions that every writer appends to, in turn. More than one, because the agent's search reads a whole session
+/// for the context of each hit.
 pub(crate) const SHARED: [&str; 4] = ["shared-0", "shared-1", "shared-2", "shared-3"];
 
-/// The session of a writer's `number`th append.
+/// Returns the session of a writer's `number`th append.
 pub(crate) fn place(number: usize) -> &'static str {
     SHARED[number % SHARED.len()]
 }
 
-/// A writer of texts ([`text`]) into the shared sessions, and what was acknowledged to it.
+/// A writer of texts ([`text`]) into the shared sessions, and its acknowledged appends.
 pub(crate) struct Writer {
     pub(crate) name: String,
     pub(crate) acknowledged: Vec<Acknowledged>,
-    /// Whether it was killed: then one more message may be there, whose acknowledgement it could not tell any more.
+    /// Whether it was killed. If so, one more message may exist whose acknowledgement it could not print any more.
     pub(crate) killed: bool,
 }
 
@@ -34,11 +34,11 @@ impl Writer {
     }
 }
 
-/// Sees that every acknowledged message is there exactly once and in its writer's order, that nothing else is there, that
+/// Checks that every acknowledged message exists exactly once and in its writer's order, that nothing else exists, that
 /// the counter is the number of messages, and that each message is found by its words: by the agent's search, and by
-/// MATCH in both indexes. Tells how many of each writer's were found.
+/// MATCH in both indexes. Returns how many of each writer's messages were found.
 pub(crate) async fn settle(file: &File, store: &SqliteStore, peer: &mut Peer, writers: &[Writer]) -> Vec<String> {
-    // What is left to be indexed would be indexed by itself a moment later.
+    // The backlog would be indexed in the background a moment later.
     while store.upkeep().await.unwrap() {}
     let mut stored = Vec::new();
     for session in SHARED {
@@ -72,7 +72,7 @@ pub(crate) async fn settle(file: &File, store: &SqliteStore, peer: &mut Peer, wr
             "SELECT count(*) FROM messages_fts_trigram WHERE messages_fts_trigram MATCH ?",
             &format!("\"{name} number\""),
         );
-        // An index of ours leaves out what has no need of it.
+        // A compact trigram index leaves out messages that do not need it.
         let expect = if file.is_compact() { 0 } else { own.len() as i64 };
         assert_eq!((words, trigrams), (own.len() as i64, expect), "{name} in the indexes");
         if let Some(last) = own.len().checked_sub(1) {

@@ -1,7 +1,7 @@
-//! We and the Python agent on one file: releases of it run as processes of their own, we in this one.
+//! We and the Python agent on one file: releases of the agent run as separate processes, we in this one.
 //!
-//! Two copies of SQLite in one process destroy a file, so Python's never comes into this process: `peer.py` runs the
-//! agent's own store and talks by JSON lines.
+//! Two copies of SQLite in one process destroy a file, so Python's copy is never loaded into this process: `peer.py`
+//! runs the agent's own store and communicates by JSON lines.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,5 +1,5 @@
-//! Newer releases write into a child's settings what it is to its parent, and go by that: a branch that is not marked is
-//! hidden or deleted with its parent, a continuation that is marked as a branch is not followed.
+//! Newer releases store the relation to the parent in a child's settings, and rely on it: a branch without that marker
+//! is hidden or deleted with its parent, and a continuation that is marked as a branch is not followed.
 
 use crate::fixture::{File, id, new, now, session, texts, title, user};
 use crate::on_their_file::{end, say};
@@ -42,8 +42,8 @@ async fn a_branch_of_ours_is_listed_whatever_its_parent_ended_with(release: &Rel
 }
 scenario!(a_branch_of_ours_is_listed_whatever_its_parent_ended_with: release_0_19_0 "0.19.0");
 
-/// A newer release that sees our file for the first time takes children that it can't tell for helpers, which it deletes with
-/// their parent.
+/// A newer release that opens our file for the first time takes children of unknown relation for delegates, which it
+/// deletes with their parent.
 async fn a_branch_of_ours_outlives_its_parent(release: &Release) {
     let file = File::new();
     let store = file.open();

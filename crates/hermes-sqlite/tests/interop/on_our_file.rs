@@ -1,4 +1,4 @@
-//! A file that we made: the agent reads everything in it, changes it its own way, and we read that.
+//! A file that we made: the agent reads everything in it, changes it in its own way, and we read the result.
 
 use crate::fixture::{File, all_messages, at, id, new, now, session, texts, title, user};
 use crate::peer::{Peer, Release};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const SESSIONS: [&str; 10] =
     ["plain", "scripts", "tools", "parts", "long", "long-2", "origin", "copy", "boss", "helper"];
 
-/// Says `bodies` in a session, a quarter of a second apart, and tells what should be read back.
+/// Appends `bodies` to a session, a quarter of a second apart, and returns the messages that should be read back.
 async fn say(store: &SqliteStore, name: &str, bodies: Vec<MessageBody>, start: f64) -> Vec<Message> {
     let time = |place: usize| Timestamp::from_seconds(start + place as f64 / 4.0).unwrap();
     let batch: Vec<NewMessage> =
@@ -33,7 +33,7 @@ async fn titled(store: &SqliteStore, session: NewSession, name: &str, start: f64
     store.set_title(&session.id, Some(&title(name)), &at(start)).await.unwrap();
 }
 
-/// Makes a file with all there is, and tells the messages that were appended, by session.
+/// Makes a file with every kind of content, and returns the appended messages by session.
 async fn populate(store: &SqliteStore) -> Vec<(&'static str, Vec<Message>)> {
     let words = |text: &str| vec![MessageBody::new(Role::User, text)];
     let plain = NewSession { user_id: Some("u".into()), model: Some("m-1".into()), ..new("plain") };
@@ -62,13 +62,13 @@ async fn populate(store: &SqliteStore) -> Vec<(&'static str, Vec<Message>)> {
     said.push(("boss", say(store, "boss", words("do it for me"), 91.0).await));
     store.create(&new("helper").child_of(id("boss"), Relation::Delegate), &at(92.0)).await.unwrap();
     said.push(("helper", say(store, "helper", words("on it"), 93.0).await));
-    // The one who asked speaks last, so that both sides tell the same activity: ours counts helpers in.
+    // The parent has the last message, so that both sides see the same activity: ours includes delegates.
     let last = say(store, "boss", words("thanks"), 94.0).await;
     said.iter_mut().find(|(name, _)| *name == "boss").unwrap().1.extend(last);
     said
 }
 
-/// Runs the agent's own searches, each of which has to find exactly the messages that hold the words.
+/// Runs the agent's own searches, each of which has to find exactly the messages with the words.
 fn search(peer: &mut Peer, said: &[(&str, Vec<Message>)]) {
     let message = |name: &str, place: usize| {
         let (_, messages) = said.iter().find(|(session, _)| *session == name).unwrap();
@@ -98,12 +98,12 @@ fn search(peer: &mut Peer, said: &[(&str, Vec<Message>)]) {
     }
 }
 
-/// The agent changes what it found, each thing by its own protocol.
+/// The agent changes what it found, each in its own way.
 fn rework(peer: &mut Peer, host: bool) {
     let say = |peer: &mut Peer, session: &str, text: &str| {
         peer.call("append_message", json!({"session_id": session, "role": "user", "content": text}));
     };
-    // Newer releases write down what a child is.
+    // Newer releases store the relation of a child.
     let marked = |key: &str, parent: &str| if host { json!({key: parent}) } else { Value::Null };
     for body in samples::tools() {
         peer.call("append_message", views::arguments("plain", &body));
@@ -136,7 +136,7 @@ fn rework(peer: &mut Peer, host: bool) {
     assert_eq!(taken.unwrap_err(), "ValueError: Title 'boss' is already in use by session boss");
 }
 
-/// What the agent did is in our list, our counters and our lineages.
+/// Checks that the agent's changes are in our list, our counters and our lineages.
 async fn read_back(store: &SqliteStore) {
     assert_eq!(
         shown(store).await,
@@ -214,7 +214,7 @@ async fn each_side_reads_what_the_other_wrote(release: &Release) {
     assert_eq!((deleted.sessions, deleted.messages), (4, 5));
     same_transcripts(&store, &mut peer, &["plain", "origin"]).await;
     same_list(&store, &mut peer).await;
-    // Its pruning takes ended sessions by their age and cuts off what came from them.
+    // Its pruning deletes ended sessions by their age and detaches their children.
     let pruned = peer.call("prune_sessions", json!({"older_than_days": 1}));
     assert_eq!(pruned, 3, "plain, origin and tools had ended");
     let left = "scripts(rewritten from scratch) tools-b(their own way) boss(do it for me) long-2(carrying on) parts(look at this)";
@@ -229,7 +229,7 @@ async fn each_side_reads_what_the_other_wrote(release: &Release) {
 }
 scenario!(each_side_reads_what_the_other_wrote);
 
-/// Somebody upgrades the agent while a process of ours has the file open.
+/// The agent is upgraded while a process of ours has the file open.
 async fn the_schema_is_raised_under_an_open_store(release: &Release) {
     let file = File::new();
     let store = file.open();

@@ -1,4 +1,4 @@
-//! A file that the agent made: we adopt it or are a guest in it, read it, write to it, and the agent reads it again.
+//! A file that the agent made: we adopt it or use it as guests, read it, write to it, and the agent reads it again.
 
 use crate::fixture::{File, all_messages, id, now, report, session, texts, title, user};
 use crate::peer::{Peer, Release};
@@ -25,7 +25,7 @@ pub(crate) fn end(peer: &mut Peer, session: &str, reason: &str) {
     peer.call("end_session", json!({"session_id": session, "end_reason": reason}));
 }
 
-/// Makes the sessions that every release can make, and tells what was said in `all`.
+/// Makes the sessions that every release can make, and returns the messages of `all`.
 pub(crate) fn populate(peer: &mut Peer) -> Vec<MessageBody> {
     let bodies: Vec<MessageBody> =
         [samples::plain(), samples::scripts(), samples::tools(), samples::parts()].into_iter().flatten().collect();
@@ -56,7 +56,7 @@ pub(crate) fn populate(peer: &mut Peer) -> Vec<MessageBody> {
     bodies
 }
 
-/// Sees what [`populate`] left, with our eyes.
+/// Checks, through our store, what [`populate`] left.
 pub(crate) async fn read(store: &SqliteStore, bodies: &[MessageBody]) {
     let messages = all_messages(store, "all").await;
     let ours: Vec<Value> = messages.iter().map(|message| fields(&message.body)).collect();
@@ -89,7 +89,7 @@ pub(crate) async fn read(store: &SqliteStore, bodies: &[MessageBody]) {
     assert!(!previews.iter().any(|(name, _)| ["helper", "long"].contains(name)), "{previews:?}");
 }
 
-/// Writes to what [`populate`] left.
+/// Writes to the sessions of [`populate`].
 pub(crate) async fn write(store: &SqliteStore) {
     let parts = samples::parts().into_iter().chain(samples::tools()).map(Into::into).collect::<Vec<_>>();
     store.append(&id("all"), &parts, &now()).await.unwrap();
@@ -105,7 +105,7 @@ pub(crate) async fn write(store: &SqliteStore) {
 
 const SESSIONS: [&str; 8] = ["all", "long", "helper", "long-2", "origin", "fork", "long-3", "twig"];
 
-/// Sees what [`write`] did, with the eyes of both.
+/// Checks what [`write`] did, through both stores.
 pub(crate) async fn read_again(store: &SqliteStore, peer: &mut Peer) {
     while store.upkeep().await.unwrap() {}
     same_transcripts(store, peer, &SESSIONS).await;
@@ -133,13 +133,13 @@ async fn each_side_reads_what_the_other_wrote(release: &Release) {
     same_list(&store, &mut peer).await;
     write(&store).await;
     read_again(&store, &mut peer).await;
-    // The agent as it starts anew looks at every column and index once more.
+    // A restarted agent checks every column and index again.
     peer.close();
     let mut peer = release.open(&file);
     read_again(&store, &mut peer).await;
     say(&mut peer, "twig", "and once more");
     assert_eq!(texts(&store, "twig").await, ["another way", "our twig zebrafish", "and once more"]);
-    // In a file that we may adopt, its triggers for new rows make room for ones that leave ours for later.
+    // In a file that we may adopt, its insert triggers are replaced by ones that skip our backlog.
     let theirs = |schema: Vec<String>| -> Vec<String> {
         let is_ours = |line: &&String| line.contains("_insert messages ") && !release.is_host();
         schema.iter().filter(|line| !is_ours(line)).cloned().collect()
@@ -154,7 +154,8 @@ async fn each_side_reads_what_the_other_wrote(release: &Release) {
 }
 scenario!(each_side_reads_what_the_other_wrote);
 
-/// What newer releases put aside stays aside: archived sessions, messages taken back, messages that were summarised.
+/// Sessions and messages that newer releases set aside stay so: archived sessions, rewound messages, compacted
+/// messages.
 async fn what_they_put_aside_stays_aside(release: &Release) {
     let file = File::new();
     let mut peer = release.open(&file);
@@ -184,7 +185,7 @@ async fn what_they_put_aside_stays_aside(release: &Release) {
     assert_eq!(ids(our_list(&store).await), [id("squeezed"), id("rewound"), id("kept")]);
     assert_eq!(session(&store, "squeezed").await.message_count, 1);
 
-    // Put aside and taken out again while we have the file open.
+    // Archived and unarchived while we have the file open.
     peer.call("set_session_archived", json!({"session_id": "tucked", "archived": false}));
     peer.call("set_session_archived", json!({"session_id": "kept", "archived": true}));
     same_list(&store, &mut peer).await;
@@ -196,7 +197,7 @@ async fn what_they_put_aside_stays_aside(release: &Release) {
     }
     same_transcripts(&store, &mut peer, &["kept", "tucked", "rewound", "squeezed"]).await;
     same_list(&store, &mut peer).await;
-    // A branch is a copy of what is to be seen, and what is put aside is still there where it was.
+    // A branch is a copy of the visible messages, and the others stay where they were.
     store.branch(&id("squeezed"), &NewChild::new(id("copied")), &now()).await.unwrap();
     assert_eq!(texts(&store, "copied").await, ["what was said, in short", "from us"]);
     same_transcripts(&store, &mut peer, &["copied"]).await;
@@ -210,7 +211,7 @@ async fn what_they_put_aside_stays_aside(release: &Release) {
 }
 scenario!(what_they_put_aside_stays_aside: release_0_19_0 "0.19.0");
 
-/// What the agent keeps when it compacts a session in place is there once more, and counts once.
+/// Messages that the agent keeps when it compacts a session in place are stored again, but count once.
 async fn what_a_compaction_keeps_counts_once(release: &Release) {
     let file = File::new();
     let mut peer = release.open(&file);
@@ -247,7 +248,7 @@ async fn what_a_compaction_keeps_counts_once(release: &Release) {
 }
 scenario!(what_a_compaction_keeps_counts_once: release_0_18_2 "0.18.2", release_0_19_0 "0.19.0");
 
-/// What we use is also in the table that tells it by model, so that the agent's insights add up.
+/// Our usage is also in the table of usage by model, so that the agent's insights add up.
 async fn usage_by_model_adds_up(release: &Release) {
     let file = File::new();
     let mut peer = release.open(&file);

@@ -1,4 +1,4 @@
-//! The agent goes on appending while we convert its file, and finds everything afterwards.
+//! The agent keeps appending while we convert its file, and finds everything afterwards.
 
 use crate::at_once::append_in_a_loop;
 use crate::fixture::{ALONE, File, report};
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many messages are there when it begins.
+/// Number of messages when the conversion starts.
 const OLD: usize = 4_000;
 
 async fn it_writes_while_we_convert(version: &'static str) {
@@ -40,7 +40,7 @@ async fn it_writes_while_we_convert(version: &'static str) {
         steps += 1;
     }
     assert!(file.is_compact() && steps > 3, "{steps} steps");
-    // It goes on appending to the new indexes.
+    // It keeps appending to the new indexes.
     let end = peer.finish();
     stop.store(true, Ordering::Relaxed);
     let writers = [Writer::new("oursa", ours.await.unwrap().0), Writer::new("peera", end.acknowledged)];

@@ -15,7 +15,7 @@ pub(crate) struct Release {
 }
 
 impl Release {
-    /// The release, or nothing if the person asked to go without.
+    /// Returns the release; `None` if the user opted out.
     pub(crate) fn find(version: &'static str) -> Option<Self> {
         match agent::release(version) {
             Ok(folder) => Some(Self { version, folder }),
@@ -27,12 +27,12 @@ impl Release {
         }
     }
 
-    /// Whether its schema is newer than ours, so that we are guests on its files.
+    /// Returns whether its schema is newer than ours, so that we are guests on its files.
     pub(crate) fn is_host(&self) -> bool {
         self.version != "0.14.0"
     }
 
-    /// Starts a process of this release that has the file open. Makes the file if it is not there.
+    /// Starts a process of this release that has the file open. Creates the file if it is missing.
     pub(crate) fn open(&self, file: &File) -> Peer {
         std::fs::create_dir_all(file.home()).unwrap();
         let mut command = agent::python(&self.folder, agent::SCRIPT);
@@ -45,14 +45,14 @@ impl Release {
     }
 }
 
-/// What a loop of appends has to say at its end.
+/// The result of a loop of appends.
 pub(crate) struct Finished {
     pub(crate) acknowledged: Vec<Acknowledged>,
     /// The slowest append, in seconds.
     pub(crate) slowest: f64,
 }
 
-/// A process of the agent's that has a file open. Killed when dropped.
+/// A process of the agent that has a file open. Killed when dropped.
 pub(crate) struct Peer {
     pub(crate) process: Process,
 }
@@ -68,7 +68,7 @@ impl Peer {
         }
     }
 
-    /// Calls a method of the agent's store that may refuse.
+    /// Calls a method of the agent's store that may fail.
     pub(crate) fn try_call(&mut self, method: &str, arguments: Value) -> Result<Value, String> {
         self.ask(&json!({"do": "call", "method": method, "arguments": arguments}))
     }
@@ -79,7 +79,7 @@ impl Peer {
         self.try_call(method, arguments).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// The rows of a statement, on the agent's connection and its SQLite.
+    /// Returns the rows of a statement, on the agent's connection and its SQLite.
     #[track_caller]
     pub(crate) fn query(&mut self, sql: &str) -> Value {
         self.ask(&json!({"do": "query", "sql": sql})).unwrap_or_else(|error| panic!("{sql}: {error}"))

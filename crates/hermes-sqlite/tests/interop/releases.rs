@@ -13,7 +13,7 @@ async fn its_file_serves_us_and_still_serves_it(release: &Release) {
     let file = File::new();
     let mut peer = release.open(&file);
     let bodies = populate(&mut peer);
-    // Nobody has the file open when we come.
+    // No process has the file open when we open it.
     peer.close();
     let before = file.foreign_schema();
     let store = file.open();
@@ -33,8 +33,9 @@ scenario!(its_file_serves_us_and_still_serves_it:
     release_0_15_2 "0.15.2", release_0_16_0 "0.16.0", release_0_17_0 "0.17.0", release_0_18_0 "0.18.0",
     release_0_18_2 "0.18.2", release_0_19_0 "0.19.0");
 
-/// No release that can be had wrote these schemas, only one before and one after. The next release's file under their number stands in
-/// for them: we tell what is there by column, and the release itself goes up from that number when it opens the file again.
+/// No available release wrote these schemas, only one before and one after. The file of the next release with their
+/// number stands in for them: we detect what is there by column, and the release itself upgrades from that number when
+/// it opens the file again.
 async fn a_number_between_releases_serves_us_and_still_serves_it(release: &Release) {
     let between: &[i64] = match release.version {
         "0.15.2" => &[12],
@@ -64,7 +65,7 @@ async fn a_number_between_releases_serves_us_and_still_serves_it(release: &Relea
 scenario!(a_number_between_releases_serves_us_and_still_serves_it:
     release_0_15_2 "0.15.2", release_0_17_0 "0.17.0", release_0_18_2 "0.18.2", release_0_19_0 "0.19.0");
 
-/// Schemas 1 to 10 have no release to be had that wrote them; what we make of them is read by the one that came next.
+/// No available release wrote schemas 1 to 10; our upgrade of them is read by the release that came next.
 async fn what_we_make_of_old_schemas_serves_it(release: &Release) {
     for version in 1..=10 {
         let file = File::new();
@@ -101,7 +102,7 @@ async fn an_old_file_that_a_short_command_adopted_is_searchable_by_it(release: &
         std::fs::create_dir_all(file.path().parent().unwrap()).unwrap();
         file.look().execute_batch(&schema(version)).unwrap();
         file.look().execute_batch(ROWS).unwrap();
-        // So many that the time that closing takes for indexing (200 ms) is not enough.
+        // Enough messages that the indexing time at close (200 ms) is not sufficient.
         let said = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 400) \
              INSERT INTO messages (session_id, role, content, timestamp) SELECT 'new', 'user', \
                  'pebble ' || i || ' ' || hex(randomblob(600)), 20.0 + i FROM n";
@@ -115,7 +116,7 @@ async fn an_old_file_that_a_short_command_adopted_is_searchable_by_it(release: &
         let options = SqliteOptions { index_at_close: Some(IndexAtClose::new(watch)), ..SqliteOptions::default() };
         drop(SqliteStore::open(&file.path(), &options).unwrap());
         let steps = steps.lock().unwrap().clone();
-        // How many steps there are depends on the machine, and the background may have begun.
+        // The number of steps depends on the machine, and background work may have started.
         assert!(steps.is_sorted() && steps.iter().all(|(done, total)| done < total), "schema {version}: {steps:?}");
         assert_eq!(file.number("SELECT count(*) FROM hx_pending"), 0);
         let mut peer = release.open(&file);
@@ -127,7 +128,8 @@ async fn an_old_file_that_a_short_command_adopted_is_searchable_by_it(release: &
 }
 scenario!(an_old_file_that_a_short_command_adopted_is_searchable_by_it: release_0_14_0 "0.14.0");
 
-/// What is imported under an id of its own is found, also where others are past that id already and triggers are the agent's.
+/// A message that is imported under its own id is found, even if the indexes have passed that id and triggers are the
+/// agent's.
 async fn an_import_below_what_is_there_is_indexed(release: &Release) {
     let file = File::new();
     let mut peer = release.open(&file);

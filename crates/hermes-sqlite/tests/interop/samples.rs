@@ -6,7 +6,7 @@ fn json(text: &str) -> Json {
     Json::parse(text).unwrap()
 }
 
-/// What people write, one script each. The agent's search takes other ways for CJK of three characters and of two.
+/// Typical texts, one script each. The agent's search handles CJK of three characters and of two differently.
 pub(crate) const SCRIPTS: [&str; 9] = [
     "Straße, naïve café:\n\t\"quoted\" and 'quoted'",
     "Привет, мир",
@@ -19,13 +19,13 @@ pub(crate) const SCRIPTS: [&str; 9] = [
     "🧑‍🚀 lift-off 🚀 e\u{301}",
 ];
 
-/// Texts as a person says them and a model answers.
+/// Returns texts of a user and answers of a model.
 pub(crate) fn scripts() -> Vec<MessageBody> {
     let role = |place: usize| if place.is_multiple_of(2) { Role::User } else { Role::Assistant };
     SCRIPTS.iter().enumerate().map(|(place, text)| MessageBody::new(role(place), *text)).collect()
 }
 
-/// A question, an answer with every field of a model's answer.
+/// Returns a question, and an answer with every field of a model's answer.
 pub(crate) fn plain() -> Vec<MessageBody> {
     let mut answer = MessageBody::new(Role::Assistant, "hello back");
     answer.token_count = Some(7);
@@ -38,7 +38,7 @@ pub(crate) fn plain() -> Vec<MessageBody> {
     vec![MessageBody::new(Role::User, "Hello there general"), answer]
 }
 
-/// A call of two tools and their results.
+/// Returns a call of two tools and their results.
 pub(crate) fn tools() -> Vec<MessageBody> {
     let mut call = MessageBody::empty(Role::Assistant);
     call.tool_calls = Some(json(
@@ -59,7 +59,7 @@ pub(crate) fn tools() -> Vec<MessageBody> {
     ]
 }
 
-/// Content in parts, as pictures come.
+/// Returns structured content in parts, as messages with images have.
 pub(crate) fn parts() -> Vec<MessageBody> {
     let parts = |text: &str| Content::from_json(json(text));
     vec![

@@ -1,4 +1,4 @@
-//! The agent's own export, imported, and the agent beside a large deletion.
+//! Import of the agent's own export, and the agent beside a large deletion.
 
 use crate::fixture::{File, id, now, user};
 use crate::on_their_file::populate;
@@ -26,7 +26,7 @@ async fn their_export_is_imported(release: &Release) {
     populate(&mut peer);
     let sessions = peer.call("export_all", json!({}));
     peer.close();
-    // Newest activity first: continuations and branches come before what they came from.
+    // Newest activity first: continuations and branches come before their parents.
     let lines: String = sessions.as_array().unwrap().iter().map(|session| format!("{session}\n")).collect();
     let ours = File::new();
     let store = ours.open();
@@ -44,7 +44,7 @@ async fn their_export_is_imported(release: &Release) {
 
 scenario!(their_export_is_imported);
 
-/// What we delete in steps is gone for the agent too, and its own store works on.
+/// Sessions that we delete in steps are gone for the agent too, and its store keeps working.
 async fn they_go_on_after_a_large_deletion(release: &Release) {
     let file = File::new();
     let mut peer = release.open(&file);

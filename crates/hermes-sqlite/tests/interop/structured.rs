@@ -1,5 +1,5 @@
-//! Content in parts begins with a NUL, where an older SQLite stops making trigrams and a newer one goes on. Whoever wrote
-//! such a message, either side can take it away again, and the agent's search goes on working.
+//! Content in parts begins with a NUL, where an older SQLite stops making trigrams and a newer one goes on. Whoever
+//! wrote such a message, either side can delete it, and the agent's search keeps working.
 
 use crate::fixture::{File, id, new, now, report};
 use crate::on_their_file::create;
@@ -9,7 +9,7 @@ use crate::views::{arguments, their_hits};
 use hermes_session::{ConversationStore as _, DeleteExtent, Maintenance as _, NewMessage, SessionStore as _};
 use serde_json::json;
 
-/// A file that we and the agent have open, with its schema if we are guests there.
+/// Makes a file that we and the agent have open, with the agent's schema if we are guests there.
 fn open(release: &Release) -> (File, Peer, hermes_sqlite::SqliteStore) {
     let file = File::new();
     let peer = release.open(&file);
@@ -66,7 +66,7 @@ async fn they_can_take_away_what_we_wrote(release: &Release) {
 }
 scenario!(they_can_take_away_what_we_wrote);
 
-/// A file with pictures in it is adopted like any other.
+/// A file with images in it is adopted like any other.
 async fn a_file_with_structured_content_is_opened(release: &Release) {
     let file = File::new();
     let mut peer = release.open(&file);

@@ -1,11 +1,11 @@
-//! What is in the trash, as the agent sees the file: not at all, and all of it again once it is back.
+//! Trashed conversations are invisible to the agent, and completely visible again once they are restored.
 
 use crate::fixture::{File, at, id, new, now, title, user};
 use crate::peer::{Peer, Release};
 use hermes_session::{ConversationStore as _, Maintenance as _, SessionStore as _, Timestamp};
 use serde_json::{Value, json};
 
-/// Everything that the agent tells of its sessions, and what its searches find.
+/// Returns everything that the agent returns about its sessions, and its search results.
 fn told(peer: &mut Peer) -> String {
     let mut told: Vec<Value> = vec![peer.call("export_all", json!({})), peer.call("list_sessions_rich", json!({}))];
     told.push(peer.call("get_session", json!({"session_id": "secret"})));
@@ -21,7 +21,8 @@ fn is_told(told: &str) -> bool {
     ["Zanzib", "朱雀", "secret"].iter().any(|word| told.contains(word))
 }
 
-/// The agent neither reads nor finds a word of what is in the trash, whoever made the file, and goes on in what came back.
+/// The agent neither reads nor finds a word of trashed conversations, whoever made the file, and continues in restored
+/// ones.
 async fn nothing_of_the_trash_is_seen(release: &Release) {
     for is_theirs in [false, true] {
         let file = File::new();

@@ -1,4 +1,4 @@
-//! The same thing as we see it and as the agent sees it, in one form that can be compared.
+//! The same data as we and the agent return it, in one form that can be compared.
 
 use crate::fixture::{all_messages, id};
 use crate::peer::Peer;
@@ -9,14 +9,14 @@ use hermes_session::{
 use hermes_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
 
-/// Columns that the agent gives as JSON text.
+/// Columns that the agent returns as JSON text.
 const JSON_COLUMNS: [&str; 3] = ["reasoning_details", "codex_reasoning_items", "codex_message_items"];
 
 fn tree(json: &Option<Json>) -> Value {
     json.as_ref().map_or(Value::Null, |json| json.to_value().unwrap())
 }
 
-/// What a message carries, by the agent's names.
+/// Returns the fields of a message, by the agent's names.
 pub(crate) fn fields(body: &MessageBody) -> Value {
     let content = match &body.content {
         None => Value::Null,
@@ -40,7 +40,7 @@ pub(crate) fn fields(body: &MessageBody) -> Value {
     })
 }
 
-/// The arguments with which the agent appends such a message.
+/// Returns the arguments with which the agent appends such a message.
 pub(crate) fn arguments(session: &str, body: &MessageBody) -> Value {
     let mut arguments = fields(body);
     arguments["session_id"] = json!(session);
@@ -56,7 +56,7 @@ fn message(message: &Message) -> Value {
     row
 }
 
-/// A session's messages as the agent gives them, in the columns that every release has.
+/// Returns a session's messages as the agent returns them, in the columns that every release has.
 pub(crate) fn their_messages(peer: &mut Peer, session: &str) -> Vec<Value> {
     let rows = peer.call("get_messages", json!({"session_id": session}));
     let known: Vec<String> = {
@@ -74,7 +74,7 @@ pub(crate) fn their_messages(peer: &mut Peer, session: &str) -> Vec<Value> {
     rows.as_array().unwrap().iter().map(narrow).collect()
 }
 
-/// Sees that both sides read the same messages in a session, and tells them.
+/// Checks that both sides read the same messages.
 #[track_caller]
 pub(crate) fn same_messages(ours: &[Message], theirs: &[Value]) {
     assert_eq!(ours.len(), theirs.len());
@@ -83,14 +83,14 @@ pub(crate) fn same_messages(ours: &[Message], theirs: &[Value]) {
     }
 }
 
-/// Sees that both sides read the same messages in each of the sessions.
+/// Checks that both sides read the same messages in each of the sessions.
 pub(crate) async fn same_transcripts(store: &SqliteStore, peer: &mut Peer, sessions: &[&str]) {
     for session in sessions {
         same_messages(&all_messages(store, session).await, &their_messages(peer, session));
     }
 }
 
-/// The conversations, newest activity first.
+/// Returns the conversations, newest activity first.
 pub(crate) async fn our_list(store: &SqliteStore) -> Vec<SessionSummary> {
     let listing =
         store.list(&ListRequest { page: PageRequest::first(10_000), ..ListRequest::default() }).await.unwrap();
@@ -98,13 +98,13 @@ pub(crate) async fn our_list(store: &SqliteStore) -> Vec<SessionSummary> {
     listing.rows
 }
 
-/// The conversations as `id(preview)`, newest activity first.
+/// Returns the conversations as `id(preview)`, newest activity first.
 pub(crate) async fn shown(store: &SqliteStore) -> String {
     let rows: Vec<String> = our_list(store).await.iter().map(|row| format!("{}({})", row.id, row.preview)).collect();
     rows.join(" ")
 }
 
-/// Sees that both sides list the same conversations in the same order, with the same facts.
+/// Checks that both sides list the same conversations in the same order, with the same facts.
 pub(crate) async fn same_list(store: &SqliteStore, peer: &mut Peer) {
     let ours: Vec<Value> = our_list(store)
         .await
@@ -146,7 +146,7 @@ pub(crate) async fn same_list(store: &SqliteStore, peer: &mut Peer) {
     assert_eq!(ours, theirs);
 }
 
-/// The ids of the messages that the agent's search finds, ascending.
+/// Returns the ids of the messages that the agent's search finds, ascending.
 pub(crate) fn their_hits(peer: &mut Peer, query: &str) -> Vec<i64> {
     let hits = peer.call("search_messages", json!({"query": query, "limit": 1_000_000}));
     let mut ids: Vec<i64> = hits.as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()).collect();
@@ -154,7 +154,7 @@ pub(crate) fn their_hits(peer: &mut Peer, query: &str) -> Vec<i64> {
     ids
 }
 
-/// Sees that both sides follow a session to the same end of its compressed chain.
+/// Checks that both sides follow a session to the same end of its compressed chain.
 pub(crate) async fn same_tip(store: &SqliteStore, peer: &mut Peer, session: &str, tip: &str) {
     assert_eq!(store.lineage(&id(session)).await.unwrap().tip(&id(session)), id(tip));
     assert_eq!(peer.call("get_compression_tip", json!({"session_id": session})), json!(tip));

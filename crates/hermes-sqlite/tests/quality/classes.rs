@@ -1,14 +1,14 @@
-//! Classes of questions, each with what its questions mean: terms that are literals, caseless and without accents.
+//! Classes of queries, each with the meaning of its queries: terms that are literals, without case and accents.
 
 use crate::corpus::{Form, POOLS, Said};
 use hermes_session::search::fold::fold;
 
-/// A question, and what a message has to have.
+/// A query, and the conditions on a matching message.
 pub(crate) struct Asked {
     pub(crate) text: String,
-    /// One of each of these.
+    /// The message contains one of each of these.
     wanted: Vec<Vec<String>>,
-    /// None of these.
+    /// The message contains none of these.
     unwanted: Vec<String>,
 }
 
@@ -18,30 +18,30 @@ impl Asked {
         Self { text: text.into(), wanted: wanted.iter().map(|any| folded(any)).collect(), unwanted: folded(unwanted) }
     }
 
-    /// A question of one term.
+    /// Makes a query of one term.
     fn term(text: &str) -> Self {
         Self::new(text, &[&[text]], &[])
     }
 
-    /// A literal between quotes.
+    /// Makes a query of a literal between quotes.
     fn quoted(text: &str) -> Self {
         Self::new(format!("\"{text}\""), &[&[text]], &[])
     }
 
-    /// The words of a text, all of them.
+    /// Makes a query of all the words of a text.
     fn words(text: &str) -> Self {
         let words: Vec<[&str; 1]> = text.split(' ').map(|word| [word]).collect();
         Self::new(text, &words.iter().map(|word| &word[..]).collect::<Vec<_>>(), &[])
     }
 
-    /// Whether a folded text is meant.
+    /// Returns whether a folded text matches.
     pub(crate) fn means(&self, folded: &str) -> bool {
         self.wanted.iter().all(|any| any.iter().any(|term| folded.contains(term)))
             && !self.unwanted.iter().any(|term| folded.contains(term))
     }
 }
 
-/// A class of questions.
+/// A class of queries.
 pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) asked: Vec<Asked>,
@@ -51,7 +51,7 @@ fn items(name: &str) -> &'static [&'static str] {
     POOLS.iter().find(|pool| pool.name == name).unwrap().items
 }
 
-/// The characters of a text from one to another.
+/// Returns the characters of a text from one position to another.
 fn cut(text: &str, from: usize, to: usize) -> String {
     text.chars().skip(from).take(to - from).collect()
 }
@@ -64,7 +64,7 @@ fn listed(name: &'static str, asked: Vec<Asked>) -> Class {
     Class { name, asked }
 }
 
-/// Every class.
+/// Returns every class.
 pub(crate) fn classes(said: &[Said]) -> Vec<Class> {
     let term = Asked::term;
     let pieces = |list: &[&str]| list.iter().copied().map(Asked::term).collect::<Vec<_>>();

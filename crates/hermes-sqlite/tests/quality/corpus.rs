@@ -1,12 +1,12 @@
-//! Three thousand messages in many scripts, always the same ones, with much in them that is nearly something else.
+//! Three thousand messages in many scripts, always the same, with many near matches.
 
 use hermes_session::{Content, Json, MessageBody, NewMessage, Role, search_text};
 use serde_json::{Value, json};
 
-/// How many messages there are.
+/// Number of messages.
 const SIZE: usize = 3_000;
 
-/// A row of things of one kind: those that are asked for, and those that are nearly the same.
+/// Items of one kind: those that queries ask for, and near misses.
 pub(crate) struct Pool {
     pub(crate) name: &'static str,
     pub(crate) items: &'static [&'static str],
@@ -17,7 +17,7 @@ const fn pool(name: &'static str, items: &'static [&'static str], near: &'static
     Pool { name, items, near }
 }
 
-/// What messages are made of.
+/// The items that messages are made of.
 pub(crate) const POOLS: &[Pool] = &[
     pool(
         "word",
@@ -145,7 +145,7 @@ const FILLER: &[&str] = &[
     "next", "week", "with", "some", "notes",
 ];
 
-/// How a message is kept.
+/// How a message is stored.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Form {
     Plain,
@@ -168,7 +168,7 @@ impl Said {
         self.body().into()
     }
 
-    /// What is searched.
+    /// Returns the text that is searched.
     pub(crate) fn searched(&self) -> String {
         search_text::of_body(&self.body()).into_owned()
     }
@@ -211,7 +211,7 @@ impl Said {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// Pseudo-random numbers, the same every time.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -229,7 +229,7 @@ impl Dice {
     }
 }
 
-/// Lines that people might write, in which things touch each other.
+/// Plausible lines in which items touch each other.
 const LINES: &[&str] = &[
     "I don't know; it's 10:30 o'clock already!",
     "(see src/main.rs:12, docs/search-syntax.md#not, and \"the quoted plan\")",
@@ -248,7 +248,7 @@ const LINES: &[&str] = &[
     "前\0後 before\0behind x\0名古屋城を見た",
 ];
 
-/// The messages.
+/// Returns the messages.
 pub(crate) fn corpus() -> Vec<Said> {
     let mut dice = Dice::new(20_250_305);
     let mut said: Vec<Said> = LINES.iter().map(|line| Said { text: (*line).to_owned(), form: Form::Plain }).collect();
@@ -266,7 +266,7 @@ pub(crate) fn corpus() -> Vec<Said> {
                 " ", " ", " ", ", ", ", ", ", ", ", ", "\n", ". ", "! ", "? ", " (", ") ", "—", "; ", "\t",
             ]));
         }
-        // The agent's store can't keep structured content apart from text that begins like it; no message does.
+        // The agent's store can't tell structured content from text that begins like it; no message does.
         let form = match dice.roll(12) {
             0 => Form::Call,
             1 => Form::Part,

@@ -10,7 +10,7 @@ use hermes_session::search::fold::fold;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How much of what is meant was found, and how much of what was found is meant.
+/// Recall: the share of matching messages that was found. Precision: the share of found messages that match.
 #[derive(Default, Clone, Copy)]
 struct Figures {
     recall: f64,
@@ -18,7 +18,7 @@ struct Figures {
 }
 
 impl Figures {
-    /// The mean over questions. Where nothing is found, nothing wrong is.
+    /// Returns the mean over queries. If nothing is found, precision is 1.
     fn of(answers: &[(BTreeSet<usize>, BTreeSet<usize>)]) -> Self {
         let share = |part: usize, whole: usize| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
         let mut sum = Self::default();
@@ -46,7 +46,7 @@ async fn every_class_is_found_whole() {
         for asked in &class.asked {
             let meant: BTreeSet<usize> = (0..texts.len()).filter(|place| asked.means(&texts[*place])).collect();
             if meant.is_empty() {
-                // The dice did not put it anywhere.
+                // The random corpus does not contain it.
                 continue;
             }
             let timeout = Duration::from_secs(100);

@@ -1,4 +1,4 @@
-//! Nonsense and malice: an answer comes, in time, and nothing breaks.
+//! Random and hostile queries: each gets an answer, in time, and nothing breaks.
 
 use crate::corpus::{Dice, POOLS, corpus};
 use crate::{filled, fuzz, given, question};
@@ -9,7 +9,7 @@ use hermes_sqlite::SqliteStore;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Pieces that questions of nonsense are made of.
+/// Pieces that random queries are made of.
 const PIECES: &[&str] = &[
     "(",
     ")",
@@ -62,14 +62,14 @@ const PIECES: &[&str] = &[
     "١",
 ];
 
-/// An answer that takes longer is counted.
+/// An answer that takes longer than this is counted as slow.
 const SLOW: Duration = Duration::from_millis(100);
-/// How long an answer to malice may take.
+/// Time limit for answers to hostile queries.
 const TIMEOUT: Duration = Duration::from_millis(500);
-/// How long over its time an answer may take on a busy machine.
+/// How much longer an answer may take on a busy machine.
 const SLACK: Duration = Duration::from_secs(60);
 
-/// A question of nonsense.
+/// Returns a random query.
 fn nonsense(n: usize, dice: &mut Dice) -> SearchRequest {
     let mut text = String::new();
     for _ in 0..1 + dice.roll(12) {
@@ -82,7 +82,7 @@ fn nonsense(n: usize, dice: &mut Dice) -> SearchRequest {
     SearchRequest { order, page: PageRequest::first(20), ..question(&text) }
 }
 
-/// Asks questions of nonsense, and tells how they were answered.
+/// Runs random queries, and prints statistics of the answers.
 async fn ask_nonsense(store: &SqliteStore) {
     let (mut dice, count) = (Dice::new(11), fuzz());
     let (mut slowest, mut partial, mut found, mut scanned) = ((Duration::ZERO, String::new()), 0, 0, 0);
@@ -109,11 +109,11 @@ async fn ask_nonsense(store: &SqliteStore) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nonsense_is_answered() {
-    // Much of it no index knows, and is looked for in every message.
+    // Many pieces are in no index, and every message is scanned for them.
     ask_nonsense(&filled(&corpus()[..500]).await.store).await;
 }
 
-/// The same in a store that somebody has.
+/// Runs random queries on a given store.
 #[tokio::test(flavor = "multi_thread")]
 async fn nonsense_is_answered_by_a_given_store() {
     let Some(store) = given() else { return };

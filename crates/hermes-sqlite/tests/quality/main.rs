@@ -1,8 +1,9 @@
-//! How good search is: classes of questions against a plain oracle, strays of punctuation, nonsense and malice.
+//! Quality of search: classes of queries against a plain oracle, stray punctuation, random and hostile queries.
 //!
-//! `cargo test -p hermes-sqlite --test quality -- --nocapture` prints the figures, beside those of the Python agent where
-//! `scripts/peers` has fetched it. `HERMES_FUZZ=100000` asks that many questions of nonsense. `HERMES_QUALITY_STORE=FILE` asks a store
-//! that is there as well, such as the `ours.db` that `scripts/bench CORPUS.jsonl --only find --work FOLDER` leaves: give it a copy.
+//! `cargo test -p hermes-sqlite --test quality -- --nocapture` prints the figures, beside those of the Python agent if
+//! `scripts/peers` has fetched it. `HERMES_FUZZ=100000` runs that many random queries. `HERMES_QUALITY_STORE=FILE` also
+//! queries an existing store, such as the `ours.db` that `scripts/bench CORPUS.jsonl --only find --work FOLDER` leaves:
+//! give it a copy.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is for")]
 #![allow(clippy::disallowed_methods, reason = "how long hostile questions take is told")]
@@ -19,7 +20,7 @@ use hermes_session::search::{Query, SearchRequest};
 use hermes_session::{NewSession, PageRequest, Request, SessionId, SessionStore as _, Source, Timestamp};
 use hermes_sqlite::{SqliteOptions, SqliteStore};
 
-/// A file with the corpus in it, indexed.
+/// An indexed file with the corpus.
 struct Filled {
     store: SqliteStore,
     _folder: tempfile::TempDir,
@@ -44,12 +45,12 @@ fn question(text: &str) -> SearchRequest {
     SearchRequest { page: PageRequest::first(500), ..SearchRequest::new(Query::parse(text)) }
 }
 
-/// How many questions of nonsense are asked.
+/// Returns the number of random queries to run.
 fn fuzz() -> usize {
     std::env::var("HERMES_FUZZ").map_or(2_000, |text| text.parse().unwrap())
 }
 
-/// The store that is asked beside the one of our own making, if there is one.
+/// Returns the existing store to query, if one is given.
 fn given() -> Option<SqliteStore> {
     let Some(file) = std::env::var_os("HERMES_QUALITY_STORE") else {
         println!("skipped: HERMES_QUALITY_STORE names no file");

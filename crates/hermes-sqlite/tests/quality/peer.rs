@@ -1,20 +1,20 @@
-//! The Python agent's own search, in a process of its own.
+//! The Python agent's own search, in a separate process.
 
 use crate::corpus::Said;
 use hermes_conformance::agent::{Agent, PEER, release_for_figures};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A process of the agent's with the corpus in its file.
+/// A process of the agent with the corpus in its file.
 pub(crate) struct Peer {
     agent: Agent,
     _home: tempfile::TempDir,
-    /// The id of the first message; those of the others follow.
+    /// The id of the first message; the others follow it.
     first: i64,
 }
 
 impl Peer {
-    /// Starts it and has it write the corpus; nothing if it is not there.
+    /// Starts it and has it write the corpus; `None` if the release is missing.
     pub(crate) fn filled(said: &[Said]) -> Option<Self> {
         let home = tempfile::tempdir().unwrap();
         let mut agent = Agent::open(&release_for_figures(PEER)?, home.path());
@@ -33,12 +33,12 @@ impl Peer {
         Some(Self { agent, _home: home, first })
     }
 
-    /// The places of all messages that it finds; an error of its is none.
+    /// Returns the positions of all messages that it finds; an error counts as none.
     pub(crate) fn found(&mut self, question: &str) -> BTreeSet<usize> {
         self.search(question, 10_000_000)
     }
 
-    /// Whether it finds anything.
+    /// Returns whether it finds anything.
     pub(crate) fn finds_any(&mut self, question: &str) -> bool {
         !self.search(question, 1).is_empty()
     }

@@ -1,4 +1,4 @@
-//! Words that are there, with a sign that is not: something is found all the same.
+//! Words that occur in messages, with a sign that does not: something is found nevertheless.
 
 use crate::corpus::{Dice, corpus};
 use crate::peer::Peer;
@@ -12,7 +12,7 @@ use hermes_sqlite::SqliteStore;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many words of a given store are asked for.
+/// Number of words of a given store to query.
 const WORDS: usize = 10_000;
 
 const SIGNS: [&str; 36] = [
@@ -20,7 +20,7 @@ const SIGNS: [&str; 36] = [
     "\"", "(", ")", "*", "^", "+", "{", "}", "_", "…", "—", "？", "。",
 ];
 
-/// Signs that stand around a word.
+/// Signs to put around a word.
 const AROUND: [(&str, &str); 10] = [
     ("\"", "\""),
     ("'", "'"),
@@ -34,7 +34,7 @@ const AROUND: [(&str, &str); 10] = [
     ("¿", "?"),
 ];
 
-/// Puts a sign to one of the ends of a word, or signs around it.
+/// Adds a sign to one end of a word, or signs around it.
 fn astray(word: &str, dice: &mut Dice) -> String {
     match dice.roll(4) {
         0 => format!("{}{word}", dice.pick(&SIGNS)),
@@ -46,7 +46,7 @@ fn astray(word: &str, dice: &mut Dice) -> String {
     }
 }
 
-/// The words of every message, as they are written, each once.
+/// Returns the distinct words of all messages, as they are written.
 async fn words(store: &SqliteStore) -> Vec<String> {
     let mut words = BTreeMap::new();
     let all = ListRequest { view: View::Sessions, page: PageRequest::first(u32::MAX), ..ListRequest::default() };
@@ -62,7 +62,7 @@ async fn words(store: &SqliteStore) -> Vec<String> {
     words.into_values().collect()
 }
 
-/// How many questions were answered in which way.
+/// Counts of answers by kind.
 #[derive(Debug, Default)]
 struct Answers {
     exact: usize,
@@ -84,7 +84,7 @@ impl Answers {
         }
     }
 
-    /// Prints what came out, and fails if anything was answered with nothing.
+    /// Prints the results, and fails if any answer was empty.
     fn tell(&self, asked: usize, words: usize) {
         let Self { exact, relaxed, partial, empty } = self;
         println!(
@@ -116,7 +116,7 @@ async fn a_stray_sign_never_empties_an_answer() {
     answers.tell(count, words.len());
 }
 
-/// The same with so many different words of a store that somebody has.
+/// Runs the queries with that many different words of a given store.
 #[tokio::test(flavor = "multi_thread")]
 async fn nor_in_a_given_store() {
     let Some(store) = given() else { return };

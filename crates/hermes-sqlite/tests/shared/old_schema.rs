@@ -1,6 +1,6 @@
 //! Files of the agent's schemas 1 to 10, made from the table of versions.
 
-/// The schema of a version, as the agent had it then: each version adds to the one before.
+/// Returns the schema of a version, as the agent had it then: each version adds to the one before.
 pub(crate) fn schema(version: i64) -> String {
     let since = |from: i64, columns: &str| if version >= from { columns.to_owned() } else { String::new() };
     let sessions = [

@@ -1,4 +1,4 @@
-//! The file that keeps what only we held.
+//! The file that keeps the data that only hermes held.
 
 use super::super::states;
 use super::*;
@@ -24,7 +24,7 @@ fn every_state_of_a_conversation_in_the_trash_is_kept() {
     assert!(home_ran(&home, &["sessions", "restore", "s"]));
     assert_eq!(states::states(&home), states::STATES);
     let after = states::view(&release, &home);
-    // The messages have other ids now; the agent replays, finds and lists as before.
+    // The messages have new ids; the agent replays, finds and lists as before.
     for name in ["s replay", "s session", "list"] {
         assert_eq!(after[name], before[name], "{name}");
     }

@@ -1,4 +1,4 @@
-//! How messages and questions are made up.
+//! Generation of messages and queries.
 
 use crate::fixture::{json, structured};
 use hermes_session::search::fold::fold;
@@ -8,7 +8,7 @@ use proptest::sample::select;
 use serde_json::{Value, json as value};
 use std::fmt;
 
-/// Pieces that texts are put together from. They are few, so that many texts are nearly the same.
+/// Pieces from which texts are composed. There are few, so that many texts are nearly the same.
 const PIECES: &[&[&str]] = &[
     &[
         "foo",
@@ -65,20 +65,20 @@ const PIECES: &[&[&str]] = &[
     &["abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0123456789"],
 ];
 
-/// What is said, and what is asked about it.
+/// Messages, and queries about them.
 #[derive(Debug, Clone)]
 pub struct Scene {
     /// The messages.
     pub said: Vec<Said>,
     asked: Vec<Asked>,
-    /// How many hits a page has.
+    /// Number of hits on a page.
     pub limit: u32,
 }
 
-/// A message, by what it is made of.
+/// A message, described by its parts.
 #[derive(Debug, Clone)]
 pub struct Said {
-    /// Tells session and time.
+    /// Determines its session and time.
     pub place: usize,
     /// Its text.
     pub text: String,
@@ -97,7 +97,7 @@ enum Form {
 }
 
 impl Said {
-    /// The message.
+    /// Returns the message.
     pub fn message(&self) -> NewMessage {
         let text = self.text.as_str();
         let empty = MessageBody::empty;
@@ -137,7 +137,7 @@ impl Said {
     }
 }
 
-/// A question, by the places that it is cut out of.
+/// A query, described by the positions that it is cut out of.
 #[derive(Debug, Clone)]
 struct Asked {
     terms: Vec<(Cut, &'static str)>,
@@ -159,12 +159,12 @@ enum Change {
     Upper,
     Lower,
     Folded,
-    /// Something stands before and behind it.
+    /// With other text before and after it.
     Foreign,
 }
 
 impl Scene {
-    /// The questions as they are typed.
+    /// Returns the queries as typed.
     pub fn questions(&self) -> Vec<String> {
         let texts: Vec<String> =
             self.said.iter().map(|said| search_text::of_body(&said.message().body).into_owned()).collect();
@@ -198,7 +198,7 @@ impl Cut {
     }
 }
 
-/// Makes up scenes.
+/// Generates scenes.
 pub fn scene() -> impl Strategy<Value = Scene> {
     let said = prop::collection::vec((text(), form()), 2..14).prop_map(|all| {
         let said = |(place, (text, form))| Said { place, text, form };

@@ -1,4 +1,4 @@
-//! Lines of an export, made up: ours, and some of the agent's own kind.
+//! Generated lines of an export: in our format, and some in the agent's.
 
 use super::{Traces, any_title, config, end_reason, message, relation, text, time};
 use crate::fixture::source;
@@ -10,7 +10,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A few lines, each with the id of its session.
+/// Generates a few lines, each with the id of its session.
 pub(super) fn some(traces: &Traces) -> impl Strategy<Value = Vec<(SessionId, String)>> + use<> {
     let id = prop_oneof![4 => traces.unknown(), 1 => traces.known()];
     let parent = prop_oneof![1 => traces.unknown(), 2 => traces.known()];
@@ -71,7 +71,7 @@ fn empty(id: SessionId, started_at: Timestamp) -> Session {
     }
 }
 
-/// The line; a plain one tells neither the format nor the relation, as the agent's own don't.
+/// Returns the line. A plain one contains neither the format nor the relation, like those of the agent.
 fn written(session: &Session, messages: &[Message], is_plain: bool) -> String {
     let mut head = session_line_head(session);
     if is_plain {

@@ -4,7 +4,7 @@ use hermes_session::{MessageBody, NewMessage, Role, Timestamp};
 
 const FILES: [&str; 2] = [include_str!("../data/english.txt"), include_str!("../data/others.txt")];
 
-/// What tools report between what was said; nobody asks about it.
+/// Tool results between the messages; no question is about them.
 const REPORTS: [&str; 6] = [
     "step {n}: compiled 214 units, 0 warnings, cache hit rate 0.93, artefacts unchanged since the run before",
     "GET /health 200 {n} ms; GET /metrics 200 {n} ms; worker pool idle, queue empty, nothing to collect",
@@ -13,7 +13,7 @@ const REPORTS: [&str; 6] = [
     "weather: dry, light wind from the west, {n} percent clouds; tides and moon are of no interest here",
     "disk usage {n} percent, inodes fine, temperature normal, no pending updates, uptime as it was",
 ];
-/// How many stand between two messages.
+/// Number of tool results between two messages.
 const BETWEEN: usize = 8;
 
 pub(super) struct Said {

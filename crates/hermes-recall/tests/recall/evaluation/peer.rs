@@ -4,14 +4,14 @@ use super::data::Conversation;
 use hermes_conformance::agent::{Agent, PEER, release_for_figures};
 use serde_json::{Value, json};
 
-/// A process of the agent's with the conversations in its file.
+/// A process of the agent with the conversations in its file.
 pub(super) struct Peer {
     agent: Agent,
     _home: tempfile::TempDir,
 }
 
 impl Peer {
-    /// Starts it and has it write the conversations; nothing if it is not there.
+    /// Starts it and lets it write the conversations. Returns `None` if the agent is not available.
     pub(super) fn filled(conversations: &[Conversation]) -> Option<Self> {
         let home = tempfile::tempdir().unwrap();
         let mut agent = Agent::open(&release_for_figures(PEER)?, home.path());
@@ -27,7 +27,8 @@ impl Peer {
         Some(Self { agent, _home: home })
     }
 
-    /// What it would give its model: the transcripts of the first sessions among its fifty best hits, whole, since all are shorter than its window.
+    /// Returns the input for its model: the whole transcripts of the first sessions among its fifty best hits, since
+    /// all are shorter than its window.
     pub(super) fn texts(&mut self, question: &str) -> Vec<String> {
         let arguments = json!({"query": question, "limit": 50, "exclude_sources": ["tool"]});
         let Ok(Value::Array(hits)) = self.agent.call("search_messages", &arguments) else { return Vec::new() };

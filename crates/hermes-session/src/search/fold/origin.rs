@@ -1,20 +1,20 @@
-//! The way back from a folded text to the text itself.
+//! Maps ranges of a folded text back to the original text.
 
 use super::{fold_rest, unchanged};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A folded text that remembers where it comes from.
+/// A folded text that can be mapped to its original.
 #[derive(Debug, Clone)]
 pub struct Folded<'t> {
     /// The folded text.
     pub text: Cow<'t, str>,
     original: &'t str,
-    /// In order. Between them, and before and behind, character stands for character of the same length.
+    /// In order. Outside of them, characters correspond one to one and have the same length.
     blocks: Vec<Block>,
 }
 
-/// A part of the text that stands for a part of the folded one as a whole.
+/// A part of the original that corresponds to a part of the folded text only as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Block {
     original: Range<usize>,
@@ -34,21 +34,22 @@ impl<'t> Folded<'t> {
         folded
     }
 
-    /// The part of the original that a part of the folded text stands for; whole characters, with the accents that belong to them.
+    /// Returns the range of the original for a range of the folded text; whole characters, with their accents.
     ///
-    /// Half of what a character folds to stands for that character, as `s` does for `ß`. Nothing stands for nothing. What is beyond the end is
-    /// the end.
+    /// A part of a character's folding maps to the whole character, as `s` does for `ß`. An empty range maps to an
+    /// empty range. Positions beyond the end map to the end.
     pub fn original(&self, range: Range<usize>) -> Range<usize> {
         let start = self.original.floor_char_boundary(self.place(range.start, |block| block.original.start));
         if range.is_empty() {
             return start..start;
         }
-        // The end of the last byte's character, not the beginning of the next: accents that are gone belong to what is before them.
+        // The end of the last byte's character, not the start of the next one: removed accents belong to the character
+        // before them.
         let last = self.place(range.end - 1, |block| block.original.end - 1);
         start..self.original.ceil_char_boundary(last + 1).max(start)
     }
 
-    /// Where a byte of the folded text comes from, if need be by the block that it is in.
+    /// Maps a byte of the folded text to the original, using `within` for a byte inside a block.
     fn place(&self, folded: usize, within: impl Fn(&Block) -> usize) -> usize {
         let next = self.blocks.partition_point(|block| block.folded.start <= folded);
         let place = match next.checked_sub(1).map(|before| &self.blocks[before]) {
@@ -60,13 +61,13 @@ impl<'t> Folded<'t> {
     }
 }
 
-/// Somebody who is told what of a text became what.
+/// Receives the correspondence between a text and its folding.
 pub(super) trait Trace {
-    /// A character became another.
+    /// Reports that one character became another.
     fn put(&mut self, original: Range<usize>, folded: Range<usize>);
-    /// Characters became others as a whole.
+    /// Reports that several characters became others as a whole.
     fn put_block(&mut self, original: Range<usize>, folded: Range<usize>);
-    /// What was told of the original from here on is told anew.
+    /// Discards everything reported of the original from this position on. It will be reported again.
     fn take_back(&mut self, original: usize);
 }
 

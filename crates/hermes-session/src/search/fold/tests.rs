@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Texts in which much joins, goes or grows.
+/// Texts with many characters that combine, vanish or expand.
 pub(super) const TANGLED: &str = "([ -~]|[aAeEiIoOsnSßẞſéÉệÅøǿŉǰİıﬁ\u{212a}]|[\u{300}-\u{345}\u{34f}\u{fe0e}\u{fe0f}\u{200d}\u{ad}\u{338}]\
     |[αΑάΐςΣᾳᾴῼ\u{1f50}\u{2126}иИйЙаѣ]|[آا\u{653}\u{654}\u{64e}\u{651}שׁ\u{fb2a}\u{5c1}\u{5bc}]|[क\u{93c}क़\u{94d}ि\u{f71}\u{f72}\u{f73}ทั\u{e48}]\
     |[大别豈𠀀丽かが\u{3099}\u{309a}ｶﾊﾞﾟｱ･｡ﾡￂＡｚ！　\u{ffa0}한\u{1112}\u{1161}\u{11ab}하]|[⚠❤👩💻🏽🥰=≠\t\n\u{a0}\u{2000}\u{2028}\0]|\\PC|.)";
@@ -91,7 +91,7 @@ fn what_is_folded_is_borrowed() {
     for text in ["A", "é", "e\u{301}", "x\ty", "\u{64e}\u{651}\u{64e}A"] {
         assert!(matches!(fold(text), Cow::Owned(_)), "{text:?}");
     }
-    // It takes no longer by the number of marks than by that of letters.
+    // The time is the same for many marks as for many letters.
     let marks = "\u{323}\u{301}\u{305}".repeat(100_000);
     assert_eq!(fold(&format!("A{marks}")), format!("a{}", "\u{305}".repeat(100_000)));
     let long = format!("{}É", "a".repeat(1_000));
@@ -113,13 +113,13 @@ fn short_ways_lead_to_the_same() {
     }
 }
 
-/// Indexes are made of words as they are written, and asked for folded ones.
+/// Indexes are built from words as written, and queried with folded words.
 #[test]
 fn words_end_where_they_ended() {
     use crate::script::is_paired;
     use crate::search::tokens::is_word;
     let mut odd = Vec::new();
-    // Beyond is nothing but characters for private use.
+    // Beyond are only private-use characters.
     for character in '\0'..='\u{effff}' {
         let folded = fold(character.encode_utf8(&mut [0; 4])).into_owned();
         if folded.is_empty() {
@@ -128,7 +128,7 @@ fn words_end_where_they_ended() {
             odd.push(character);
         }
     }
-    // Hebrew letters with points from old encodings: NFC has them as the two, and the point ends a word.
+    // Presentation forms of Hebrew letters with points: NFC decomposes them, and the point ends a word.
     let is_hebrew = |character: &char| matches!(character, '\u{fb1d}'..='\u{fb4e}');
     assert!(odd.len() == 34 && odd.iter().all(is_hebrew), "{odd:?}");
 }

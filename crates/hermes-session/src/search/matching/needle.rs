@@ -1,11 +1,11 @@
-//! A term, ready to be looked for.
+//! A term prepared for searching.
 
 use super::{Term, fold};
 use crate::search::tokens::is_border;
 use memchr::memmem::Finder;
 use std::ops::Range;
 
-/// What a needle looks for; where it is the same, so are the places.
+/// Identity of a needle. Needles with equal keys match at the same places.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     is_raw: bool,
@@ -15,7 +15,7 @@ pub(super) struct Key {
 
 #[derive(Debug, Clone)]
 pub(super) struct Needle {
-    /// Whether it is looked for in the text as it is written.
+    /// Whether it is searched for in the text as written.
     pub(super) is_raw: bool,
     is_prefix: bool,
     text: String,
@@ -31,28 +31,29 @@ impl Needle {
         Self { is_raw, is_prefix: term.is_prefix, text, finder }
     }
 
-    /// What it looks for.
+    /// Returns the identity of the needle.
     pub(super) fn key(&self) -> Key {
         Key { is_raw: self.is_raw, is_prefix: self.is_prefix, text: self.text.clone() }
     }
 
-    /// Where it is first.
+    /// Returns its first position.
     pub(super) fn first(&self, text: &str) -> Option<usize> {
         self.finder.find(text.as_bytes())
     }
 
-    /// Whether it is there in whole words, if this is where it is first.
+    /// Returns whether it occurs as whole words; `first` is its first position.
     pub(super) fn is_whole_from(&self, text: &str, first: usize) -> bool {
         self.next_whole(text, first).is_some()
     }
 
-    /// The first place from here on where it begins with a word and ends with one.
+    /// Returns the first position from `from` on at which it starts and ends at word borders.
     fn next_whole(&self, text: &str, from: usize) -> Option<usize> {
         let mut at = from;
         loop {
             at += self.finder.find(text.as_bytes().get(at..)?)?;
             if !begins(text, at) {
-                // Places overlap, but the next that counts is behind a border. So a long row of one letter is passed at once.
+                // Occurrences overlap, but the next one that counts is after a word border. So a long run of one letter
+                // is skipped at once.
                 at = next_border(text, at)?;
             } else if self.is_prefix || begins(text, at + self.text.len()) {
                 return Some(at);
@@ -62,7 +63,7 @@ impl Needle {
         }
     }
 
-    /// Where it is in whole words, or where it is at all if it is nowhere in whole words. Places do not overlap.
+    /// Returns the places where it occurs as whole words, or all places if there are none. They do not overlap.
     pub(super) fn places(&self, text: &str, most: usize) -> Vec<Range<usize>> {
         if self.text.is_empty() {
             return Vec::new();
@@ -83,12 +84,12 @@ impl Needle {
     }
 }
 
-/// Whether a word may begin, or have ended, at a place.
+/// Returns whether a word may begin, or have ended, at a position.
 fn begins(text: &str, at: usize) -> bool {
     is_border(text[..at].chars().next_back(), text[at..].chars().next())
 }
 
-/// The next place behind this one where a word may begin.
+/// Returns the next position after this one at which a word may begin.
 fn next_border(text: &str, at: usize) -> Option<usize> {
     let mut characters = text[at..].char_indices();
     let (_, mut before) = characters.next()?;

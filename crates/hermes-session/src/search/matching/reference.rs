@@ -1,16 +1,16 @@
-//! What a match is, in the plainest way: for tests to compare with. It is slow.
+//! The simplest definition of a match, for tests to compare with. It is slow.
 
 use super::Tier;
 use crate::search::fold::fold;
 use crate::search::query::{Node, Query, Term};
 use crate::search::tokens::is_border;
 
-/// How a text matches, if it does. [`super::Matcher::tier`] says the same, sooner.
+/// Returns how a text matches; `None` if it does not. [`super::Matcher::tier`] returns the same, faster.
 pub fn tier(query: &Query, text: &str) -> Option<Tier> {
     tier_of(query.root(), text)
 }
 
-/// How a text matches a part of a question.
+/// Returns how a text matches a part of a query; `None` if it does not.
 pub fn tier_of(node: &Node, text: &str) -> Option<Tier> {
     [Tier::Words, Tier::Pieces].into_iter().find(|tier| holds(node, text, *tier))
 }

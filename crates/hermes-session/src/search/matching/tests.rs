@@ -167,7 +167,7 @@ proptest! {
         for mark in &marks {
             prop_assert!(!mark.is_empty() && text.get(mark.clone()).is_some());
         }
-        // Every term that the text has is somewhere under the marks.
+        // Every term of the text is covered by the highlights.
         for (needle, is_wanted) in matcher.needles.iter().zip(&matcher.wanted) {
             let alone = |part: &str| needle.first(&if needle.is_raw { part.into() } else { fold(part) }).is_some();
             if *is_wanted && alone(&text) {

@@ -1,9 +1,9 @@
-//! One tree of the many that mean the same.
+//! Canonical form: one tree of the many with the same meaning.
 
 use super::{MAX_DEPTH, Node, Term, is_blank};
 use std::collections::HashSet;
 
-/// What joins parts.
+/// Operator that joins parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Join {
     All,
@@ -11,7 +11,7 @@ pub(super) enum Join {
 }
 
 impl Join {
-    /// Joins parts in canonical form; nothing if there are none.
+    /// Joins parts in canonical form; `None` if there are none.
     pub(super) fn parts(self, parts: Vec<Node>) -> Option<Node> {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
@@ -38,7 +38,7 @@ fn keep_once(parts: &mut Vec<Node>) {
     parts.retain(|_| is_first.next().unwrap_or(true));
 }
 
-/// The opposite of a part in canonical form.
+/// Returns the negation of a part in canonical form.
 pub(super) fn negate(node: Node) -> Node {
     match node {
         Node::Not(inner) => *inner,
@@ -46,19 +46,19 @@ pub(super) fn negate(node: Node) -> Node {
     }
 }
 
-/// A term without the blanks around it; nothing if only blanks are there.
+/// Returns a term without surrounding blanks; `None` if it is blank.
 pub(super) fn term(text: &str, is_prefix: bool) -> Option<Term> {
     let text = text.trim_matches(is_blank);
     (!text.is_empty()).then(|| Term { text: text.to_owned(), is_prefix })
 }
 
-/// A part whose own parts are being looked at.
+/// A part whose own parts are being processed.
 struct Frame {
     join: Join,
     is_negated: bool,
-    /// In how many parentheses it will be printed.
+    /// Number of parentheses around it when it is printed.
     depth: usize,
-    /// What is still to be looked at, the next one last.
+    /// Parts still to be processed, the next one last.
     todo: Vec<(Node, bool)>,
     done: Vec<Node>,
 }
@@ -75,7 +75,8 @@ impl Frame {
     }
 }
 
-/// Brings a tree to canonical form. It is taken apart from the top, with a list instead of recursion, as nothing is known of its depth.
+/// Brings a tree to canonical form. It is processed from the top, with a stack instead of recursion, because its depth
+/// is not bounded.
 pub(super) fn canonical(root: Node) -> Option<Node> {
     let mut frames = vec![Frame::new(Join::All, false, 0, vec![root])];
     loop {
@@ -105,7 +106,8 @@ pub(super) fn canonical(root: Node) -> Option<Node> {
         } else if join == frame.join && !is_negated {
             frame.todo.extend(parts.into_iter().rev().map(|part| (part, false)));
         } else {
-            // An OR among other parts of an AND needs parentheses, an AND in an OR does not; what is negated needs them always.
+            // An OR among other parts of an AND needs parentheses, an AND in an OR does not; a negated group always
+            // does.
             let is_alone = is_outermost && frame.todo.is_empty() && frame.done.is_empty();
             let needs_parentheses = is_negated || (join == Join::Any && !is_alone);
             let depth = frame.depth + usize::from(needs_parentheses);

@@ -1,8 +1,8 @@
-//! From text to terms, operators and groups.
+//! Lexer: from text to terms, operators and groups.
 //!
-//! A chunk is what stands between blanks. Whether a parenthesis groups is known only at the end of the text, so this goes in three steps:
-//! `pieces` cuts chunks and pairs parentheses, `settle_depth` takes pairs that are nested too deep for text, and what is text then and
-//! stands together is one term.
+//! A chunk is the text between blanks. Whether a parenthesis groups is known only at the end of the text, so there are
+//! three steps: `pieces` cuts chunks and pairs parentheses, `settle_depth` turns pairs that are nested too deep into
+//! text, and then adjacent text becomes one term.
 
 mod pieces;
 
@@ -10,11 +10,11 @@ use super::Term;
 use super::canonical::term;
 use pieces::{Kind, Piece, pieces};
 
-/// What a question is made of.
+/// Token of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Item {
     Term(Term),
-    /// A blank literal. It is something to an operator and asks for nothing.
+    /// A blank literal. It is an operand for an operator, and matches everything.
     Nothing,
     Operator(Operator),
     Open,
@@ -37,20 +37,20 @@ impl Operator {
         }
     }
 
-    /// The operator whose word a text starts with; what follows is for the caller to look at.
+    /// Returns the operator whose word a text starts with. The caller checks the text that follows.
     pub(super) fn at_start(text: &str) -> Option<Self> {
         [Self::And, Self::Or, Self::Not].into_iter().find(|operator| text.starts_with(operator.word()))
     }
 }
 
-/// Cuts a text. Groups are balanced, never empty, and nested no deeper than [`super::MAX_DEPTH`].
+/// Splits a text into items. Groups are balanced, never empty, and nested no deeper than [`super::MAX_DEPTH`].
 pub(super) fn lex(text: &str) -> Vec<Item> {
     let mut pieces = pieces(text);
     settle_depth(&mut pieces);
     let mut items = Items { text, items: Vec::with_capacity(pieces.len()), written: 0..0 };
     for Piece { start, end, kind } in pieces {
         match kind {
-            // Of parentheses in a row those that group are the outer ones, so that those that do not are part of what they touch.
+            // Of consecutive parentheses the outer ones group, so that the others are part of the text they touch.
             Kind::Open { groups } => {
                 items.push_times(Item::Open, groups);
                 items.write(start + groups, end);
@@ -67,7 +67,7 @@ pub(super) fn lex(text: &str) -> Vec<Item> {
     items.items
 }
 
-/// Takes groups that are nested too deep for text.
+/// Turns groups that are nested too deep into text.
 fn settle_depth(pieces: &mut [Piece]) {
     // For each run of opening parentheses that is not closed yet: how many of them group, and how many are too deep.
     let mut open: Vec<(usize, usize)> = Vec::new();
@@ -100,7 +100,7 @@ fn settle_depth(pieces: &mut [Piece]) {
     }
 }
 
-/// Items, with the text of a term that may go on.
+/// Items, and the text of a term that may continue.
 struct Items<'t> {
     text: &'t str,
     items: Vec<Item>,
@@ -119,7 +119,7 @@ impl Items<'_> {
         }
     }
 
-    /// Text from here to there: more of the term if it touches it.
+    /// Adds a range of text, which extends the current term if it touches it.
     fn write(&mut self, start: usize, end: usize) {
         if start == end {
             return;

@@ -1,22 +1,22 @@
-//! From terms, operators and groups to a tree. `NOT` binds tighter than `AND`, and that tighter than `OR`.
+//! Parser: from terms, operators and groups to a tree. `NOT` binds tighter than `AND`, and `AND` tighter than `OR`.
 
 use super::canonical::{Join, negate};
 use super::lex::{Item, Operator, lex};
 use super::{Node, Term};
 
-/// A group that is not closed yet, or the whole.
+/// A group that is not closed yet, or the whole query.
 #[derive(Default)]
 struct Frame {
-    /// What the `OR`s so far have between them.
+    /// Completed operands of the `OR`s so far.
     alternatives: Vec<Node>,
-    /// What came since the last `OR`.
+    /// Parts since the last `OR`.
     parts: Vec<Node>,
     /// Whether the next part is negated.
     is_negated: bool,
 }
 
 impl Frame {
-    /// Takes a part; nothing stands for one that asks for nothing. Operators beside it go with it.
+    /// Takes a part; `None` stands for an empty one, which is dropped together with its operators.
     fn take(&mut self, node: Option<Node>) {
         let is_negated = std::mem::take(&mut self.is_negated);
         self.parts.extend(node.map(|node| if is_negated { negate(node) } else { node }));
@@ -33,11 +33,11 @@ impl Frame {
     }
 }
 
-/// The tree of a text, in canonical form; nothing if it asks for nothing.
+/// Parses a text to a tree in canonical form; `None` if the query is empty.
 pub(super) fn parse(text: &str) -> Option<Node> {
     let mut items = lex(text);
     settle_operators(&mut items);
-    // As deep as groups are nested, and `lex` lets them be no deeper than `MAX_DEPTH`.
+    // As deep as groups are nested, which `lex` limits to `MAX_DEPTH`.
     let mut outer = Vec::new();
     let mut frame = Frame::default();
     for item in items {
@@ -57,8 +57,8 @@ pub(super) fn parse(text: &str) -> Option<Node> {
     frame.node()
 }
 
-/// Makes terms of operators that have nothing to join. Every operator needs an operand on both sides: a term or a group. A `NOT` may also
-/// stand behind an operator that has its left operand, and counts with its own operand as one.
+/// Turns operators without operands into terms. Every operator needs an operand on both sides: a term or a group. A
+/// `NOT` may also follow an operator that has its left operand, and counts with its own operand as one.
 fn settle_operators(items: &mut [Item]) {
     let has_left = left_operands(items);
     let mut begins_operand = false;
@@ -71,7 +71,7 @@ fn settle_operators(items: &mut [Item]) {
                 if !joins {
                     items[at] = Item::Term(Term { text: operator.word().to_owned(), is_prefix: false });
                 }
-                // Irrelevant behind AND and OR: those count as text if another AND or OR follows.
+                // Irrelevant after AND and OR: those count as text if another AND or OR follows.
                 joins
             }
         };

@@ -1,4 +1,4 @@
-//! A question as text that is parsed as the same question.
+//! Prints a query as text that parses to the same query.
 
 use super::lex::Operator;
 use super::{Node, Query, Term, is_blank};
@@ -50,7 +50,8 @@ fn write_part(part: &Node, is_grouped: bool, out: &mut Formatter<'_>) -> fmt::Re
     out.write_char(')')
 }
 
-/// Writes the whole or what is between parentheses. A `NOT` there needs a left operand; a blank literal is one and asks for nothing.
+/// Writes the whole query or a group. A `NOT` at its start needs a left operand; a blank literal is one and matches
+/// everything.
 fn write_group(node: &Node, out: &mut Formatter<'_>) -> fmt::Result {
     out.write_str(if starts_with_not(node) { "\"\" " } else { "" })?;
     write_node(node, out)
@@ -66,7 +67,7 @@ fn starts_with_not(node: &Node) -> bool {
     }
 }
 
-/// Whether a term is taken as it is without quotes, wherever it stands.
+/// Returns whether a term needs no quotes, wherever it stands.
 fn is_plain(text: &str) -> bool {
     let is_operator = Operator::at_start(text)
         .is_some_and(|operator| matches!(text[operator.word().len()..].chars().next(), None | Some('(' | '"' | '“')));
@@ -77,7 +78,7 @@ fn is_plain(text: &str) -> bool {
         && is_balanced(text)
 }
 
-/// Whether each parenthesis has its counterpart.
+/// Returns whether each parenthesis has its counterpart.
 fn is_balanced(text: &str) -> bool {
     let mut open = 0usize;
     for character in text.chars() {

@@ -1,15 +1,15 @@
-//! What holds of every text and of every tree.
+//! Properties of every text and every tree.
 
 use super::{MAX_DEPTH, Node, Query, Term, is_blank};
 use proptest::prelude::*;
 
-/// What texts are put together of: whatever means something, and some that does not.
+/// Building blocks of random texts: everything with a meaning, and some text without.
 const BITS: &[&str] = &[
     "(", ")", "((", "))", "\"", "\"\"", "“", "”", "*", " ", " ", " ", "\u{3000}", "\n", "\0", "AND", "OR", "NOT",
     "not", "a", "b", "f(x)", "-", "'", ":", "é", "大", "项目", "🦀", "\u{301}", "\u{feff}", "’", "（",
 ];
 
-/// Holds of every text.
+/// Checks properties of every text.
 #[track_caller]
 fn check_text(text: &str) {
     let query = Query::parse(text);
@@ -20,11 +20,11 @@ fn check_text(text: &str) {
     if !query.is_empty() {
         check_canonical(query.root(), 0);
     }
-    // A term is made of what was typed, quotes aside, which are doubled in literals.
+    // A term consists of typed text, apart from quotes, which are doubled in literals.
     for term in query.terms() {
         assert!(text.replace('"', "").contains(&term.text.replace('"', "")), "{term} in {text:?}");
     }
-    // Only blank literals come to nothing, with the operators and parentheses around them.
+    // Only blank literals yield an empty query, with the operators and parentheses around them.
     if query.is_empty() {
         let has_literal = text.contains(['"', '“']);
         let is_mark = |character| is_blank(character) || (has_literal && "()*\"“”".contains(character));
@@ -33,7 +33,7 @@ fn check_text(text: &str) {
     }
 }
 
-/// Holds of every part of a question that is not empty.
+/// Checks properties of every part of a query that is not empty.
 #[track_caller]
 fn check_canonical(node: &Node, depth: usize) {
     let many = |parts: &[Node], is_own_kind: fn(&Node) -> bool| {
@@ -98,7 +98,7 @@ proptest! {
     }
 }
 
-/// `HERMES_FUZZ=100000` takes as many texts.
+/// `HERMES_FUZZ=100000` tries that many texts.
 #[test]
 fn random_texts_are_questions() {
     let count = std::env::var("HERMES_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000u64);
@@ -110,7 +110,7 @@ fn random_texts_are_questions() {
     }
 }
 
-/// Most of these would take many minutes if the time grew with the square of the length.
+/// Most of these would take many minutes if the time were quadratic in the length.
 #[test]
 fn long_texts_end() {
     let long = |bit: &str, count: usize| bit.repeat(count);

@@ -1,10 +1,10 @@
-//! What is made of which text.
+//! Parsing of texts.
 
 mod trees;
 
 use super::{MAX_DEPTH, Node, Query, Term};
 
-/// A tree for the eye: `all`, `any`, `not`, and terms in marks that nobody types.
+/// Prints a tree: `all`, `any`, `not`, and terms in quotes that nobody types.
 fn show(node: &Node) -> String {
     let list = |parts: &[Node]| parts.iter().map(show).collect::<Vec<_>>().join(" ");
     match node {
@@ -119,7 +119,7 @@ fn operators_count_beside_parentheses_and_quotes() {
         ("(\"\" NOT a)", "not[‹a›]"),
         ("(\"\" NOT(a OR b) c)", "all[not[any[‹a› ‹b›]] ‹c›]"),
         ("a NOT“x y”", "all[‹a› not[‹x y›]]"),
-        // Not beside one that groups or quotes.
+        // Not if the parenthesis does not group or the quote does not close.
         ("NOT(a", "‹NOT(a›"),
         ("NOT\"x", "‹NOT\"x›"),
         ("NOT()", "‹NOT()›"),
@@ -137,7 +137,7 @@ fn operators_count_beside_parentheses_and_quotes() {
         ("(NOT a", "all[‹(NOT› ‹a›]"),
         ("a(NOT b)", "all[‹a(NOT› ‹b)›]"),
         ("(a)ORDER", "‹(a)ORDER›"),
-        // There is no operand for it on its left.
+        // It has no left operand.
         ("OR(a)", "all[‹OR› ‹a›]"),
         ("NOT(a)", "all[‹NOT› ‹a›]"),
         ("NOT\"x y\"", "all[‹NOT› ‹x y›]"),
@@ -200,12 +200,12 @@ fn other_parentheses_are_text() {
 #[test]
 fn groups_that_are_nested_too_deep_are_text() {
     let nested = |depth: usize| format!("{}a b{}", "x (".repeat(depth), ")".repeat(depth));
-    // Without operators a group says nothing, so only its parentheses would be seen.
+    // Without operators a group has no effect, so only its parentheses would be visible.
     assert_eq!(show(Query::parse(&nested(MAX_DEPTH)).root()), "all[‹x› ‹a› ‹b›]");
     assert_eq!(show(Query::parse(&nested(MAX_DEPTH + 1)).root()), "all[‹x› ‹(a› ‹b)›]");
     let run = |depth: usize| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));
     check(&[(&run(MAX_DEPTH), "‹a›"), (&run(MAX_DEPTH + 2), "‹((a))›")]);
-    // Those that are never closed do not count.
+    // Parentheses that are never closed do not count.
     check(&[(&format!("{} (a OR b) c", "( ".repeat(MAX_DEPTH + 1)), "all[‹(› any[‹a› ‹b›] ‹c›]")]);
 }
 
@@ -343,7 +343,7 @@ fn punctuation_is_text() {
     }
 }
 
-/// The agent's search drops, misreads or refuses most of these.
+/// The agent's search drops, misreads or rejects most of these.
 #[test]
 fn what_the_agent_gets_wrong_is_understood() {
     check(&[

@@ -1,4 +1,4 @@
-//! Forms of English words that no rule leads to: `went` is a form of `go`.
+//! Irregular forms of English words: `went` is a form of `go`.
 
 /// A word and its other forms on each line.
 const FORMS: &str = "\
@@ -90,7 +90,7 @@ half halves
 leaf leaves
 shelf shelves";
 
-/// The other forms of a folded word, or of the word that it is a regular form of.
+/// Returns the forms on the line of a folded word, or of the word that it is a regular form of.
 pub(super) fn forms<'w>(word: &'w str, stem: &'w str) -> impl Iterator<Item = &'static str> + 'w {
     let is_form = move |form: &str| form == word || form == stem;
     FORMS.lines().filter(move |line| line.split(' ').any(is_form)).flat_map(|line| line.split(' '))

@@ -1,4 +1,4 @@
-//! Languages of questions: the words that only hold a question together, and the stems of the others.
+//! Languages of questions: stop words, and stems of the other words.
 
 use super::stop_words;
 use crate::search::fold::fold;
@@ -6,13 +6,14 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The longest word that is stemmed, in bytes. What is longer is no word of a language, and rules take long over it.
+/// Maximum length of a word that is stemmed, in bytes. A longer one is not a word of a language, and the rules take
+/// long on it.
 const MAX_STEMMED: usize = 64;
 
-/// How many characters of a stem count in languages that join words.
+/// Maximum length of a stem in languages with compound words, in characters.
 const MAX_JOINED: usize = 8;
 
-/// A language, by its place in [`LANGUAGES`].
+/// A language, by its index in [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Language(u8);
 
@@ -44,7 +45,7 @@ pub(super) const ENGLISH_RULES: Language = Language(0);
 const RUSSIAN_RULES: Language = Language(12);
 const GREEK_RULES: Language = Language(14);
 
-/// Which languages have a folded word for a stop word, a bit for each.
+/// Languages in which a folded word is a stop word, one bit each.
 static STOP_WORDS: LazyLock<HashMap<String, u16>> = LazyLock::new(|| {
     let mut all = HashMap::new();
     for (language, rules) in LANGUAGES.iter().enumerate() {
@@ -55,14 +56,14 @@ static STOP_WORDS: LazyLock<HashMap<String, u16>> = LazyLock::new(|| {
     all
 });
 
-/// The languages that a question can be in.
+/// The possible languages of a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guess {
     spoken: u16,
 }
 
 impl Guess {
-    /// Guesses by the stop words that there are: the languages that have the most of them.
+    /// Guesses by stop words: the languages that have the most of them.
     pub(super) fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let mut counts = [0u32; LANGUAGES.len()];
         for word in words {
@@ -76,25 +77,25 @@ impl Guess {
         Self { spoken: spoken.map(|(language, _)| 1 << language).sum() }
     }
 
-    /// Whether a folded word says nothing in these languages.
+    /// Returns whether a folded word is a stop word in these languages.
     pub(super) fn is_stop_word(self, word: &str) -> bool {
         STOP_WORDS.get(word).is_some_and(|languages| languages & self.spoken != 0)
     }
 
-    /// The languages whose rules a word is stemmed by: of those that are spoken, the ones that are written in its letters, and the language that
-    /// its letters stand for.
+    /// Returns the languages whose rules a word is stemmed by: the default language of its script, and guessed
+    /// languages that use this script.
     pub(super) fn rules(self, word: &str) -> Vec<Language> {
         let Some((home, script)) = word.chars().next().and_then(script) else { return Vec::new() };
         let spoken =
             (0..LANGUAGES.len()).filter(|language| self.spoken >> language & 1 == 1 && script.contains(language));
         let mut rules = vec![home];
-        // More than a few languages can't be told apart by what was asked, and each makes more words the same.
+        // More than a few languages can't be distinguished by a query, and each makes more words equal.
         rules.extend(spoken.map(|language| Language(language as u8)).filter(|language| *language != home).take(2));
         rules
     }
 }
 
-/// The language that stands for the letters of a script, and all that are written in them.
+/// Returns the default language of a script, and all languages that use it.
 fn script(letter: char) -> Option<(Language, std::ops::Range<usize>)> {
     match letter {
         'a'..='z' | '\u{df}'..='\u{24f}' => Some((ENGLISH_RULES, 0..12)),
@@ -110,7 +111,7 @@ impl Language {
         (0..LANGUAGES.len()).map(|language| Self(language as u8))
     }
 
-    /// The stem of a folded word.
+    /// Returns the stem of a folded word.
     pub(super) fn stem(self, word: &str) -> String {
         if word.len() > MAX_STEMMED || !word.chars().all(char::is_alphabetic) {
             return word.to_owned();
@@ -120,7 +121,8 @@ impl Language {
         match algorithm {
             // The rules look for `é`, which a folded word does not have: `arrivée` ends in `ee`.
             Algorithm::French if stem.len() > 3 => stem.trim_end_matches('e').to_owned(),
-            // These join words to long ones, and who asks joins others: `haftpflichtversichert` is about the `Haftpflicht`.
+            // These form compounds, and a question uses other compounds: `haftpflichtversichert` is about the
+            // `Haftpflicht`.
             Algorithm::German
             | Algorithm::DutchPorter
             | Algorithm::Swedish

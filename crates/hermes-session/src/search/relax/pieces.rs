@@ -1,11 +1,12 @@
-//! What is looked for in scripts that put no blank between words: pairs of characters, without those that hold sentences together.
+//! Search pieces of scripts without spaces between words: pairs of characters, without function words.
 
-/// What Chinese and Japanese sentences are held together by. Where one begins with another, the longer is taken.
+/// Function words of Chinese and Japanese. Where one is a prefix of another, the longer one is taken.
 const GLUE: &str = "\
 为什么 什么时候 怎么样 怎么 什么 时候 多少 哪里 哪儿 哪个 哪家 哪天 哪一天 我们 你们 他们 她们 这个 那个 一个 後來 后来 為什麼 什麼 怎麼 我們 那個 這個 是不是 有没有 的 了 吗 嗎 呢 吧 我 你 他 她 它 们 們 这 這 那 哪 谁 誰 是 在 和 也 都 就 很 把 被 几 幾 \
 でしたか ましたか ですか ますか でしょうか でした ました ません ください です ます という について どのくらい どうして どこ いつ だれ どの どんな どれ どう なぜ いくら いくつ から まで より こと する した して いる いた いて ある あった なる なった なり ない 何";
 
-/// Particles of Japanese. They are part of many words, too, and so they count only beside what is not written in hiragana.
+/// Particles of Japanese. They are also part of many words, so they count only next to a character that is not
+/// hiragana.
 const PARTICLES: &str = "のはがをにでともへやかねよ";
 
 const fn is_hiragana(character: char) -> bool {
@@ -16,7 +17,8 @@ const fn is_kana(character: char) -> bool {
     matches!(character, '\u{3041}'..='\u{30ff}')
 }
 
-/// The pieces of a run of paired characters that tell something: the pairs between the glue, or the one character that is left there.
+/// Passes the meaningful pieces of a run of paired characters to `put`: the pairs between function words, or the single
+/// character left there.
 pub(super) fn telling(run: &str, mut put: impl FnMut(&str)) {
     let (mut start, mut at) = (0, 0);
     while let Some(character) = run[at..].chars().next() {
@@ -32,7 +34,7 @@ pub(super) fn telling(run: &str, mut put: impl FnMut(&str)) {
     between(&run[start..], &mut put);
 }
 
-/// What is left between the glue. One kana alone says nothing.
+/// Passes the pieces between function words to `put`. A single kana has no meaning.
 fn between(text: &str, put: &mut impl FnMut(&str)) {
     let mut characters = text.chars();
     if !(characters.next().is_some_and(is_kana) && characters.next().is_none()) {
@@ -40,7 +42,7 @@ fn between(text: &str, put: &mut impl FnMut(&str)) {
     }
 }
 
-/// The pairs of a text, or its only character.
+/// Passes the pairs of a text, or its only character, to `put`.
 pub(super) fn pairs(text: &str, mut put: impl FnMut(&str)) {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     match starts.len() {
@@ -50,7 +52,7 @@ pub(super) fn pairs(text: &str, mut put: impl FnMut(&str)) {
     }
 }
 
-/// How long the glue at a place is.
+/// Returns the length of the function word at a position.
 fn glue(run: &str, at: usize) -> Option<usize> {
     let rest = &run[at..];
     let character = rest.chars().next()?;

@@ -1,4 +1,4 @@
-//! The words that hold questions and sentences together, by language. Where they are cut, at apostrophes for one, the pieces are listed.
+//! Stop words by language. Where a word is split, such as at an apostrophe, its parts are listed.
 
 pub(super) const ENGLISH: &str = "\
     a about after again all also am an and any anyone anything are aren as at be because been before being but by \

@@ -10,7 +10,7 @@ fn check(query: &str, expect: &[&str]) {
     assert_eq!(texts(query), expect, "{query}");
 }
 
-/// The word that a query of one word, or of one and stop words, comes to.
+/// Returns the word that a query of one word, possibly with stop words, is relaxed to.
 #[track_caller]
 fn one(query: &str) -> Word {
     let mut words = words(&Query::parse(query));

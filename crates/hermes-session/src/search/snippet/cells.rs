@@ -1,14 +1,14 @@
-//! A text as a person sees it on one line: character by character, blanks in a row as one.
+//! A text as shown on one line: grapheme by grapheme, consecutive blanks as one.
 
 use std::ops::Range;
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 
-/// What is shown in one place.
+/// Content of one position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell<'t> {
-    /// One character with all its parts, or a blank.
+    /// One grapheme cluster, or a space.
     pub(super) text: &'t str,
-    /// What it stands for in the text.
+    /// Its range in the text.
     pub(super) range: Range<usize>,
 }
 
@@ -22,23 +22,23 @@ impl<'t> Cell<'t> {
     }
 }
 
-/// Whether a character is shown as a blank.
+/// Returns whether a character is shown as a space.
 pub(super) fn is_blank(character: char) -> bool {
     character.is_whitespace() || character.is_control()
 }
 
-/// The first cells of a part of a text, which has to begin where a character does.
+/// Returns the first cells of a part of a text, which has to begin at the start of a grapheme.
 pub(super) fn forward(text: &str, part: Range<usize>, most: usize) -> Vec<Cell<'_>> {
     let cells = characters(&text[part.clone()]).map(|(at, text)| Cell::new(part.start + at, text));
     let mut cells = gather(cells, most, |before, cell| before.range.end = cell.range.end);
-    // What the part ends with may go on behind it.
+    // The last grapheme of the part may continue after it.
     if part.end < text.len() && cells.len() > 1 {
         _ = cells.pop_if(|cell| cell.range.end == part.end);
     }
     cells
 }
 
-/// The characters of a text. Between two of ASCII there is nothing to look up, but in the two that make a line break.
+/// Returns the graphemes of a text. Between two ASCII characters there is always a boundary, except in CR LF.
 pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -54,7 +54,7 @@ pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The last cells of a part of a text, the last first. It has to end where a character does.
+/// Returns the last cells of a part of a text, the last first. The part has to end at the end of a grapheme.
 pub(super) fn backward(text: &str, part: Range<usize>, most: usize) -> Vec<Cell<'_>> {
     let cells = text[part.clone()].grapheme_indices(true).rev().map(|(at, text)| Cell::new(part.start + at, text));
     let mut cells = gather(cells, most, |before, cell| before.range.start = cell.range.start);
@@ -81,7 +81,7 @@ fn gather<'t>(
     gathered
 }
 
-/// Where the character begins that a place is in. The part around it says how far to look.
+/// Returns the start of the grapheme that contains a position. `near` limits how far to look.
 pub(super) fn start_of_character(text: &str, near: &Range<usize>, at: usize) -> usize {
     let part = &text[near.clone()];
     let mut cursor = GraphemeCursor::new(at - near.start, part.len(), true);
@@ -91,7 +91,7 @@ pub(super) fn start_of_character(text: &str, near: &Range<usize>, at: usize) -> 
     }
 }
 
-/// Where the cell begins that a place is in.
+/// Returns the start of the cell that contains a position.
 pub(super) fn start_of_cell(text: &str, near: &Range<usize>, at: usize) -> usize {
     let start = start_of_character(text, near, at);
     let is_blank_cell = forward(text, start..near.end, 1).first().is_some_and(|cell| cell.text == " ");

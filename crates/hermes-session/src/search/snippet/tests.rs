@@ -10,7 +10,7 @@ fn one(mark: Range<usize>) -> Vec<Range<usize>> {
     vec![mark]
 }
 
-/// Marks each place of a piece.
+/// Highlights each occurrence of a piece.
 #[track_caller]
 fn check(text: &str, piece: &str, length: usize, expect: &str) {
     let marks: Vec<Range<usize>> = text.match_indices(piece).map(|(at, piece)| at..at + piece.len()).collect();
@@ -103,19 +103,19 @@ fn one_character_of_many_parts_has_an_end() {
     assert_eq!(snippet(&flags, &one(800_000..800_004), &style(3)), "…🇩🇪[🇩🇪]🇩🇪…");
 }
 
-/// The text on one line, as snippets show it.
+/// Returns the text on one line, as snippets show it.
 fn line(text: &str) -> String {
     head(text, usize::MAX)
 }
 
-/// A mark with the whole of the characters that it touches.
+/// Extends a mark to whole graphemes.
 fn whole(text: &str, mark: &Range<usize>) -> Range<usize> {
     let borders = || text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]);
     let start = borders().filter(|border| *border <= mark.start).max();
     start.unwrap_or(0)..borders().find(|border| *border >= mark.end).unwrap_or(text.len())
 }
 
-/// Marks as whole characters; those that touch then are shown as one.
+/// Extends marks to whole graphemes and merges those that touch then.
 fn joined(text: &str, marks: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for mark in marks.iter().map(|mark| whole(text, mark)) {
@@ -129,7 +129,7 @@ fn joined(text: &str, marks: &[Range<usize>]) -> Vec<Range<usize>> {
 
 #[test]
 fn marks_of_neighbouring_characters_are_one() {
-    // The second mark begins inside a character that follows the first one.
+    // The second mark begins inside a grapheme that follows the first one.
     let text = "abcdefgh aไa👩\u{200d}💻\u{e48}👩\u{200d}💻";
     let marks = [9..14, 21..39];
     assert_eq!(joined(text, &marks), one(9..39));

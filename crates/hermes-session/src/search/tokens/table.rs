@@ -1,4 +1,5 @@
-//! The letters and digits beyond ASCII, as SQLite's `unicode61` has them. Code points that Unicode 6.1 did not assign count as letters.
+//! Letters and digits beyond ASCII, as defined by SQLite's `unicode61`. Code points that Unicode 6.1 did not assign
+//! count as letters.
 
 /// Ranges in order, both ends included.
 #[rustfmt::skip]

@@ -10,7 +10,7 @@ fn term(text: &str, is_prefix: bool) -> Term {
     Term { text: text.to_owned(), is_prefix }
 }
 
-/// An ask in short: `w` for a word, `w*` for a beginning, `*w` for an ending, `*w*` for a piece.
+/// Prints a condition in short form: `w` for a word, `w*` for a prefix, `*w` for a suffix, `*w*` for a piece.
 fn shown(ask: &Ask) -> String {
     let list = |asks: &[Ask], joint: &str| asks.iter().map(shown).collect::<Vec<_>>().join(joint);
     match ask {
@@ -104,7 +104,7 @@ fn choices_are_the_terms_of_which_one_is_enough() {
     assert_eq!(of("a (b OR c) NOT (d OR e)"), ["b", "c"]);
 }
 
-/// A message as an index has it.
+/// A message as it is listed in an index.
 pub(crate) struct Listed {
     lexemes: BTreeMap<String, Vec<usize>>,
     form: Form,
@@ -142,7 +142,7 @@ impl Listed {
     }
 }
 
-/// Sees that what matches a text is asked for by what is listed of it.
+/// Asserts that if a term matches a text, its condition holds for the lexemes of the text.
 #[track_caller]
 fn is_asked_for(text: &str, term: &Term) {
     let indexed = Indexed::of_text::<Plain>(text);

@@ -1,4 +1,4 @@
-//! Whole words: the best hits first.
+//! Matches in whole words, best first.
 
 use super::page::{self, Page};
 use super::pool::{FIRST, Pool, Waiting};
@@ -10,7 +10,7 @@ use hermes_session::search::query::{Node, Term};
 use std::ops::ControlFlow;
 
 impl<P: Postings> Search<'_, P> {
-    /// Fills a page with whole words, best first; breaks if it is full.
+    /// Fills a page with matches in whole words, best first. Breaks if the page is full or time is over.
     pub(super) async fn best_first(
         &mut self,
         page: &mut Page<'_>,
@@ -54,7 +54,8 @@ impl<P: Postings> Search<'_, P> {
         }
     }
 
-    /// Adds the messages that are not listed. How good they are is known only as far as their length tells, if there are choices.
+    /// Adds the messages that are not listed. If there are alternatives, their scores are upper bounds, from the length
+    /// alone.
     async fn add_unlisted(&self, pool: &mut Pool, ranking: &Ranking, after: Option<Place>) -> Result<(), P::Error> {
         let is_guess = !ranking.choices.is_empty();
         for (id, length) in self.postings.unlisted(self.newest).await? {
@@ -66,7 +67,7 @@ impl<P: Postings> Search<'_, P> {
         Ok(())
     }
 
-    /// Reads a message to know how good it is.
+    /// Reads a message to compute its exact score.
     async fn look_at(
         &self,
         guess: Candidate,

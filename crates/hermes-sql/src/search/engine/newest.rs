@@ -1,4 +1,4 @@
-//! Pieces of words, and whatever is asked for by time: the newest hits first.
+//! Matches in pieces of words, and requests ordered by time: newest first.
 
 use super::page::Page;
 use super::{MAX_READ, Search, batch};
@@ -6,11 +6,12 @@ use crate::search::postings::Postings;
 use crate::search::wanted::Wanted;
 use hermes_session::search::matching::{Scratch, Tier};
 
-/// The largest number of messages that one statement asks for.
+/// Maximum number of messages that one statement asks for.
 const MAX_CANDIDATES: usize = 20_000;
 
 impl<P: Postings> Search<'_, P> {
-    /// Fills a page with messages that match, from the newest on; without those in whole words, if these were told before.
+    /// Fills a page with matching messages, newest first. If `are_words_told`, matches in whole words are left out,
+    /// because they were returned before.
     pub(super) async fn newest_first(
         &mut self,
         page: &mut Page<'_>,
@@ -26,7 +27,7 @@ impl<P: Postings> Search<'_, P> {
             if self.is_late() {
                 return Ok(());
             }
-            // Where any may match, one more question is cheap. An index names all of them each time.
+            // Without a condition, another statement is cheap. With one, the index lists all candidates each time.
             let limit = if wanted.is_some() { (size * 16).min(MAX_CANDIDATES) } else { size.min(MAX_READ) };
             let found = self.postings.latest(wanted, before, limit).await?;
             let mut rest = found.as_slice();

@@ -1,7 +1,7 @@
-//! Messages in the order of an answer: those that a server ranks, and those that are not listed among them.
+//! Messages in the order of an answer: merges those ranked by the server with those that are not listed.
 //!
-//! The shorter ones come first, unless the longer weigh more. So they are asked for by their sizes, and of a word that is in many
-//! messages the server looks at few.
+//! Shorter messages come first unless longer ones weigh more. So messages are requested by size class, and for a
+//! frequent word the server visits few of them.
 
 use crate::search::lexemes;
 use crate::search::postings::{Candidate, Place, Postings, Ranking};
@@ -9,22 +9,22 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 
-/// How many messages a server is asked for first, to fill a page. It seldom needs more, and they are but numbers.
+/// Number of messages first requested from a server to fill a page. More are seldom needed, and they are only numbers.
 pub(super) const FIRST: usize = 100;
-/// How many times as many it is asked for next.
+/// Factor by which the number grows with each request.
 const MORE: usize = 8;
-/// The largest number of candidates at once.
+/// Maximum number of candidates per request.
 const MAX_CANDIDATES: usize = 100_000;
 
-/// A message that waits for its turn.
+/// A message waiting to be returned.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) candidate: Candidate,
-    /// Whether its score is the best that it can have, and its text has to be read to know more.
+    /// Whether its score is an upper bound, so that its text has to be read for the exact one.
     pub(super) is_guess: bool,
 }
 
-/// The better one is the greater.
+/// The better message is the greater one.
 impl Ord for Waiting {
     fn cmp(&self, other: &Self) -> Ordering {
         let (left, right) = (&self.candidate.place, &other.candidate.place);
@@ -46,30 +46,31 @@ impl PartialEq for Waiting {
 
 impl Eq for Waiting {}
 
-/// Messages of some sizes, which the server tells of in their order.
+/// Messages of a range of size classes, which the server returns in order.
 struct Part {
     sizes: RangeInclusive<u32>,
-    /// No message that is still to come is before this place.
+    /// No message still to come sorts before this place.
     next: Place,
     /// Whether there are no more.
     is_over: bool,
-    /// How many it is asked for next.
+    /// Number of messages of the next request.
     count: usize,
 }
 
-/// The messages that come next.
+/// The messages to be returned next.
 pub(super) struct Pool {
     waiting: BinaryHeap<Waiting>,
     parts: Vec<Part>,
 }
 
 impl Pool {
-    /// Begins behind a place, with so many messages of each part. How long messages are on average tells how to part them.
+    /// Creates a pool that starts after a place and first requests `count` messages of each part. The average length of
+    /// messages determines the size classes of the parts.
     pub(super) fn new(ranking: &Ranking, after: Option<Place>, average: f64, count: usize) -> Self {
         let usual = lexemes::size(average as u32).clamp(4, u32::BITS - 4);
         let parts = [0..=usual - 3, usual - 2..=usual - 1, usual..=usual + 1, usual + 2..=u32::BITS];
         let part = |sizes: RangeInclusive<u32>| {
-            // Half of what the next size begins with is the shortest of this one.
+            // The shortest message of size `n` has half of 2^n words.
             let shortest = u32::try_from((1_u64 << sizes.start()) / 2).unwrap_or(u32::MAX);
             let best = Place { score: ranking.brevity.score(ranking.weight(u64::MAX), shortest), id: i64::MAX };
             let next = match after {
@@ -81,12 +82,12 @@ impl Pool {
         Self { waiting: BinaryHeap::new(), parts: parts.into_iter().map(part).collect() }
     }
 
-    /// Adds a message that the server does not rank.
+    /// Adds a message that is not ranked by the server.
     pub(super) fn add(&mut self, waiting: Waiting) {
         self.waiting.push(waiting);
     }
 
-    /// Asks the server for more, unless it is clear which message comes next.
+    /// Requests more messages from the server, unless the next message is already determined.
     pub(super) async fn fill<P: Postings>(&mut self, postings: &P, ranking: &Ranking) -> Result<(), P::Error> {
         while self.next().is_none()
             && let Some(part) = self.parts.iter_mut().filter(|part| !part.is_over).reduce(first)
@@ -101,20 +102,20 @@ impl Pool {
         Ok(())
     }
 
-    /// The message that comes next, if that is clear: the server told of all that are before it.
+    /// Returns the next message if it is determined, that is, the server has returned all that sort before it.
     fn next(&self) -> Option<&Waiting> {
         let next = self.waiting.peek()?;
         let is_told = |part: &Part| part.is_over || !next.candidate.place.is_after(&part.next);
         self.parts.iter().all(is_told).then_some(next)
     }
 
-    /// Takes the message that comes next.
+    /// Removes and returns the next message, if it is determined.
     pub(super) fn pop(&mut self) -> Option<Waiting> {
         self.next()?;
         self.waiting.pop()
     }
 
-    /// Takes the messages that come next, up to the first that is a guess.
+    /// Removes and returns the next messages, up to the first whose score is an upper bound.
     pub(super) fn take(&mut self, wanted: usize) -> Vec<Candidate> {
         let mut taken = Vec::new();
         while taken.len() < wanted && self.next().is_some_and(|next| !next.is_guess) {
@@ -124,7 +125,7 @@ impl Pool {
     }
 }
 
-/// The part in which the better messages may be still to come.
+/// Returns the part whose next message may be the better one.
 fn first<'p>(left: &'p mut Part, right: &'p mut Part) -> &'p mut Part {
     if left.next.is_after(&right.next) { right } else { left }
 }

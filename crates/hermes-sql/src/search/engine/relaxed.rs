@@ -1,4 +1,4 @@
-//! What a query finds that matches nothing as a whole: messages with any of its words, by their stems.
+//! Relaxed search, for a query that matches nothing as a whole: messages with any of its words, by their stems.
 
 use super::page::Page;
 use super::pool::{Pool, Waiting};
@@ -15,15 +15,15 @@ use hermes_session::search::relax::{self, Word};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// The most words of the vocabulary that are looked at for one word.
+/// Maximum number of vocabulary words examined for one word.
 const MAX_LOOKED_AT: usize = 20_000;
-/// The most forms of a word that are looked for.
+/// Maximum number of forms of a word that are searched for.
 const MAX_FORMS: usize = 500;
-/// So many of the best messages are ordered by their conversations; the others follow by themselves.
+/// Number of best messages that are ordered by conversation; the others follow individually.
 const MAX_RANKED: usize = 2_000;
 
 impl<P: Postings> Search<'_, P> {
-    /// Fills a page with messages that have any of the words.
+    /// Fills a page with messages that contain any of the words.
     pub(super) async fn relaxed(&mut self, page: &mut Page<'_>) -> Result<(), P::Error> {
         let words = relax::words(&self.request.query);
         if words.is_empty() {
@@ -49,7 +49,8 @@ impl<P: Postings> Search<'_, P> {
         }
         loop {
             pool.fill(self.postings, &ranking).await?;
-            // Scores of the best are between 0 and 1; these are below, so that a score tells the place in the whole.
+            // Scores of the best messages are between 0 and 1. These are mapped below 0, so that a score gives the
+            // place in the whole order.
             let below = |place: Place| Place { score: place.score / (1.0 + place.score) - 1.0, ..place };
             let next = pool.take(MAX_RANKED);
             let next: Vec<_> = next.into_iter().map(|next| (below(next.place), next.length)).collect();
@@ -63,7 +64,7 @@ impl<P: Postings> Search<'_, P> {
         }
     }
 
-    /// The lexemes of a word and its forms.
+    /// Returns the lexemes of a word and its forms.
     async fn forms(&mut self, word: &Word) -> Result<Wanted, P::Error> {
         if word.is_piece {
             let term = Term { text: word.word.clone(), is_prefix: false };
@@ -73,7 +74,7 @@ impl<P: Postings> Search<'_, P> {
         let mut forms = Vec::new();
         let mut any = vec![Wanted::word(&word.word)];
         for beginning in word.beginnings() {
-            // The vocabulary does not know those.
+            // Words outside the vocabulary.
             any.push(Wanted::data(beginning));
             if !self.is_late() {
                 let terms = self.postings.terms(Lookup::Beginning(beginning), MAX_LOOKED_AT).await?;
@@ -86,7 +87,8 @@ impl<P: Postings> Search<'_, P> {
         Ok(Wanted::Any(any))
     }
 
-    /// All messages that may have words, in order; those that are not listed are looked at.
+    /// Returns a pool of all messages that may contain words, in order. Messages that are not listed are read and
+    /// checked.
     async fn pool(&mut self, ranking: &Ranking, words: &[Word]) -> Result<Pool, P::Error> {
         let mut pool = Pool::new(ranking, None, self.totals.average, MAX_RANKED);
         for (id, length) in self.postings.unlisted(self.newest).await? {
@@ -103,7 +105,7 @@ impl<P: Postings> Search<'_, P> {
         Ok(pool)
     }
 
-    /// The best messages, ordered by their conversations, with their lengths.
+    /// Returns the best messages with their lengths, ordered by conversation.
     async fn best(&self, pool: &mut Pool, ranking: &Ranking) -> Result<Vec<(Place, u32)>, P::Error> {
         let mut best: Vec<Candidate> = Vec::new();
         while best.len() < MAX_RANKED {
@@ -134,7 +136,8 @@ impl<P: Postings> Search<'_, P> {
         Ok(order.into_iter().map(|(id, score)| (Place { score, id: id.0 }, length(id))).collect())
     }
 
-    /// Looks at messages in order, and takes those that have a word and nothing that is excluded; breaks if the page is full or time is over.
+    /// Checks messages in order and adds those that contain a word and nothing excluded. Breaks if the page is full or
+    /// time is over.
     async fn show(
         &mut self,
         page: &mut Page<'_>,
@@ -165,8 +168,9 @@ impl<P: Postings> Search<'_, P> {
     }
 }
 
-/// What comes behind the last hit of the page before. The order is the same as then, without what came since; if that hit is gone, its score
-/// tells where it was. Once it was passed, everything does.
+/// Returns the messages after the last hit of the previous page. The order is the same as then, because newer messages
+/// are ignored. If that hit is gone, its score gives its place. Once it is passed, `after` is cleared and everything
+/// follows.
 fn behind(mut part: Vec<(Place, u32)>, after: &mut Option<Place>) -> Vec<(Place, u32)> {
     let Some(last) = *after else { return part };
     let start = match part.iter().position(|(place, _)| place.id == last.id) {

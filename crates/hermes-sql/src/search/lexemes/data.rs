@@ -1,16 +1,16 @@
-//! Runs that are data and not words: nobody looks for a piece of them often, and each would be a new word to the vocabulary.
+//! Runs that are data and not words: pieces of them are rarely searched for, and each would be a new vocabulary word.
 
 use std::ops::Range;
 
-/// From this length on, a run of the letters of Base64 is data.
+/// Minimum length, in bytes, of a run of Base64 characters that counts as data.
 const MIN_DATA: usize = 256;
 
-/// Where a text is data, in order.
+/// Returns the ranges of a text that are data, in order.
 pub(super) fn runs(text: &str) -> Vec<Range<usize>> {
     let is_data = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
     let (bytes, mut runs, mut at) = (text.as_bytes(), Vec::new(), 0);
     while at + MIN_DATA <= bytes.len() {
-        // Looked at from the far end: where there is a gap, no run that begins before it is long enough, and most bytes are passed over.
+        // Searched from the far end: no run that begins before a gap is long enough, so most bytes are skipped.
         match bytes[at..at + MIN_DATA].iter().rposition(|byte| !is_data(byte)) {
             Some(gap) => at += gap + 1,
             None => {
@@ -24,7 +24,7 @@ pub(super) fn runs(text: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// Whether a word lies within one of the runs.
+/// Returns whether a word lies within one of the runs.
 pub(super) fn is_in(runs: &[Range<usize>], word: &Range<usize>) -> bool {
     let after = runs.partition_point(|run| run.start <= word.start);
     after > 0 && word.end <= runs[after - 1].end

@@ -1,4 +1,4 @@
-//! What was written down again when a context was compressed.
+//! Messages that were stored again when a context was compressed.
 
 use super::super::row::{self, given};
 use super::super::{Fields as _, LIST, Sql, among};
@@ -8,16 +8,16 @@ use hermes_session::insights::{SessionFacts, Trace, repeats};
 use hermes_session::{InsightsRequest, MessageId, SessionId};
 use std::collections::{HashMap, HashSet};
 
-/// Messages that do not count where they are, since they were said before.
+/// Messages that do not count where they are, because they are repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Repeated {
     messages: HashSet<MessageId>,
-    /// How many of them are results, by the tool that they name.
+    /// Number of tool results among them, by the name of the tool.
     results: HashMap<String, u64>,
 }
 
 impl Repeated {
-    /// Looks at chains of sessions, and takes what they repeat out of what was counted.
+    /// Finds the repetitions in chains of sessions and subtracts them from the counts.
     pub(super) async fn of<T: Sql>(
         transaction: &T,
         chains: Vec<Vec<SessionId>>,
@@ -45,7 +45,7 @@ impl Repeated {
         mut repeated: Vec<MessageId>,
         facts: &mut SessionFacts,
     ) -> Result<(), T::Failure> {
-        // Two chains that a foreign writer made may share a session.
+        // Two chains made by a foreign writer may share a session.
         repeated.retain(|id| self.messages.insert(*id));
         for some in repeated.chunks(LIST) {
             let (among, values) = among("id", 1, some.iter().map(|id| id.0));
@@ -65,13 +65,13 @@ impl Repeated {
         self.messages.contains(&MessageId(id))
     }
 
-    /// How many of them are results of this tool.
+    /// Returns the number of results of this tool among them.
     pub(super) fn results(&self, tool: &str) -> u64 {
         self.results.get(tool).copied().unwrap_or(0)
     }
 }
 
-/// Adds the sessions of the span that were compacted in place, each as a chain of its own.
+/// Adds the sessions of the span that were compacted in place, each as its own chain.
 pub(super) async fn add_compacted<T: Sql>(
     transaction: &T,
     request: &InsightsRequest,
@@ -92,7 +92,7 @@ pub(super) async fn add_compacted<T: Sql>(
     Ok(())
 }
 
-/// What was said in a session, one trace after another, and how many messages of it are compacted.
+/// Returns the traces of a session's messages in order, and the number of its compacted messages.
 async fn traces<T: Sql>(transaction: &T, id: &SessionId) -> Result<(Vec<Trace>, usize), T::Failure> {
     let sql = format!(
         "SELECT id, coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0) FROM messages \

@@ -3,7 +3,7 @@ use crate::SqliteOptions;
 use crate::open::connection::open_writer;
 use hermes_session::{PinAndTags, Tag};
 
-/// A file with conversations of which none is pinned; the tables of pins and tags are there.
+/// Makes a file with conversations of which none is pinned; the tables of pins and tags exist.
 fn file() -> (tempfile::TempDir, Database) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");

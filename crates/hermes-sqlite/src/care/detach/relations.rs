@@ -1,7 +1,7 @@
-//! What a session is to its parent, written where the agent looks for it.
+//! Writes the relation of a session to its parent where the agent looks for it.
 //!
 //! The agent infers it from end reasons and times, unless the settings of the session name the parent under `_branched_from` or
-//! `_delegate_from` (releases from 0.16 and 0.17 on). We know it from its birth. Where the two differ the key is added.
+//! `_delegate_from` (releases from 0.16 and 0.17 on). Our tables record it when the session is created. Where the two differ, the key is added.
 
 use crate::error::Failure;
 use crate::open::schema;
@@ -28,7 +28,7 @@ pub(super) struct Relations {
     pub(super) is_over: bool,
 }
 
-/// What the agent would infer of a session `s` with a parent `p`, as `schema/side.rs` does for rows that nobody stamped.
+/// The relation that the agent would infer for a session `s` with a parent `p`; `schema/side.rs` infers it the same way.
 const INFERRED: &str = "CASE
     WHEN p.end_reason = 'compression' AND s.started_at >= p.ended_at THEN
         CASE WHEN EXISTS (SELECT 1 FROM sessions o WHERE o.parent_session_id = p.id AND o.started_at >= p.ended_at

@@ -1,8 +1,8 @@
-//! An index without texts of its own, against the messages: term by term.
+//! Compares an index that stores no text of its own with the messages, term by term.
 //!
-//! FTS5 can compare such an index itself, but takes the write lock for it, for as long as it looks. Here the terms of the index are
-//! compared with those that an index in memory makes of the same texts. What is kept of either side is a sum for each of a fixed number
-//! of groups of messages; only where two sums differ is it told message by message.
+//! FTS5 can do this comparison, but holds the write lock meanwhile. Here the terms of the index are compared with those
+//! of an index in memory over the same texts. A sum is kept for each of a fixed number of groups of messages; only
+//! groups whose sums differ are compared message by message.
 
 use crate::index::indexes::{self, Index};
 use crate::write::database::Database;
@@ -10,12 +10,12 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Statement, params};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many groups there are.
+/// Number of groups.
 const GROUPS: usize = 1 << 16;
-/// How many texts are taken into memory at once.
+/// Number of texts that are loaded at once.
 const BATCH: usize = 200;
 
-/// The messages that an index has other terms for than their texts give.
+/// Returns the messages whose terms in an index differ from those of their texts.
 pub(super) fn differing(database: &Database, index: Index) -> Result<BTreeSet<i64>, rusqlite::Error> {
     let desk = Desk::open(database, index)?;
     let mut groups = vec![0_u64; GROUPS];
@@ -47,7 +47,7 @@ const fn take(sum: &mut u64, term: u64) {
     *sum = sum.wrapping_sub(term);
 }
 
-/// Where a term stands, as one number (FNV-1a, spread once more because the numbers are added up).
+/// Hashes an occurrence of a term (FNV-1a, mixed once more because the hashes are added up).
 fn mark(message: i64, place: i64, term: &[u8]) -> u64 {
     let mut mark = 0xcbf2_9ce4_8422_2325_u64;
     for byte in message.to_le_bytes().iter().chain(&place.to_le_bytes()).chain(term) {
@@ -56,7 +56,7 @@ fn mark(message: i64, place: i64, term: &[u8]) -> u64 {
     (mark ^ (mark >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The tables in memory that the comparison needs.
+/// The temporary tables that the comparison needs.
 struct Desk<'a> {
     database: &'a Database,
     index: Index,
@@ -78,7 +78,7 @@ impl<'a> Desk<'a> {
         terms(&mut self.database.prepare("SELECT doc, offset, term FROM temp.hx_index_terms")?, each)
     }
 
-    /// The terms of the texts whose messages are `wanted`.
+    /// Calls `each` for the terms of texts whose messages are `wanted`.
     fn terms_of_texts(
         &self,
         wanted: impl Fn(i64) -> bool,

@@ -1,8 +1,9 @@
-//! The agent's own indexes put back: for whoever takes everything of ours out of a file.
+//! Restores the agent's own indexes, for removing everything of ours from a file.
 //!
-//! All releases from 0.14 to 0.19 (schemas 11 to 22) make the same tables and triggers, in the same words. Where the indexes are compact, new
-//! ones are built beside them in short steps, as [`super::rebuild`] builds compact ones: what is changed behind the watermark is brought
-//! over by triggers. They are filled from `messages` itself, whatever is noted to be indexed later.
+//! All releases from 0.14 to 0.19 (schemas 11 to 22) create the same tables and triggers, with the same SQL text. If
+//! the indexes are compact, new ones are built beside them in short steps, as [`super::rebuild`] builds compact ones:
+//! triggers carry over changes to messages below the watermark. They are filled from `messages` itself, including the
+//! backlog.
 
 use super::beside::Beside;
 use super::layout::Hook;
@@ -22,7 +23,7 @@ const NEW: Beside = Beside {
         DROP TRIGGER IF EXISTS hx_agents_update;",
 };
 
-/// The tables that FTS5 keeps an index in, and how it declares them.
+/// The shadow tables of an FTS5 index, and how FTS5 declares them.
 const PARTS: [(&str, &str); 5] = [
     ("config", "(k PRIMARY KEY, v) WITHOUT ROWID"),
     ("content", "(id INTEGER PRIMARY KEY, c0)"),
@@ -31,13 +32,13 @@ const PARTS: [(&str, &str); 5] = [
     ("idx", "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID"),
 ];
 
-/// The statement with which the agent makes an index, under a name.
+/// Returns the agent's statement that creates an index, under another name.
 fn table_sql(index: Index, name: &str) -> String {
     let tokenizer = if index == Index::Trigrams { ",\n    tokenize='trigram'" } else { "" };
     format!("CREATE VIRTUAL TABLE {name} USING fts5(\n    content{tokenizer}\n)")
 }
 
-/// The statement with which the agent makes a trigger.
+/// Returns the agent's statement that creates a trigger.
 fn trigger_sql(index: Index, event: &str) -> String {
     let table = index.table();
     let delete = format!("    DELETE FROM {table} WHERE rowid = old.id;\n");
@@ -53,7 +54,7 @@ fn trigger_sql(index: Index, event: &str) -> String {
     format!("CREATE TRIGGER {table}_{event} AFTER {when} ON messages BEGIN\n{body}END")
 }
 
-/// Does some more of putting the agent's indexes back. `Done` if both keep their text themselves and are filled.
+/// Does one more step of restoring the agent's indexes. Returns `Done` if both store their own text and are filled.
 pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     let start = Instant::now();
     if rebuild::clear(database, start).map_err(health::elsewhere)? != Progress::Done {
@@ -87,7 +88,7 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     }
 }
 
-/// Whether both indexes are in the agent's layout and were never without triggers, so that they can stay.
+/// Returns whether both indexes have the agent's layout and all their triggers, so that they can stay.
 fn are_agents(database: &Database) -> bool {
     let layout = database.layout();
     INDEXES
@@ -96,7 +97,7 @@ fn are_agents(database: &Database) -> bool {
         .all(|look| look.kind == Kind::Inline && look.hooks.iter().all(|hook| *hook != Hook::Missing))
 }
 
-/// Makes new indexes, empty, and the triggers that keep them true.
+/// Creates empty indexes, and the triggers that keep them up to date.
 fn begin(database: &Database) -> Result<i64, Failure> {
     for index in INDEXES {
         database.execute_batch(&table_sql(index, NEW.name(index)))?;
@@ -115,7 +116,7 @@ fn begin(database: &Database) -> Result<i64, Failure> {
     Ok(i64::MIN)
 }
 
-/// Gives up what is being built, if anything is.
+/// Discards the indexes being built, if there are any.
 pub(crate) fn abandon(database: &Database) -> Result<(), Failure> {
     if NEW.watermark(database)?.is_some() { NEW.abandon(database) } else { Ok(()) }
 }
@@ -136,7 +137,7 @@ fn add(database: &Database, index: Index, message: &Text) -> Result<(), Failure>
     insert(database, NEW.name(index), message.id, plain(&text).as_bytes())
 }
 
-/// Puts the new indexes in the place of the old ones, with the agent's triggers. Nothing has to be indexed later from then on.
+/// Replaces the old indexes by the new ones, with the agent's triggers. The backlog is empty from then on.
 fn swap(database: &Database) -> Result<(), Failure> {
     NEW.swap(database, |database, index| {
         EVENTS.iter().try_for_each(|event| Ok(database.execute_batch(&trigger_sql(index, event))?))
@@ -145,10 +146,10 @@ fn swap(database: &Database) -> Result<(), Failure> {
     Ok(database.refresh()?)
 }
 
-/// Gives the triggers and the statements of both indexes the agent's own words. To be called when [`step`] is done and nothing is to be
-/// indexed later.
+/// Rewrites the SQL of the triggers and tables of both indexes as the agent spells it. Call this when [`step`] is done
+/// and the backlog is empty.
 ///
-/// Renaming a table puts its name into quotes; a trigger of ours that the agent's made room for looks into `hx_pending`.
+/// Renaming a table quotes its name, and triggers of ours that replaced the agent's refer to `hx_pending`.
 pub(crate) fn spell_as_agent(database: &Database) -> Result<(), Failure> {
     let stored = |name: &str| {
         let mut statement = database.prepare_cached("SELECT sql FROM main.sqlite_schema WHERE name = ?")?;
@@ -170,7 +171,7 @@ pub(crate) fn spell_as_agent(database: &Database) -> Result<(), Failure> {
             wanted.push((name.clone(), spelled("'"), spelled("\"")));
         }
     }
-    // Only where nothing but the quotes differs: what a statement means is never changed.
+    // Only if nothing but the quotes differs: the meaning of a statement is never changed.
     wanted.retain(|(name, _, quoted)| stored(name).ok().flatten().as_ref() == Some(quoted));
     if wanted.is_empty() {
         return Ok(());

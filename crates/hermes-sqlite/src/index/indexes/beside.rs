@@ -1,4 +1,4 @@
-//! Indexes that are built beside the ones in use: how far they are, and how they take their place.
+//! Indexes that are built beside the ones in use: their watermark, and how they replace the old ones.
 
 use super::{INDEXES, Index, drop_triggers, rebuild};
 use crate::error::Failure;
@@ -6,13 +6,14 @@ use crate::index::vocabulary;
 use crate::write::database::Database;
 use rusqlite::{OptionalExtension as _, params};
 
-/// A pair of indexes that is built beside the one in use.
+/// A pair of indexes that is built beside the pair in use.
 pub(super) struct Beside {
-    /// The key in `hx_state` under which stands up to which message they are filled. Nothing stands there if none are being built.
+    /// Key of the watermark in `hx_state`: the last message up to which they are filled. Absent if none are being
+    /// built.
     pub(super) key: &'static str,
     /// Their names, in the order of [`INDEXES`].
     pub(super) names: [&'static str; 2],
-    /// Drops the triggers that bring over what is changed behind the watermark.
+    /// Drops the triggers that carry over changes to messages below the watermark.
     pub(super) drop_triggers: &'static str,
 }
 
@@ -25,7 +26,7 @@ impl Beside {
         }
     }
 
-    /// Returns up to which message they are filled; `None` if they are not being built.
+    /// Returns the last message up to which they are filled; `None` if they are not being built.
     pub(super) fn watermark(&self, database: &Database) -> Result<Option<i64>, Failure> {
         let value: Option<String> = database
             .prepare_cached("SELECT value FROM hx_state WHERE key = ?")?
@@ -34,7 +35,7 @@ impl Beside {
         Ok(value.map(|text| text.parse().unwrap_or(i64::MIN)))
     }
 
-    /// Notes up to which message they are filled.
+    /// Stores the watermark.
     pub(super) fn set_watermark(&self, database: &Database, edge: i64) -> Result<(), Failure> {
         database
             .prepare_cached("INSERT OR REPLACE INTO hx_state (key, value) VALUES (?, ?)")?
@@ -42,7 +43,7 @@ impl Beside {
         Ok(())
     }
 
-    /// Gives up what is being built, which is cleared away as replaced indexes are.
+    /// Discards the indexes being built. They are cleared in steps, like replaced indexes.
     pub(super) fn abandon(&self, database: &Database) -> Result<(), Failure> {
         database.execute_batch(self.drop_triggers)?;
         for index in INDEXES {
@@ -51,7 +52,7 @@ impl Beside {
         self.forget(database)
     }
 
-    /// Puts the new indexes in the place of the old ones, with the triggers that `create_triggers` makes.
+    /// Replaces the old indexes by the new ones, with the triggers that `create_triggers` makes.
     pub(super) fn swap(
         &self,
         database: &Database,

@@ -1,19 +1,19 @@
 //! The compact layout: both indexes read their text through a view, so that it is stored once.
 //!
-//! Plain SQL that the agent's own SQLite can run. A row that is taken out of such an index has to be handed over with exactly the text
-//! that was put in, and must be in it: what is in it stands in the index's `_docsize` table.
+//! Plain SQL that the agent's own SQLite can run. Removing a row from such an index needs exactly the text that was
+//! inserted, and the row must be in the index: its `_docsize` table lists the rows that are.
 
 use super::{EVENTS, Index, pending, script, text};
 use crate::error::Failure;
 use crate::write::database::Database;
 use rusqlite::OptionalExtension as _;
 
-/// What the index of words reads: the rows that are not to be indexed yet are left out.
+/// View that the word index reads, without rows of the backlog.
 pub(super) const WORDS_VIEW: &str = "hx_message_text";
-/// What the index of trigrams reads: the rows that need it.
+/// View that the trigram index reads: the rows that need it.
 pub(super) const TRIGRAMS_VIEW: &str = "hx_cjk_text";
 
-/// The view that an index reads.
+/// Returns the view that an index reads.
 pub(crate) const fn view(index: Index) -> &'static str {
     match index {
         Index::Words => WORDS_VIEW,
@@ -21,7 +21,7 @@ pub(crate) const fn view(index: Index) -> &'static str {
     }
 }
 
-/// Makes both views.
+/// Returns the statements that create both views.
 pub(super) fn views() -> String {
     format!(
         "CREATE VIEW IF NOT EXISTS {WORDS_VIEW} AS SELECT m.id AS id, {} AS content FROM messages m WHERE NOT {};
@@ -33,10 +33,10 @@ pub(super) fn views() -> String {
     )
 }
 
-/// A text in the form that an index takes.
+/// Returns SQL for a text in the form that an index takes.
 ///
-/// Versions of SQLite differ in what they make of a NUL in a text for trigrams, so that one can't take out what another put in. Structured
-/// content begins with one, which is left out here.
+/// Versions of SQLite differ in how they split a text with a NUL into trigrams, so one version can't remove what
+/// another inserted. Structured content begins with a NUL, which is left out here.
 pub(super) fn form(index: Index, text: &str) -> String {
     match index {
         Index::Words => text.to_owned(),
@@ -46,7 +46,8 @@ pub(super) fn form(index: Index, text: &str) -> String {
     }
 }
 
-/// The condition on a text, in its form, for being taken by an index. One that still has a NUL in it is not.
+/// Returns the SQL condition for an index taking a text, given in its [`form`]. A text that still contains a NUL is not
+/// taken.
 pub(super) fn is_taken(index: Index, text: &str) -> String {
     match index {
         Index::Words => "1".to_owned(),
@@ -56,7 +57,8 @@ pub(super) fn is_taken(index: Index, text: &str) -> String {
     }
 }
 
-/// The text in the form that an index takes, if it takes it; as [`form`] and [`is_taken`] say in SQL.
+/// Returns the text in the form that an index takes; `None` if it does not take it. Equivalent to [`form`] and
+/// [`is_taken`].
 pub(super) fn taken(index: Index, text: &str) -> Option<&str> {
     match index {
         Index::Words => Some(text),
@@ -65,7 +67,7 @@ pub(super) fn taken(index: Index, text: &str) -> Option<&str> {
     }
 }
 
-/// The same as SQLite itself tells it, for bytes that are no text.
+/// Returns the text of a message like [`taken`], but computed by SQLite, for bytes that are not valid UTF-8.
 pub(super) fn taken_by_sqlite(database: &Database, index: Index, id: i64) -> Result<Option<Vec<u8>>, Failure> {
     let sql = format!(
         "SELECT CAST(content AS BLOB) FROM (SELECT {} AS content FROM messages m WHERE m.id = ?) WHERE {}",
@@ -75,13 +77,13 @@ pub(super) fn taken_by_sqlite(database: &Database, index: Index, id: i64) -> Res
     Ok(database.prepare_cached(&sql)?.query_row([id], |row| row.get(0)).optional()?)
 }
 
-/// Makes an empty index and its triggers.
+/// Creates an empty index and its triggers.
 pub(super) fn create(database: &Database, index: Index) -> Result<(), Failure> {
     create_table(database, index, index.table())?;
     create_triggers(database, index)
 }
 
-/// Makes an empty index under a name.
+/// Creates an empty index under a name.
 pub(super) fn create_table(database: &Database, index: Index, name: &str) -> Result<(), Failure> {
     let tokenizer = if index == Index::Trigrams { ", tokenize='trigram'" } else { "" };
     let view = view(index);
@@ -90,7 +92,7 @@ pub(super) fn create_table(database: &Database, index: Index, name: &str) -> Res
     ))?)
 }
 
-/// Makes the triggers of an index, which has none.
+/// Creates the triggers of an index that has none.
 pub(super) fn create_triggers(database: &Database, index: Index) -> Result<(), Failure> {
     for event in EVENTS {
         database.execute_batch(&trigger(index, event))?;
@@ -104,7 +106,7 @@ fn trigger(index: Index, event: &str) -> String {
     let taken = is_taken(index, &new);
     let (when, body) = match event {
         "insert" => (
-            // CASE, not AND: SQLite may ask about the text first, and that takes longer than all the rest.
+            // CASE, not AND: SQLite may evaluate the condition on the text first, which is the most expensive one.
             format!("AFTER INSERT ON messages WHEN CASE WHEN {pending} THEN 0 ELSE {taken} END"),
             format!("INSERT INTO {table}(rowid, content) VALUES (new.id, {new});"),
         ),
@@ -126,12 +128,12 @@ fn trigger(index: Index, event: &str) -> String {
     format!("CREATE TRIGGER {table}_{event} {when} BEGIN {body} END")
 }
 
-/// Whether the row called `old` is in an index.
+/// Returns the SQL condition that the row `old` is in an index.
 fn has(table: &str) -> String {
     format!("EXISTS (SELECT 1 FROM {table}_docsize WHERE id = old.id)")
 }
 
-/// Takes the row called `old` out of an index under a name, if it is in it.
+/// Returns SQL that removes the row `old` from the index named `table`, if it is in it.
 pub(super) fn take_out(index: Index, table: &str) -> String {
     format!(
         "INSERT INTO {table}({table}, rowid, content) SELECT 'delete', old.id, {} WHERE {};",

@@ -1,11 +1,11 @@
-//! What a file has of the indexes, told by the statements that made them.
+//! The state of a file's indexes, derived from the statements that created them.
 
 use super::{INDEXES, Index, compact, pending};
 use crate::index::vocabulary;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// How an index keeps its texts.
+/// How an index stores its texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Kind {
     #[default]
@@ -14,38 +14,38 @@ pub(crate) enum Kind {
     Compact,
 }
 
-/// What a trigger of an index does.
+/// The behaviour of a trigger of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Hook {
     #[default]
     Missing,
-    /// It indexes every row within the write, as the agent makes it.
+    /// It indexes every row within the write, as the agent defines it.
     Agents,
-    /// It leaves out rows that are to be indexed later.
+    /// It skips rows that are indexed later.
     Ours,
 }
 
-/// One index.
+/// The state of one index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Look {
     pub(crate) kind: Kind,
-    /// For new, deleted and changed rows.
+    /// For inserted, deleted and updated rows.
     pub(crate) hooks: [Hook; 3],
 }
 
-/// Both indexes.
+/// The state of both indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Layout {
     words: Look,
     trigrams: Look,
-    /// Whether the views are there that compact indexes read.
+    /// Whether the views that compact indexes read exist.
     views: bool,
-    /// Whether our own indexes are there.
+    /// Whether our own indexes exist.
     own: bool,
 }
 
 impl Layout {
-    /// Looks at an open file.
+    /// Reads the layout of an open file.
     pub(crate) fn of(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let statements: BTreeMap<String, String> = connection
             .prepare_cached(
@@ -60,7 +60,7 @@ impl Layout {
         Ok(Self { words, trigrams, views, own })
     }
 
-    /// What there is of one index.
+    /// Returns the state of one index.
     pub(crate) const fn look(&self, index: Index) -> Look {
         match index {
             Index::Words => self.words,
@@ -68,15 +68,17 @@ impl Layout {
         }
     }
 
-    /// Whether new messages are to be noted, to be indexed later. Not so where triggers that are not ours index them all at once.
+    /// Returns whether new messages are put into the backlog and indexed later. This is not so if triggers of the agent
+    /// index them all within the write.
     pub(crate) fn is_deferred(&self) -> bool {
         INDEXES.into_iter().any(|index| self.look(index).hooks[0] != Hook::Agents)
     }
 
-    /// Whether something that we made is not there, or was made anew by somebody else: triggers fail then, or leave rows behind.
+    /// Returns whether an object of ours is missing or was redefined by a foreign writer, so that triggers fail or
+    /// leave rows unindexed.
     ///
-    /// An agent whose SQLite has no FTS5 drops all the triggers, because it could write nothing with them. That stays: what it adds is
-    /// indexed by us.
+    /// An agent whose SQLite has no FTS5 drops all the triggers, because it could not write with them. That state is
+    /// accepted: we index what it adds.
     pub(crate) fn is_torn(&self) -> bool {
         let looks = INDEXES.map(|index| self.look(index));
         if looks.iter().all(|look| look.kind != Kind::Missing && look.hooks == [Hook::Missing; 3]) {
@@ -85,35 +87,36 @@ impl Layout {
         looks.into_iter().any(|look| match look.kind {
             Kind::Missing => true,
             Kind::Compact => !self.views || look.has_gap(),
-            // With the others gone it may hold rows that are no more, which whoever searches sees.
+            // Without the other triggers it may hold deleted rows, which a search notices because it reads each
+            // message.
             Kind::Inline => look.hooks[0] == Hook::Missing && self.is_made_by_us(),
         })
     }
 
-    /// Whether there is all that a search asks: the index of words, and our own.
+    /// Returns whether everything that a search needs exists: the word index and our own indexes.
     pub(crate) fn can_be_asked(&self) -> bool {
         self.look(Index::Words).kind != Kind::Missing && self.own
     }
 
-    /// Whether no trigger fills the indexes.
+    /// Returns whether no trigger fills the indexes.
     pub(crate) fn has_no_triggers(&self) -> bool {
         INDEXES.into_iter().all(|index| self.look(index).hooks[0] == Hook::Missing)
     }
 
-    /// Whether any part of it was made by us, whatever is left of the rest.
+    /// Returns whether we made any part of the indexes, whatever is left of the rest.
     pub(crate) fn is_made_by_us(&self) -> bool {
         let looks = INDEXES.map(|index| self.look(index));
         looks.iter().any(|look| look.kind == Kind::Compact || look.hooks.contains(&Hook::Ours))
     }
 
-    /// Whether both indexes are compact.
+    /// Returns whether both indexes are compact.
     pub(crate) fn is_compact(&self) -> bool {
         INDEXES.into_iter().all(|index| self.look(index).kind == Kind::Compact)
     }
 }
 
 impl Look {
-    /// Whether a trigger of ours is not there, or was made anew by somebody else.
+    /// Returns whether a trigger of ours is missing or was redefined by a foreign writer.
     pub(super) fn has_gap(&self) -> bool {
         self.hooks.iter().any(|hook| matches!(hook, Hook::Missing | Hook::Agents))
     }
@@ -126,7 +129,7 @@ impl Look {
         };
         let hooks = index.triggers().map(|name| match statements.get(&name) {
             None => Hook::Missing,
-            // Those that have nothing to do with new rows tell themselves by how they look whether a row is in the index.
+            // Our delete and update triggers do not name the backlog; they are recognized by their use of `_docsize`.
             Some(sql) if sql.contains(pending::NAME) || sql.contains("_docsize") => Hook::Ours,
             Some(_) => Hook::Agents,
         });

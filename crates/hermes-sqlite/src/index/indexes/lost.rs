@@ -1,25 +1,26 @@
-//! Messages that the index of words lost: they are not in it, and no list says that they still have to be indexed.
+//! Messages that the word index lost: they are neither in it nor in the backlog.
 //!
-//! Only a count of rows shows this. Counting takes about 10 ms for 100,000 messages the first time and 1.5 ms after that, so a connection counts
-//! once, and again only if the number of rows that FTS5 keeps did not change by as much as the new messages explain.
+//! Only a count of rows shows this. Counting takes about 10 ms for 100,000 messages the first time and 1.5 ms after
+//! that. So a connection counts once, and again only if the row count of FTS5 changed by another number than that of
+//! the new messages.
 
 use super::{Index, Kind, health, pending};
 use crate::error::Failure;
 use crate::write::database::Database;
 
-/// How many stretches of lost messages one step notes; each takes a few microseconds under the write lock.
+/// Maximum number of ranges of lost messages that one step records; each takes a few microseconds under the write lock.
 const MAX_STRETCHES: usize = 2_000;
 
-/// What was known of the index at one moment.
+/// A snapshot of the counts of the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Census {
     /// Changes with every commit of another connection, and with every change by this one.
     stamp: (i64, u64),
-    /// The newest message.
+    /// The id of the newest message.
     newest: i64,
-    /// How many rows the index has as FTS5 counts them, and how many messages are noted to be indexed.
+    /// The number of rows in the index as FTS5 counts them, plus the backlog.
     accounted: u64,
-    /// The messages that are missing, in order.
+    /// The ids of lost messages, in order.
     lost: Vec<i64>,
 }
 
@@ -45,7 +46,7 @@ impl Census {
     }
 }
 
-/// Returns the messages that the index of words lost, in order.
+/// Returns the messages that the word index lost, in order.
 pub(crate) fn lost(database: &Database) -> Result<Vec<i64>, Failure> {
     if database.layout().look(Index::Words).kind == Kind::Missing {
         return Ok(Vec::new());
@@ -61,7 +62,7 @@ pub(crate) fn lost(database: &Database) -> Result<Vec<i64>, Failure> {
     Ok(lost)
 }
 
-/// Counts, and lists what is missing only if the counts differ.
+/// Counts rows, and lists missing ones only if the counts differ.
 fn look(database: &Database) -> Result<Vec<i64>, Failure> {
     let count = |table: &str| -> Result<u64, Failure> {
         let sql = format!("SELECT count(*) FROM {table}");
@@ -79,9 +80,10 @@ fn look(database: &Database) -> Result<Vec<i64>, Failure> {
     Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Notes lost messages to be indexed. Returns whether there were any.
+/// Puts lost messages into the backlog. Returns whether there were any.
 ///
-/// In a file of a newer agent that keeps its own indexes nothing is noted: there a search looks through them each time, until `optimize`.
+/// Nothing is recorded in a file of a newer agent that keeps its own indexes: there every search scans the lost
+/// messages, until `optimize` runs.
 pub(crate) fn note_lost(database: &Database) -> Result<bool, Failure> {
     if !health::is_ours(database)? {
         return Ok(false);

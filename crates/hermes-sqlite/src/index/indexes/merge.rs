@@ -1,8 +1,9 @@
-//! When the pieces of an index are merged.
+//! Controls when the segments of an FTS5 index are merged.
 //!
-//! FTS5 keeps an index in pieces, and merges some of them whenever 64 more pages were written: several hundred pages at once then, in each
-//! index, which takes longer than all the rest of a step. So a step that writes much has FTS5 wait, and merges for as long as it may by
-//! itself. Nobody else meets that: the setting is as it was when the step commits.
+//! FTS5 keeps an index in segments, and merges some of them whenever 64 more pages were written. It then merges several
+//! hundred pages at once, in each index, which takes longer than the rest of a step. So a step that writes much turns
+//! this off, and merges by itself for a bounded time. Other writers do not notice: the setting is restored before the
+//! step commits.
 
 use super::{INDEXES, Index, health, nul, own, rebuild};
 use crate::error::Failure;
@@ -11,52 +12,52 @@ use crate::write::database::Database;
 use rusqlite::{OptionalExtension as _, params};
 use std::time::{Duration, Instant};
 
-/// How long a step merges, all indexes together.
+/// Time that a step spends on merging, for all indexes together.
 const SLICE: Duration = Duration::from_millis(15);
-/// After so long a step merges nothing more: a long message has taken its time.
+/// Age of a step from which on it merges nothing more, because a long message has used up its time.
 const STEP: Duration = Duration::from_millis(50);
-/// How long while an index has too many new pieces.
+/// Time that a step spends on merging while an index has too many new segments.
 const LONGEST: Duration = Duration::from_millis(30);
-/// So many new pieces are too many: once there are 16, FTS5 merges all of them, however long that takes.
+/// Number of new segments that is too many: at 16, FTS5 merges all of them, however long that takes.
 const CROWD: u64 = 10;
-/// How many pages are merged between two looks at the clock.
+/// How many pages are merged between two checks of the clock.
 const PAGES: i64 = 32;
-/// How many pieces of a size we merge into one. With more than FTS5's four every page is written less often, and a search has a few more
-/// pieces to look into.
+/// How many segments of a level we merge into one. With more than the four of FTS5 every page is rewritten less often,
+/// and a search reads a few more segments.
 const TOGETHER: i64 = 8;
-/// From how many on FTS5 merges by itself, where nobody has said anything else.
+/// The default of FTS5's `automerge`.
 const USUAL: i64 = 4;
-/// Under this id an index keeps the list of its pieces.
+/// Row of the `_data` table in which FTS5 keeps the list of segments.
 const PIECES: i64 = 10;
 
-/// The merging of the indexes that a step writes to. If the step fails it is taken back, and with it what is changed here.
+/// The merging of the indexes that a step writes to. If the step fails, rolling it back also restores the settings.
 pub(crate) struct Merging<'a> {
     database: &'a Database,
-    /// The indexes that wait, and the setting that they go back to.
+    /// The indexes whose `automerge` is off, with the value to restore.
     held: Vec<(&'static str, i64)>,
-    /// When the step began.
+    /// When the step started.
     began: Instant,
 }
 
 impl<'a> Merging<'a> {
-    /// As FTS5 goes about it, which is best for a step that writes little.
+    /// Leaves merging to FTS5, which is best for a step that writes little.
     pub(crate) fn by_itself(database: &'a Database) -> Self {
         Self { database, held: Vec::new(), began: Instant::now() }
     }
 
-    /// Lets all indexes wait until [`end`](Self::end). Those that are not ours to change go on as ever.
+    /// Turns off automatic merging of all indexes until [`end`](Self::end), except those that are not ours to change.
     pub(crate) fn hold(&mut self) -> Result<(), Failure> {
         if !self.held.is_empty() {
             return Ok(());
         }
         let (is_ours, has_own) = (health::is_ours(self.database)?, !own::is_emptying(self.database)?);
         let agents = INDEXES.map(Index::table).into_iter().filter(|_| is_ours);
-        // What waits to be emptied may be broken, and nobody writes to it.
+        // An index that is being emptied may be damaged, and nothing writes to it.
         let own = vocabulary::INDEXES.into_iter().filter(|_| has_own);
         self.hold_these(agents.chain(rebuild::BUILT).chain(own))
     }
 
-    /// The same for these indexes only, as far as they are there.
+    /// Turns off automatic merging of these indexes, as far as they exist.
     pub(super) fn hold_these(&mut self, tables: impl IntoIterator<Item = &'static str>) -> Result<(), Failure> {
         let mut exists =
             self.database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")?;
@@ -65,7 +66,7 @@ impl<'a> Merging<'a> {
                 continue;
             }
             let usual = self.setting(table, "automerge")?.unwrap_or(USUAL);
-            // This one stays: it is asked for by nobody but us.
+            // `usermerge` is not restored: only we use it.
             if self.setting(table, "usermerge")? != Some(TOGETHER) {
                 self.tell(table, "usermerge", TOGETHER)?;
             }
@@ -75,11 +76,11 @@ impl<'a> Merging<'a> {
         Ok(())
     }
 
-    /// Merges some of what was written, and lets FTS5 go on as before.
+    /// Merges some of the new segments, and restores the settings of FTS5.
     pub(crate) fn end(self) -> Result<(), Failure> {
         let mut left: Vec<&str> = self.held.iter().map(|(table, _)| *table).collect();
         for table in &left {
-            // What it has in hand becomes a piece like the others.
+            // Buffered data becomes a segment like the others.
             self.tell(table, "flush", 0)?;
         }
         let (start, slice) = (Instant::now(), SLICE.min(STEP.saturating_sub(self.began.elapsed())));
@@ -92,7 +93,7 @@ impl<'a> Merging<'a> {
                 }
                 let before = self.database.total_changes();
                 self.tell(table, "merge", PAGES)?;
-                // The statement itself counts as one.
+                // The statement itself counts as one change.
                 if self.database.total_changes() - before > 1 {
                     more.push(table);
                 }
@@ -123,10 +124,10 @@ impl<'a> Merging<'a> {
     }
 }
 
-/// How many pieces of an index were never merged, by the list of its pieces; nothing if that is of a form we do not know.
+/// Returns how many segments of an index were never merged; `None` if the list of segments has an unknown format.
 ///
-/// It is four bytes, then numbers: of how many ages pieces are, and two more about all of them; then for each age, the youngest first, how
-/// many are being merged, and how many there are.
+/// The list is four bytes, then varints: the number of levels, and two more about all of them; then for each level, the
+/// newest first, the number of segments being merged and the number of segments.
 fn new_pieces(list: &[u8]) -> Option<u64> {
     let mut rest = list.get(4..)?;
     let mut numbers = std::iter::from_fn(|| {
@@ -144,7 +145,7 @@ mod tests {
     use crate::SqliteOptions;
     use crate::open::connection::open_writer;
 
-    /// A file whose indexes are in so many pieces.
+    /// Makes a file whose word index has this many segments.
     fn file(pieces: i64) -> (tempfile::TempDir, Database) {
         let folder = tempfile::tempdir().unwrap();
         let opened = open_writer(&folder.path().join("state.db"), &SqliteOptions::default()).unwrap();
@@ -198,7 +199,8 @@ mod tests {
         merging.hold().unwrap();
         database.execute_batch("ROLLBACK").unwrap();
         assert_eq!(Merging::by_itself(&database).setting("messages_fts", "automerge").unwrap(), Some(7));
-        // Nor is the former one kept in memory: each of these is enough for FTS5 to look whether there are seven.
+        // The former setting is not cached either: each of these inserts makes FTS5 check whether there are seven
+        // segments.
         for id in 10..22 {
             let words: String = (0..30_000).map(|n| format!("w{id}x{n} ")).collect();
             database.execute("INSERT INTO messages_fts (rowid, content) VALUES (?, ?)", params![id, words]).unwrap();

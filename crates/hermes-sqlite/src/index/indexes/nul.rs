@@ -1,10 +1,11 @@
 //! Text with a NUL in the trigram index.
 //!
-//! Structured content begins with a NUL. Older versions of SQLite end the trigrams of a text there, newer ones read on: what one of
-//! them has indexed the other can't take out of the index again without breaking it. The agent's Python brings one, we bring the other.
+//! Structured content begins with a NUL. Older versions of SQLite end the trigrams of a text there, newer ones read on.
+//! Neither can remove from the index what the other has indexed without damaging it. The agent's Python brings one
+//! version, we bring another.
 //!
-//! So what we index has no NUL in it, which both read alike; and before we take away a row that somebody else indexed, the copy of its
-//! text in the index is cut to what that one has read.
+//! So the text that we index has no NUL, which both read alike. Before we delete a row that another program indexed,
+//! the copy of its text in the index is truncated to the part that was indexed.
 
 use crate::error::Failure;
 use crate::write::database::Database;
@@ -12,13 +13,13 @@ use hermes_session::{MessageId, SessionId};
 use rusqlite::params;
 use std::borrow::Cow;
 
-/// The text as we index it.
+/// Returns the text in the form that we index.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', " ")) } else { Cow::Borrowed(text) }
 }
 
-/// Indexes messages of a session again, from one on, that a trigger has indexed with a NUL in them. To be called after they were
-/// inserted by us, before anybody else sees them.
+/// Indexes again those messages of a session, from `first` on, that a trigger has indexed with a NUL in them. Call this
+/// in the transaction that inserts them.
 pub(crate) fn settle(database: &Database, session: &SessionId, first: MessageId) -> Result<(), Failure> {
     for row in with_nul(database, session, first)? {
         database.prepare_cached("DELETE FROM messages_fts_trigram WHERE rowid = ?")?.execute([row.id])?;
@@ -29,7 +30,7 @@ pub(crate) fn settle(database: &Database, session: &SessionId, first: MessageId)
     Ok(())
 }
 
-/// Cuts the text that the index keeps to what was read of it, if that was only up to the NUL.
+/// Truncates the text that the index stores to the part that was indexed, if that ended at the NUL.
 fn cut(database: &Database, row: &Row) -> Result<(), Failure> {
     let read = row.text.split('\0').next().unwrap_or_default();
     if row.trigrams == Some(trigrams(read)) && row.trigrams != Some(trigrams(&row.text)) {
@@ -40,7 +41,7 @@ fn cut(database: &Database, row: &Row) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes messages ready to be taken away, whichever SQLite has indexed them.
+/// Prepares messages for deletion, whichever version of SQLite has indexed them.
 pub(crate) fn before_removal_of(database: &Database, messages: &[i64]) -> Result<(), Failure> {
     if !keeps_text(database)? {
         return Ok(());
@@ -56,18 +57,18 @@ pub(crate) fn before_removal_of(database: &Database, messages: &[i64]) -> Result
 
 struct Row {
     id: i64,
-    /// The text as the index keeps it.
+    /// The text as the index stores it.
     text: String,
-    /// How many trigrams of it are in the index.
+    /// How many of its trigrams are in the index.
     trigrams: Option<u64>,
 }
 
-/// Messages beside what the index keeps of them; conditions on `m` follow.
+/// Messages joined with their rows in the index; conditions on `m` follow.
 const WITH_NUL: &str = "SELECT c.id, c.c0, d.sz FROM messages m JOIN messages_fts_trigram_content c ON c.id = m.id \
      JOIN messages_fts_trigram_docsize d ON d.id = m.id";
 const HAS_NUL: &str = "instr(CAST(m.content AS BLOB), x'00') > 0 AND instr(CAST(c.c0 AS BLOB), x'00') > 0";
 
-/// Whether the index keeps the text itself.
+/// Returns whether the index stores the text itself.
 fn keeps_text(database: &Database) -> Result<bool, Failure> {
     let kept = database
         .prepare_cached("SELECT count(*) = 2 FROM sqlite_schema WHERE name IN ('messages_fts_trigram_content', 'messages_fts_trigram_docsize')")?
@@ -84,7 +85,8 @@ fn read_row(row: &rusqlite::Row<'_>) -> Result<Row, rusqlite::Error> {
     })
 }
 
-/// The rows of the index that hold a NUL, of one session from a message on. None where the index is missing or keeps no text of its own.
+/// Returns the rows of the index that contain a NUL, of one session from a message on. Empty if the index is missing or
+/// stores no text of its own.
 fn with_nul(database: &Database, session: &SessionId, first: MessageId) -> Result<Vec<Row>, Failure> {
     if !keeps_text(database)? {
         return Ok(Vec::new());
@@ -95,17 +97,18 @@ fn with_nul(database: &Database, session: &SessionId, first: MessageId) -> Resul
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// How many trigrams a text without a NUL has; and as many has one that is read past it.
+/// Returns how many trigrams a text has if it is read past any NUL.
 fn trigrams(text: &str) -> u64 {
     (text.chars().filter(|character| *character != '\0').count() as u64).saturating_sub(2)
 }
 
-/// The first of the numbers that SQLite keeps of a row.
+/// Returns the first number of a docsize record.
 fn first_number(bytes: &[u8]) -> Option<u64> {
     number(bytes).map(|(number, _)| number)
 }
 
-/// A number as SQLite writes it, and how many bytes it takes: seven bits a byte, the highest first, a set top bit says that more follow.
+/// Decodes a varint. Returns the number and its length in bytes. It has seven bits per byte, most significant first; a
+/// set top bit means that more bytes follow.
 pub(super) fn number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut number = 0_u64;
     for (place, byte) in bytes.iter().take(9).enumerate() {

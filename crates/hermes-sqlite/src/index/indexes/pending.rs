@@ -1,7 +1,7 @@
-//! Messages that are acknowledged and not indexed yet, as ranges of ids.
+//! The backlog: messages that are acknowledged but not indexed yet, as ranges of ids.
 //!
-//! Ids are not given out twice, so a range may go on naming a message that is gone; an import that brings one back notes it. Ranges do not
-//! overlap.
+//! Ids are not reused, so a range may contain ids of deleted messages; an import that inserts one of these adds it
+//! again. Ranges do not overlap.
 
 use crate::error::Failure;
 use crate::write::database::Database;
@@ -12,19 +12,20 @@ pub(super) const NAME: &str = "hx_pending";
 pub(super) const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS hx_pending (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)";
 
-/// A stretch of ids, both ends included.
+/// A range of ids, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
 
-/// The condition on an id for being in a range.
+/// Returns the SQL condition that an id is in the backlog.
 pub(crate) fn holds(id: &str) -> String {
     format!("coalesce((SELECT last FROM {NAME} WHERE first <= {id} ORDER BY first DESC LIMIT 1) >= {id}, 0)")
 }
 
-/// Draws ids for `count` new messages and notes them. To be called under the write lock, by which nobody else draws any.
+/// Reserves ids for `count` new messages and adds them to the backlog. The caller holds the write lock, so no other
+/// writer takes them.
 pub(crate) fn reserve(database: &Database, count: usize) -> Result<Range, Failure> {
     let used: i64 = database
         .prepare_cached(
@@ -44,7 +45,7 @@ pub(crate) fn reserve(database: &Database, count: usize) -> Result<Range, Failur
     Ok(range)
 }
 
-/// Notes a message that gets an id of somebody's choice.
+/// Adds a message with a given id to the backlog.
 pub(crate) fn note(database: &Database, id: i64) -> Result<(), Failure> {
     let before = database
         .prepare_cached("SELECT first, last FROM hx_pending WHERE first <= ? ORDER BY first DESC LIMIT 1")?
@@ -60,7 +61,7 @@ pub(crate) fn note(database: &Database, id: i64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The range of the newest messages.
+/// Returns the range with the highest ids.
 pub(super) fn newest(database: &Database) -> Result<Option<Range>, Failure> {
     Ok(database
         .prepare_cached("SELECT first, last FROM hx_pending ORDER BY first DESC LIMIT 1")?
@@ -68,7 +69,7 @@ pub(super) fn newest(database: &Database) -> Result<Option<Range>, Failure> {
         .optional()?)
 }
 
-/// Notes that a range is done up to a message.
+/// Removes a range from the backlog, up to a message.
 pub(super) fn done(database: &Database, range: Range, up_to: i64) -> Result<(), Failure> {
     if up_to >= range.last {
         database.prepare_cached("DELETE FROM hx_pending WHERE first = ?")?.execute([range.first])?;
@@ -80,7 +81,7 @@ pub(super) fn done(database: &Database, range: Range, up_to: i64) -> Result<(), 
     Ok(())
 }
 
-/// Notes every message that there is.
+/// Puts every message into the backlog.
 pub(super) fn everything(database: &Database) -> Result<(), Failure> {
     Ok(database.execute_batch(
         "DELETE FROM hx_pending;
@@ -89,17 +90,17 @@ pub(super) fn everything(database: &Database) -> Result<(), Failure> {
     )?)
 }
 
-/// Whether any message is to be indexed.
+/// Returns whether the backlog is not empty.
 pub(crate) fn is_behind(database: &Database) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM hx_pending LIMIT 1")?.exists([])?)
 }
 
-/// Returns how many messages are to be indexed.
+/// Returns how many messages are in the backlog.
 pub(crate) fn backlog(database: &Database) -> Result<u64, Failure> {
     backlog_until(database, i64::MAX)
 }
 
-/// Returns how many messages up to an id are to be indexed.
+/// Returns how many messages up to an id are in the backlog.
 pub(crate) fn backlog_until(database: &Database, last: i64) -> Result<u64, Failure> {
     let count: i64 = database
         .prepare_cached(
@@ -109,12 +110,12 @@ pub(crate) fn backlog_until(database: &Database, last: i64) -> Result<u64, Failu
     Ok(count.unsigned_abs())
 }
 
-/// Returns the highest id that is to be indexed; `None` if there is none.
+/// Returns the highest id in the backlog; `None` if it is empty.
 pub(crate) fn last_pending(database: &Database) -> Result<Option<i64>, Failure> {
     Ok(database.prepare_cached("SELECT max(last) FROM hx_pending")?.query_row([], |row| row.get(0))?)
 }
 
-/// Whether a message is to be indexed.
+/// Returns whether a message is in the backlog.
 pub(super) fn is_noted(database: &Database, id: i64) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM hx_pending WHERE first <= ?1 AND last >= ?1")?.exists([id])?)
 }

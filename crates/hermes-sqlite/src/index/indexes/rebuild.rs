@@ -1,7 +1,8 @@
-//! Building both indexes anew beside the ones in use, compact, and putting them in their place.
+//! Builds both indexes again, compact, beside the ones in use, and replaces those.
 //!
-//! Every step is a short transaction and leaves a state that can be carried on from: being built, swapped, being cleared away. While it
-//! goes on everybody may write; what is changed behind the watermark is brought over by triggers, what comes after it follows.
+//! Every step is a short transaction and leaves a state from which any process can continue: building, swapped,
+//! clearing. Meanwhile all programs may write. Triggers carry over changes to messages below the watermark; messages
+//! above it are indexed later.
 
 use super::beside::Beside;
 use super::step::{STEP, Text, add_compact, some};
@@ -18,14 +19,14 @@ const NEW: Beside = Beside {
     drop_triggers: "DROP TRIGGER IF EXISTS hx_built_delete; DROP TRIGGER IF EXISTS hx_built_update;",
 };
 
-/// How far it is.
+/// Progress of the rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// New indexes are filled up to a message.
     Built {
         up_to: i64,
     },
-    /// The old ones are being cleared away.
+    /// The old indexes are being cleared.
     Clearing,
     Done,
 }
@@ -33,10 +34,10 @@ pub(crate) enum Progress {
 /// The names of indexes that are being built, in the order of [`INDEXES`].
 pub(super) const BUILT: [&str; 2] = ["hx_built_words", "hx_built_trigrams"];
 
-/// The tables that an index is kept in.
+/// Suffixes of the shadow tables of an index.
 const PARTS: [&str; 5] = ["content", "data", "idx", "docsize", "config"];
 
-/// What the names of the tables of an index that was replaced begin with.
+/// Returns the prefix of the table names of a replaced index.
 const fn replaced(index: Index) -> &'static str {
     match index {
         Index::Words => "hx_replaced_words",
@@ -44,18 +45,18 @@ const fn replaced(index: Index) -> &'static str {
     }
 }
 
-/// Returns up to which message new indexes are filled; `None` if none are being built.
+/// Returns the message up to which the new indexes are filled; `None` if none are being built.
 pub(super) fn watermark(database: &Database) -> Result<Option<i64>, Failure> {
     NEW.watermark(database)
 }
 
-/// Begins to make all indexes anew, our own as well: one of them may be wrong.
+/// Starts to rebuild all indexes, including our own, because one of them may be wrong.
 pub(crate) fn start(database: &Database) -> Result<(), Failure> {
     convert(database)?;
     own::restart(database)
 }
 
-/// Begins to build new indexes, unless that is under way. Our own are the same in either layout, and stay.
+/// Starts to build new indexes, unless they are being built. Our own indexes are the same in either layout, and stay.
 pub(crate) fn convert(database: &Database) -> Result<(), Failure> {
     if watermark(database)?.is_some() {
         return Ok(());
@@ -68,7 +69,7 @@ pub(crate) fn convert(database: &Database) -> Result<(), Failure> {
     Ok(database.execute_batch(&sync_triggers())?)
 }
 
-/// Brings over what is changed among the messages that the new indexes have.
+/// Returns the triggers that carry over changes to messages that the new indexes have.
 fn sync_triggers() -> String {
     let each = |body: &dyn Fn(Index) -> String| INDEXES.map(body).concat();
     let take_out = each(&|index| compact::take_out(index, NEW.name(index)));
@@ -90,12 +91,12 @@ fn sync_triggers() -> String {
     )
 }
 
-/// Puts a message into a new index.
+/// Adds a message to a new index.
 pub(super) fn add(database: &Database, index: Index, message: &Text) -> Result<(), Failure> {
     add_compact(database, index, NEW.name(index), message)
 }
 
-/// Puts a message into the new indexes if they are filled past it already.
+/// Adds a message to the new indexes if they are filled past it.
 pub(super) fn late(database: &Database, id: i64) -> Result<(), Failure> {
     if watermark(database)?.is_none_or(|edge| id > edge) {
         return Ok(());
@@ -108,10 +109,10 @@ pub(super) fn late(database: &Database, id: i64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does some more of what is under way.
+/// Does one more step of the rebuild.
 pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     let start = Instant::now();
-    // First what an earlier one has left: it has the names that the old indexes are to get.
+    // Remains of an earlier rebuild go first: they have the names that the old indexes will get.
     if clear(database, start).map_err(health::elsewhere)? != Progress::Done {
         return Ok(Progress::Clearing);
     }
@@ -139,7 +140,7 @@ pub(crate) fn step(database: &Database) -> Result<Progress, Failure> {
     }
 }
 
-/// The next messages that are not noted to be indexed later.
+/// Returns the next messages that are not in the backlog.
 fn read(database: &Database, edge: i64) -> Result<Vec<Text>, Failure> {
     let mut statement = database
         .prepare_cached(&format!("SELECT id, content FROM {} WHERE id > ? ORDER BY id", compact::view(Index::Words)))?;
@@ -147,24 +148,25 @@ fn read(database: &Database, edge: i64) -> Result<Vec<Text>, Failure> {
     Ok(some(&mut rows, 32, |message| message.bytes.len())?)
 }
 
-/// Gives up compact indexes that are being built, if any are: those in use are as good.
+/// Discards compact indexes that are being built, if there are any; those in use suffice.
 pub(crate) fn abandon_begun(database: &Database) -> Result<(), Failure> {
     if is_building(database)? { abandon(database) } else { Ok(()) }
 }
 
-/// Gives up what is being built, which is cleared away as old indexes are.
+/// Discards the indexes that are being built. They are cleared in steps, like old ones.
 pub(super) fn abandon(database: &Database) -> Result<(), Failure> {
     NEW.abandon(database)
 }
 
-/// Puts the new indexes in the place of the old ones.
+/// Replaces the old indexes by the new ones.
 fn swap(database: &Database) -> Result<(), Failure> {
     tracing::info!("rebuilt search indexes take the place of the old ones");
     NEW.swap(database, compact::create_triggers)?;
     Ok(database.refresh()?)
 }
 
-/// Drops an index, but for what fills its tables: that goes bit by bit, and no longer as an index, which nobody could call whole.
+/// Drops an index but keeps the contents of its shadow tables under other names, to be deleted in steps. They are no
+/// longer an index, because an incomplete one would be reported as damaged.
 pub(super) fn put_aside(database: &Database, index: Index, table: &str) -> Result<(), Failure> {
     for part in PARTS {
         if exists(database, &format!("{table}_{part}"))? {
@@ -177,7 +179,7 @@ pub(super) fn put_aside(database: &Database, index: Index, table: &str) -> Resul
     if !exists(database, table)? {
         return Ok(());
     }
-    // Without tables to keep it in an index can't be dropped.
+    // An index can't be dropped without its shadow tables.
     let keeps_texts = table == index.table() && Layout::of(database)?.look(index).kind == Kind::Inline;
     let texts =
         if keeps_texts { format!("CREATE TABLE {table}_content(id INTEGER PRIMARY KEY, c0);") } else { String::new() };
@@ -192,7 +194,7 @@ pub(super) fn put_aside(database: &Database, index: Index, table: &str) -> Resul
     ))?)
 }
 
-/// A name for a part that is put aside; others of its kind may wait to be cleared away.
+/// Returns a free name for a discarded shadow table; others may still wait to be cleared.
 fn free_name(database: &Database, replaced: &str, part: &str) -> Result<String, Failure> {
     let (mut name, mut count) = (format!("{replaced}_{part}"), 1);
     while exists(database, &name)? {
@@ -206,10 +208,10 @@ fn exists(database: &Database, name: &str) -> Result<bool, Failure> {
     Ok(database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = ?")?.exists([name])?)
 }
 
-/// What is left of indexes that were replaced.
+/// Lists the remaining tables of replaced indexes.
 const REPLACED: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'hx_replaced_*'";
 
-/// Empties what is left of the old indexes bit by bit, and drops what is empty.
+/// Empties remaining tables of old indexes in steps, and drops empty ones.
 pub(super) fn clear(database: &Database, start: Instant) -> Result<Progress, Failure> {
     let tables: Vec<String> =
         database.prepare_cached(REPLACED)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -236,31 +238,31 @@ pub(super) fn clear(database: &Database, start: Instant) -> Result<Progress, Fai
     Ok(Progress::Done)
 }
 
-/// Whether new indexes are being built.
+/// Returns whether new indexes are being built.
 fn is_building(database: &Database) -> Result<bool, Failure> {
     Ok(watermark(database)?.is_some())
 }
 
-/// Whether old ones are still to be cleared away.
+/// Returns whether old indexes are still to be cleared.
 fn is_clearing(database: &Database) -> Result<bool, Failure> {
     Ok(database.prepare_cached(REPLACED)?.exists([])?)
 }
 
-/// What [`step`] has to do: nothing if the indexes are compact and whole and no step is under way.
+/// Returns whether [`step`] has anything to do: the indexes are not compact, or a step is under way.
 pub(crate) fn is_needed(database: &Database) -> Result<bool, Failure> {
     Ok(is_building(database)? || is_clearing(database)? || wants_start(database)?)
 }
 
-/// Whether the indexes have to be built anew, and nobody has begun.
+/// Returns whether the indexes should be rebuilt and no rebuild is under way.
 pub(crate) fn wants_start(database: &Database) -> Result<bool, Failure> {
     Ok(!is_building(database)? && !database.layout().is_compact())
 }
 
-/// Goes on with what was begun; whether there is more to do.
+/// Continues a rebuild that was started. Returns whether there is more to do.
 ///
-/// Indexes that are not compact stay as they are: changing those is a wish that somebody has to have.
+/// Indexes that are not compact stay as they are: only a user's request changes those.
 pub(crate) fn heal(database: &Database) -> Result<bool, Failure> {
-    // Whoever detaches a store has it alone, so nobody goes on with that now.
+    // A process that detaches a store has exclusive access, so an unfinished detach was interrupted.
     super::abandon_agents(database)?;
     Ok((is_building(database)? || is_clearing(database)?) && step(database)? != Progress::Done)
 }

@@ -1,6 +1,6 @@
-//! Which characters need the index of trigrams: those of scripts without spaces, as the agent tells them.
+//! Characters that need the trigram index: those of scripts without spaces, as the agent defines them.
 
-/// The agent's ranges: with such a character in it, a query goes to the index of trigrams.
+/// The agent's ranges. A query with such a character uses the trigram index.
 const RANGES: [(char, char); 7] = [
     ('\u{3000}', '\u{303f}'),
     ('\u{3040}', '\u{309f}'),
@@ -11,14 +11,14 @@ const RANGES: [(char, char); 7] = [
     ('\u{20000}', '\u{2a6df}'),
 ];
 
-/// Whether a text has a character of [`RANGES`].
+/// Returns whether a text has a character in [`RANGES`].
 pub(super) fn needs_trigrams(text: &str) -> bool {
-    // All of them begin with one of these bytes, and most texts have none of those.
+    // The UTF-8 form of each starts with a byte from 0xe3 on, and most texts have no such byte.
     text.bytes().any(|byte| byte >= 0xe3)
         && text.chars().any(|character| RANGES.iter().any(|(from, to)| (*from..=*to).contains(&character)))
 }
 
-/// The same as a pattern for GLOB.
+/// Returns a GLOB pattern for texts with a character in [`RANGES`].
 pub(super) fn pattern() -> String {
     let class: String = RANGES.iter().map(|(from, to)| format!("{from}-{to}")).collect();
     format!("*[{class}]*")

@@ -1,4 +1,4 @@
-//! Indexing after the acknowledgement, in short steps.
+//! Indexes messages after they were acknowledged, in short steps.
 
 use super::pending::{self, Range};
 use super::{INDEXES, Index, Kind, Merging, compact, health, own, plain, rebuild, text};
@@ -9,18 +9,18 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// How long one step works. The lock is held for longer: what FTS5 has in hand is sorted, and pieces are merged. A single message may take
-/// longer as well: an index takes it as a whole.
+/// How long one step indexes. The lock is held for longer: FTS5 sorts and writes its buffer, and segments are merged. A
+/// single message may take longer too, because it is indexed as a whole.
 pub(super) const STEP: Duration = Duration::from_millis(20);
 
-/// How many messages are read at once.
+/// Maximum number of messages that are read at once.
 const BATCH: usize = 32;
-/// After so many bytes no more are: what is read for nothing takes time as well, and what is indexed at once can't be broken off.
+/// Size at which a batch is full: reading messages in vain takes time, and indexing a batch can't be interrupted.
 pub(super) const BYTES: usize = 256 * 1024;
 
-/// Indexes some of the messages that are noted, the newest stretch first; whether there are more.
+/// Indexes some of the backlog, the newest range first. Returns whether there is more.
 ///
-/// To be called by way of [`health::despite_indexes`], for one of them may turn out to be broken.
+/// Call this through [`health::despite_indexes`], because an index may turn out to be damaged.
 pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     if INDEXES.iter().all(|index| database.layout().look(*index).kind == Kind::Missing) {
         return Ok(false);
@@ -31,7 +31,7 @@ pub(crate) fn fill(database: &Database) -> Result<bool, Failure> {
     Ok(more)
 }
 
-/// Indexes some of the messages that are noted in the agent's indexes alone. Returns whether there are more.
+/// Indexes some of the backlog in the agent's indexes only. Returns whether there is more.
 pub(crate) fn fill_noted(database: &Database) -> Result<bool, Failure> {
     let mut merging = Merging::by_itself(database);
     let more = fill_for(database, Instant::now(), &mut merging)?;
@@ -69,7 +69,7 @@ fn fill_for(database: &Database, start: Instant, merging: &mut Merging<'_>) -> R
     Ok(false)
 }
 
-/// A message and its text as the indexes take it.
+/// A message and its text in the form that the indexes take.
 pub(super) struct Text {
     pub(super) id: i64,
     pub(super) bytes: Vec<u8>,
@@ -81,7 +81,8 @@ impl Text {
     }
 
     pub(super) fn new(row: &rusqlite::Row<'_>) -> Result<Self, rusqlite::Error> {
-        // A foreign writer may have left bytes that are no text; SQLite takes them for it, and an index has to be given the same.
+        // A foreign writer may have left invalid UTF-8. SQLite treats it as text, and an index has to get the same
+        // bytes.
         let bytes = match row.get_ref(1)? {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
             _ => Vec::new(),
@@ -90,7 +91,7 @@ impl Text {
     }
 }
 
-/// The first messages of a range; whether these are all.
+/// Returns the first messages of a range, and whether these are all.
 fn read(database: &Database, range: Range) -> Result<(Vec<Text>, bool), Failure> {
     static SQL: LazyLock<String> =
         LazyLock::new(|| format!("SELECT id, {} FROM messages WHERE id BETWEEN ? AND ? ORDER BY id", text("messages")));
@@ -101,7 +102,7 @@ fn read(database: &Database, range: Range) -> Result<(Vec<Text>, bool), Failure>
     Ok((texts, is_all))
 }
 
-/// The next of these rows: no more than so many, and none after [`BYTES`].
+/// Returns the next of these rows, at most `most`, and none after [`BYTES`].
 pub(super) fn some<T>(
     rows: &mut impl Iterator<Item = Result<T, rusqlite::Error>>,
     most: usize,
@@ -116,12 +117,12 @@ pub(super) fn some<T>(
     Ok(some)
 }
 
-/// Puts a message into both indexes, as far as it is not in them and they take it.
+/// Adds a message to both indexes, unless it is already there or an index does not take it.
 pub(super) fn add_everywhere(database: &Database, message: &Text) -> Result<(), Failure> {
     INDEXES.into_iter().try_for_each(|index| add(database, index, index.table(), message))
 }
 
-/// Puts a message into an index, unless it is in it or is not taken by it.
+/// Adds a message to an index, unless it is already there or the index does not take it.
 fn add(database: &Database, index: Index, table: &str, message: &Text) -> Result<(), Failure> {
     match database.layout().look(index).kind {
         Kind::Missing => Ok(()),
@@ -136,7 +137,7 @@ fn add(database: &Database, index: Index, table: &str, message: &Text) -> Result
     }
 }
 
-/// Puts a message into a compact index, unless it is in it or is not taken by it.
+/// Adds a message to a compact index, unless it is already there or the index does not take it.
 pub(super) fn add_compact(database: &Database, index: Index, table: &str, message: &Text) -> Result<(), Failure> {
     if has(database, table, message.id)? {
         return Ok(());
@@ -146,7 +147,7 @@ pub(super) fn add_compact(database: &Database, index: Index, table: &str, messag
             Some(text) => insert(database, table, message.id, text.as_bytes()),
             None => Ok(()),
         },
-        // What it makes of such bytes only SQLite can say.
+        // Only SQLite can say how it treats invalid UTF-8.
         Err(_) => match compact::taken_by_sqlite(database, index, message.id)? {
             Some(bytes) => insert(database, table, message.id, &bytes),
             None => Ok(()),
@@ -159,7 +160,7 @@ pub(super) fn has(database: &Database, table: &str, id: i64) -> Result<bool, Fai
 }
 
 pub(super) fn insert(database: &Database, table: &str, id: i64, text: &[u8]) -> Result<(), Failure> {
-    // VALUES, not SELECT: for a statement that may write more than one row FTS5 first puts on disk what it has in hand.
+    // VALUES, not SELECT: for a statement that may insert several rows, FTS5 first writes its buffer.
     database
         .prepare_cached(&format!("INSERT INTO {table}(rowid, content) VALUES (?, ?)"))?
         .execute(params![id, ToSqlOutput::Borrowed(ValueRef::Text(text))])?;

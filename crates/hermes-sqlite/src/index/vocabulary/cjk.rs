@@ -1,7 +1,8 @@
-//! `hx_cjk`: the pairs of characters in a text of paired scripts, see [`hermes_session::script`].
+//! `hx_cjk`: the character pairs in a text of paired scripts, see [`hermes_session::script`].
 //!
-//! It is filled from the text as a person wrote it: also within structured content, behind JSON escapes and after a NUL. The tokenizer `ascii`
-//! takes everything beyond ASCII for part of a token and leaves it as it is, so that signs of Thai or Hindi stay where they are.
+//! It is filled from the text as a person wrote it: also from structured content, behind JSON escapes and after a NUL.
+//! The tokenizer `ascii` treats everything beyond ASCII as part of a token and does not change it, so combining marks
+//! of Thai or Hindi are kept.
 
 use super::Document;
 use crate::error::Failure;
@@ -9,20 +10,21 @@ use hermes_session::script;
 use rusqlite::{Connection, params};
 use std::ops::ControlFlow;
 
-/// How many pairs of a long run are asked for; the rest is left to comparing.
+/// Maximum number of pairs of a long run in a query. The rest is left to the comparison with the text.
 const MAX_PAIRS: usize = 12;
-/// The same for a piece that is Latin letters alone: it is seldom found in such a run at all, and looking costs the same every time.
+/// Maximum number of pairs of a run of Latin letters alone. Such a run rarely occurs among paired characters, and each
+/// lookup costs the same.
 const MAX_LATIN_PAIRS: usize = 4;
 
-/// How many pairs are asked for in all.
+/// Maximum number of pairs in a query.
 const MAX_TOKENS: usize = 64;
 
-/// Adds the pairs of messages. One without any costs nothing.
+/// Adds the pairs of messages. A message without any costs nothing.
 pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
     each(connection, documents, "INSERT INTO hx_cjk (rowid, pairs) VALUES (?, ?)")
 }
 
-/// Takes the pairs of messages away again.
+/// Removes the pairs of messages.
 pub(super) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
     each(connection, documents, "INSERT INTO hx_cjk (hx_cjk, rowid, pairs) VALUES ('delete', ?, ?)")
 }
@@ -39,17 +41,18 @@ fn each(connection: &Connection, documents: &[Document<'_>], sql: &str) -> Resul
     Ok(())
 }
 
-/// A question to `hx_cjk`.
+/// A query on `hx_cjk`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pairs(String);
 
 impl Pairs {
-    /// Asks for the messages that have all the runs with paired characters in `text`; nothing if it has none.
+    /// Builds a query for the messages that have all the runs with paired characters in `text`; `None` if it has none.
     pub(crate) fn of(text: &str) -> Option<Self> {
         Self::of_runs(script::runs(text))
     }
 
-    /// Asks for the messages that have `piece`, be it Latin letters alone, within such a run: the vocabulary does not know the words there.
+    /// Builds a query for the messages that have `piece` within such a run, even if it is Latin letters alone: the
+    /// vocabulary does not hold words there.
     pub(crate) fn around(piece: &str) -> Option<Self> {
         Self::of_runs(script::pieces(piece))
     }
@@ -60,7 +63,8 @@ impl Pairs {
             let mut pairs = String::new();
             script::push_pairs(&run, &mut pairs);
             let mut pairs: Vec<&str> = pairs.split_terminator(' ').collect();
-            // The last character alone is a token only where the run ends; one that is a run begins a token wherever it stands.
+            // The last character alone is a token only at the end of a run; a run of one character is a prefix of some
+            // token wherever it stands.
             let last = pairs.pop().unwrap_or_default();
             let most = if run.is_ascii() { MAX_LATIN_PAIRS } else { MAX_PAIRS };
             let step = pairs.len().div_ceil(most).max(1);
@@ -75,7 +79,8 @@ impl Pairs {
         (!tokens.is_empty()).then(|| Self(tokens.join(" AND ")))
     }
 
-    /// Tells the ids of messages that may have it, newest first, from before `before` on, until `visit` breaks. Whether they do has to be looked at.
+    /// Passes the ids of candidate messages to `visit`, newest first, those below `before`, until it breaks. The caller
+    /// has to check each message.
     pub(crate) fn candidates(
         &self,
         connection: &Connection,

@@ -1,7 +1,7 @@
-//! Empties the private indexes bit by bit, so that they can be filled from nothing.
+//! Empties our own indexes in steps, so that they can be filled again.
 //!
-//! What there is moves out of the way under other names, and new tables take its place at once: between two steps the indexes are
-//! whole, only empty. What moved is then taken away in pieces that are short for those who wait for the lock.
+//! The tables are renamed, and new ones replace them at once: between two steps the indexes are complete, only empty.
+//! The renamed tables are then deleted in pieces that are short enough for programs that wait for the lock.
 
 use super::TABLES;
 use crate::error::Failure;
@@ -9,10 +9,10 @@ use crate::write::database::Database;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
 
-/// How many rows go in one step; a row of an index is up to a page.
+/// Rows to delete in one step; a row of an index is up to a page.
 const ROWS: i64 = 1_000;
 
-/// The tables, and what a row of them is known by. Of an index, that is the table that holds nearly all of it.
+/// The tables and their keys. Of an FTS5 index, only the shadow table that holds nearly all of it is listed.
 const PARTS: [(&str, &str); 6] = [
     ("hx_term_trigram", "id"),
     ("hx_cjk", "id"),
@@ -21,12 +21,13 @@ const PARTS: [(&str, &str); 6] = [
     ("hx_term_unlisted", "message_id"),
     ("hx_doclen", "block"),
 ];
-/// What the names of tables begin with that could not be taken away.
+/// Prefix of the names of tables that could not be deleted.
 const LEFT: &str = "hx_damaged";
-/// Those that are indexes of FTS5.
+/// The tables that are FTS5 indexes.
 pub(crate) const INDEXES: [&str; 2] = ["hx_term_trigram", "hx_cjk"];
 
-/// Takes away some more of what was set aside; whether there may be more. To be called until there is none, in a transaction each time.
+/// Deletes some more rows of renamed tables. Returns whether there may be more. Call it until there are none, each time
+/// in a transaction.
 pub(crate) fn clear_step(database: &Database) -> Result<bool, Failure> {
     for (table, key) in PARTS {
         let old = format!("{table}_old");
@@ -45,8 +46,8 @@ pub(crate) fn clear_step(database: &Database) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Does `work`, which takes some of a table away. If a page of it can't be read that is told, and the next attempt leaves the table as it is,
-/// under a name by which nobody looks for it: to try again would fail again, and keep from everything that comes after.
+/// Runs `work`, which deletes rows of a table. If a page can't be read, the error names the table, and the next attempt
+/// renames it out of the way. Trying again would fail again, and block everything that comes after it.
 pub(crate) fn or_leave<T>(
     database: &Database,
     table: &str,
@@ -73,7 +74,7 @@ fn exists(connection: &Connection, table: &str) -> Result<bool, Failure> {
     Ok(connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")?.exists([table])?)
 }
 
-/// Gives the tables other names, whatever state they are in, and makes new ones. To be called when nothing is set aside.
+/// Renames the tables, whatever state they are in, and creates new ones. Call this when no renamed tables are left.
 pub(crate) fn set_aside(connection: &Connection) -> Result<(), Failure> {
     connection.execute_batch(TABLES)?;
     renaming(connection, || PARTS.iter().try_for_each(|(table, _)| rename(connection, table)))?;
@@ -81,8 +82,8 @@ pub(crate) fn set_aside(connection: &Connection) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does `work`, which renames tables that nothing refers to. Otherwise SQLite reads every view and trigger of the file first, and a foreign
-/// one that is broken would be in the way.
+/// Runs `work`, which renames tables that nothing refers to, with legacy ALTER TABLE. Otherwise SQLite would parse
+/// every view and trigger of the file first, and fail on a broken foreign one.
 pub(crate) fn renaming<T>(connection: &Connection, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let legacy = DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE;
     let before = connection.db_config(legacy)?;
@@ -97,8 +98,8 @@ fn rename(connection: &Connection, table: &str) -> Result<(), Failure> {
         connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO {table}_old"))?;
         return Ok(());
     }
-    // What it is kept in moves out as a plain table: half of an index is none, and a check of the file would say so.
-    // Without tables to keep it in an index can't be dropped.
+    // The shadow table is renamed as a plain table: an incomplete index would be reported by a check of the file. An
+    // index can't be dropped without its shadow tables.
     Ok(connection.execute_batch(&format!(
         "CREATE TABLE IF NOT EXISTS {table}_data (id INTEGER PRIMARY KEY, block BLOB);
          ALTER TABLE {table}_data RENAME TO {table}_old;

@@ -1,33 +1,33 @@
 //! `hx_doclen`: how many tokens each message has, for ranking.
 //!
-//! A thousand ids share a row, two bytes each, two rows a page. Zero stands for no message; otherwise it is the number of tokens
-//! and one, and whatever is more than fits counts as the most that does.
+//! A row holds a thousand ids, two bytes each, and a page holds two rows. Zero stands for no message; other values are
+//! the number of tokens plus one, capped at the maximum.
 
 use crate::error::Failure;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// How many ids share a row.
+/// How many ids a row holds.
 const BLOCK: i64 = 1_000;
 
-/// The most that is told.
+/// The largest length that can be stored.
 pub(crate) const MAX_LENGTH: u32 = u16::MAX as u32 - 1;
 
 /// The lengths of messages, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Lengths {
-    /// By the number of the block.
+    /// Sorted by block number.
     blocks: Vec<(i64, Vec<u8>)>,
 }
 
 impl Lengths {
-    /// Reads all of them.
+    /// Reads all lengths.
     pub(crate) fn load(connection: &Connection) -> Result<Self, Failure> {
         let mut statement = connection.prepare_cached("SELECT block, lengths FROM hx_doclen ORDER BY block")?;
         let blocks = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(Self { blocks: blocks.collect::<Result<_, _>>()? })
     }
 
-    /// Reads those of some messages, and of their neighbours.
+    /// Reads the lengths of some messages and of their neighbours.
     pub(crate) fn of(connection: &Connection, ids: impl Iterator<Item = i64>) -> Result<Self, Failure> {
         let mut numbers: Vec<i64> = ids.map(|id| id.div_euclid(BLOCK)).collect();
         numbers.sort_unstable();
@@ -36,14 +36,14 @@ impl Lengths {
         Ok(Self { blocks: numbers.into_iter().map(read).collect::<Result<_, Failure>>()? })
     }
 
-    /// How many tokens a message has; nothing if it is not indexed.
+    /// Returns how many tokens a message has; `None` if it is not indexed.
     pub(crate) fn get(&self, id: i64) -> Option<u32> {
         let at = self.blocks.binary_search_by_key(&id.div_euclid(BLOCK), |(number, _)| *number).ok()?;
         length(self.blocks[at].1.get(place(id)..place(id) + 2)?)
     }
 }
 
-/// Where the length of a message lies in its block.
+/// Returns the offset of the length of a message in its block.
 fn place(id: i64) -> usize {
     2 * id.rem_euclid(BLOCK) as usize
 }
@@ -57,7 +57,7 @@ fn block(connection: &Connection, number: i64) -> Result<Vec<u8>, Failure> {
     Ok(statement.query_row([number], |row| row.get(0)).optional()?.unwrap_or_default())
 }
 
-/// Notes the lengths of messages, in the order of their ids, or that they are gone.
+/// Stores the lengths of messages, in the order of their ids; `None` removes one.
 pub(super) fn set(connection: &Connection, lengths: impl Iterator<Item = (i64, Option<usize>)>) -> Result<(), Failure> {
     let mut open: Option<(i64, Vec<u8>)> = None;
     for (id, length) in lengths {
@@ -79,7 +79,7 @@ pub(super) fn set(connection: &Connection, lengths: impl Iterator<Item = (i64, O
     close(connection, open)
 }
 
-/// Writes a block, without the zeros at its end; one of zeros alone goes.
+/// Writes a block, without the zeros at its end. Deletes a block that is all zeros.
 fn close(connection: &Connection, open: Option<(i64, Vec<u8>)>) -> Result<(), Failure> {
     let Some((number, mut bytes)) = open else { return Ok(()) };
     let kept = bytes.chunks_exact(2).rposition(|length| length != [0, 0]).map_or(0, |last| 2 * (last + 1));

@@ -1,13 +1,16 @@
-//! `hx_term`: each distinct token of `messages_fts` once; `hx_term_trigram`: an index of pieces, over blocks of words.
+//! `hx_term`: each distinct token of `messages_fts` once; `hx_term_trigram`: an index of trigrams over blocks of words.
 //!
-//! A piece of a word is looked up among the words, and the words then in `messages_fts`: the vocabulary is small beside the text.
-//! Words are only ever added; one whose messages are gone costs its room and no more.
+//! A piece of a word is looked up among the words, and the words are then looked up in `messages_fts`: the vocabulary
+//! is small compared with the text. Words are only ever added; one whose messages are gone only takes space.
 //!
-//! An entry is a word in the form in which texts are compared ([`fold`]). Where the token that stands for it in `messages_fts` is another one, it
-//! follows behind a slash: `viet/việt`, of which SQLite's tokenizer leaves the accents, or `word/nword`, where the word follows the `\n` of JSON.
+//! An entry is a word in the form in which texts are compared ([`fold`]). If its token in `messages_fts` differs, the
+//! token follows after a slash: `viet/việt`, because SQLite's tokenizer keeps these accents, or `word/nword`, if the
+//! word follows the `
+//! ` of JSON.
 //!
-//! Left out are words of paired scripts, with or without Latin letters, which `hx_cjk` finds, and words that are too long and data such as Base64, of which
-//! each would be a new one. The messages that have these, as a person reads them, are in `hx_term_unlisted` and have to be looked through.
+//! Three kinds of words are left out: words of paired scripts, with or without Latin letters, which `hx_cjk` finds;
+//! words that are too long; and data such as Base64, whose words are all distinct. Messages that contain the latter
+//! two, as a person reads them, are listed in `hx_term_unlisted` and have to be scanned.
 
 use super::Document;
 use super::words::{self, MAX_WORD};
@@ -27,15 +30,16 @@ mod find;
 pub(crate) use find::Terms;
 pub(crate) use find::{terms_aside, terms_containing, terms_of, terms_with_prefix, unlisted};
 
-/// By how many letters a word may be longer as it is stored, where it follows an escape such as `\u2014`.
+/// By how many letters a stored word may be longer if it follows an escape such as `\u2014`.
 const ESCAPE: usize = 5;
 
-/// How many new words share a row of the index. Their pieces are much the same, because they are in order.
+/// How many new words share a row of the index. They are sorted, so they have many trigrams in common.
 const BLOCK: usize = 16;
 
-/// Adds the words of messages; how many tokens each message has, as FTS5 counts.
+/// Adds the words of messages. Returns how many tokens each message has, as FTS5 counts.
 pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result<Vec<usize>, Failure> {
-    // A batch has tens of thousands of words, so the hasher counts. It is seeded at random, and no hash is ever stored.
+    // A batch has tens of thousands of words, so the speed of the hasher matters. It is seeded at random, and no hash
+    // is stored.
     let mut words: HashSet<&[u8], RandomState> = HashSet::default();
     let mut escaped: HashSet<Escaped<'_>, RandomState> = HashSet::default();
     let (mut counts, mut rest, mut unlisted) = (Vec::with_capacity(documents.len()), Vec::new(), Vec::new());
@@ -79,7 +83,7 @@ pub(super) fn add(connection: &Connection, documents: &[Document<'_>]) -> Result
     Ok(counts)
 }
 
-/// Takes away what is kept of single messages.
+/// Removes what is stored for single messages.
 pub(super) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Result<(), Failure> {
     let mut statement = connection.prepare_cached("DELETE FROM hx_term_unlisted WHERE message_id = ?")?;
     for document in documents {
@@ -88,7 +92,7 @@ pub(super) fn remove(connection: &Connection, documents: &[Document<'_>]) -> Res
     Ok(())
 }
 
-/// Puts the words that are new into the vocabulary, and blocks of them into the index.
+/// Adds new words to the vocabulary, and blocks of them to the index.
 fn list(connection: &Connection, terms: &[String]) -> Result<(), Failure> {
     let new = put(connection, terms)?;
     let mut block = connection.prepare_cached("INSERT INTO hx_term_block (terms) VALUES (?)")?;
@@ -103,8 +107,8 @@ fn list(connection: &Connection, terms: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Puts words into the vocabulary; those that it did not have, in their order. One statement for all is much quicker than one for each, and looks
-/// for the place of each once.
+/// Adds words to the vocabulary. Returns the new ones, in order. One statement for all is much faster than one for
+/// each, and looks up each word once.
 fn put(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Failure> {
     if terms.is_empty() {
         return Ok(Vec::new());
@@ -115,21 +119,21 @@ fn put(connection: &Connection, terms: &[String]) -> Result<Vec<String>, Failure
     let mut statement = connection
         .prepare_cached("INSERT OR IGNORE INTO hx_term (term) SELECT value FROM json_each(?) RETURNING term")?;
     let mut new: Vec<String> = statement.query_map([list], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    // SQLite promises no order here.
+    // SQLite does not guarantee an order here.
     if !new.is_sorted() {
         new.sort_unstable();
     }
     Ok(new)
 }
 
-/// A word of ASCII as SQLite folds it.
+/// Returns a word of ASCII as SQLite folds it.
 fn folded(word: &[u8]) -> String {
     let mut folded = String::from_utf8_lossy(word).into_owned();
     folded.make_ascii_lowercase();
     folded
 }
 
-/// The words in the order of the table, each once. Their first bytes, as a number, tell most of them apart without a look at the rest.
+/// Returns the distinct words in the order of the table. Their first bytes, as a number, decide most comparisons.
 fn in_order(terms: Vec<String>) -> Vec<String> {
     let first =
         |term: &str| term.bytes().chain(std::iter::repeat(0)).take(8).fold(0, |key, byte| key << 8 | u64::from(byte));
@@ -139,7 +143,7 @@ fn in_order(terms: Vec<String>) -> Vec<String> {
     keyed.into_iter().map(|(_, term)| term).collect()
 }
 
-/// Makes an entry of a token that is more than ASCII.
+/// Turns a token that is not ASCII into an entry.
 fn entry(token: &mut String) {
     let word = fold(token);
     if word != token.as_str() {
@@ -147,7 +151,8 @@ fn entry(token: &mut String) {
     }
 }
 
-/// Entries for the words that touch paired characters and so are no tokens of their own: `ж/ж大`. Those that are part of a run are left to `hx_cjk`.
+/// Returns entries for words that touch paired characters and so are not tokens of their own: `ж/ж大`. Words that are
+/// part of a run are left to `hx_cjk`.
 fn within(word: &str, token: &str) -> Vec<String> {
     let folded = fold(word);
     if !folded.chars().any(is_paired) {
@@ -157,7 +162,7 @@ fn within(word: &str, token: &str) -> Vec<String> {
     words.filter(|word| !word.is_ascii() && !is_run(word)).map(|word| format!("{word}/{token}")).collect()
 }
 
-/// A word that follows an escape of JSON, whose letters the tokenizer takes for the beginning of the word.
+/// A word that follows a JSON escape, whose letters the tokenizer takes for the start of the word.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Escaped<'t> {
     escape: &'t [u8],
@@ -165,7 +170,7 @@ struct Escaped<'t> {
 }
 
 impl Escaped<'_> {
-    /// The entries for the word as a person reads it. `beyond` are the tokens that are more than ASCII.
+    /// Returns the entries for the word as a person reads it. `beyond` holds the tokens that are not ASCII.
     fn entries(&self, beyond: &[String]) -> Vec<String> {
         let (escape, text) = (folded(self.escape), String::from_utf8_lossy(self.word));
         let word = fold(&text);
@@ -183,13 +188,13 @@ impl Escaped<'_> {
     }
 }
 
-/// Whether the vocabulary takes a word.
+/// Returns whether the vocabulary takes a word.
 fn is_listed(term: &str) -> bool {
     term.chars().nth(MAX_WORD).is_none() && !is_run(term)
 }
 
-/// Appends what an entry is found by: every three characters of its word in a row, and the shorter ends, so that any one or two
-/// characters are the beginning of some token. Where all three are paired they are left to `hx_cjk`.
+/// Appends the tokens by which an entry is found: every trigram of its word, and the shorter ends, so that any one or
+/// two characters are the start of some token. Trigrams of paired characters alone are left to `hx_cjk`.
 fn push_pieces(entry: &str, out: &mut String) {
     let term = find::parts(entry).0;
     for (at, _) in term.char_indices() {
@@ -204,7 +209,7 @@ fn push_pieces(entry: &str, out: &mut String) {
     }
 }
 
-/// Whether the message has words, as a person reads it, that are not told as it is stored.
+/// Returns whether a message, as a person reads it, has words that its stored form does not yield.
 fn lacks_words(document: &Document<'_>, is_cut: bool) -> bool {
     let slack = if is_cut { ESCAPE } else { 0 };
     let is_plain = !is_cut && document.stored.starts_with(document.decoded.as_bytes());
@@ -212,12 +217,13 @@ fn lacks_words(document: &Document<'_>, is_cut: bool) -> bool {
         || tokens::are_tangled(document.decoded)
 }
 
-/// Whether letters stand in the message only as JSON escapes: the tokens of `messages_fts` then are not its words.
+/// Returns whether letters occur in the message only as JSON escapes, so that the tokens of `messages_fts` are not its
+/// words.
 fn hides_letters(document: &Document<'_>) -> bool {
     if !document.stored.contains(&b'\\') {
         return false;
     }
-    // What the tokenizer takes for a letter, such as a picture that is newer than its table.
+    // A character that the tokenizer takes for a letter, such as an emoji that is newer than its table.
     let is_hidden = |letter: char| tokens::is_word(letter) && !is_paired(letter);
     let escapes = document.stored.windows(6).filter(|window| window.starts_with(b"\\u"));
     let mut units = escapes.filter_map(|window| {
@@ -225,12 +231,12 @@ fn hides_letters(document: &Document<'_>) -> bool {
     });
     units.any(|unit| match char::from_u32(unit) {
         Some(letter) => is_hidden(letter) && document.decoded.contains(letter),
-        // Half of a pair.
+        // Half of a surrogate pair.
         None => document.decoded.chars().any(|letter| letter > '\u{ffff}' && is_hidden(letter)),
     })
 }
 
-/// Text as it is, valid or not.
+/// Passes bytes to SQLite as text, valid UTF-8 or not.
 fn text(bytes: &[u8]) -> ToSqlOutput<'_> {
     ToSqlOutput::Borrowed(ValueRef::Text(bytes))
 }

@@ -1,29 +1,29 @@
-//! Cuts a text into the tokens of SQLite's `unicode61`, as far as ASCII tells them.
+//! Splits a text into the tokens of SQLite's `unicode61`, as far as ASCII decides them.
 //!
-//! In ASCII a token is a run of letters and digits, and everything else ends one: no table of Unicode is needed for that. A run that
-//! touches anything beyond ASCII is handed on to SQLite itself.
+//! In ASCII a token is a run of letters and digits, and everything else ends it, so no Unicode table is needed. A run
+//! that touches anything beyond ASCII is passed on to SQLite itself.
 
 use hermes_session::script::is_run;
 use hermes_session::search::tokens;
 
-/// The longest word, in characters, that the vocabulary takes. Real words and the usual digests are shorter.
+/// The longest word, in characters, that the vocabulary takes. Real words and common digests are shorter.
 pub(super) const MAX_WORD: usize = 64;
 
-/// From this length on, a run of the letters of Base64 is data and not words.
+/// Length from which on a run of Base64 characters is data and not words.
 const MIN_DATA: usize = 256;
 
-/// What was found in one text.
+/// The result of splitting one text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// How many tokens it has, those beyond ASCII left out.
+    /// Number of its ASCII tokens.
     pub(super) tokens: usize,
-    /// Whether it has words that were not told: too long ones, and data.
+    /// Whether it has words that were skipped: too long ones, and data.
     pub(super) is_cut: bool,
 }
 
 const SEPARATOR: u8 = 0;
 const WORD: u8 = 1;
-/// Separates words, but belongs to Base64.
+/// Separates words, but is a character of Base64.
 const JOINT: u8 = 2;
 const BEYOND: u8 = 3;
 
@@ -42,7 +42,7 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-/// Whether a text has words that the vocabulary does not take, or would not if they were longer by `slack`.
+/// Returns whether a text has words that the vocabulary does not take, or would not if they were longer by `slack`.
 pub(super) fn is_cut(text: &str, slack: usize) -> bool {
     let is_lost = |word: &str| word.chars().nth(MAX_WORD - slack).is_some() && !is_run(word);
     let mut is_cut = false;
@@ -53,8 +53,8 @@ pub(super) fn is_cut(text: &str, slack: usize) -> bool {
     split_with(text.as_bytes(), slack, |_| {}, beyond, |_, _| {}).is_cut || is_cut
 }
 
-/// Tells the words of a text as they are written: to `word` those of ASCII, to `beyond` the runs that SQLite has to cut. Of both, if one follows
-/// what may be an escape of JSON, `escaped` is told the letters of the escape and the rest.
+/// Splits a text into words as written. Passes those of ASCII to `word`, and runs that SQLite has to split to `beyond`.
+/// If either follows a possible JSON escape, also passes the letters of the escape and the rest to `escaped`.
 pub(super) fn split<'t>(
     text: &'t [u8],
     word: impl FnMut(&'t [u8]),
@@ -64,7 +64,7 @@ pub(super) fn split<'t>(
     split_with(text, 0, word, beyond, escaped)
 }
 
-/// How many letters at the beginning of a word belong to an escape, if it follows a backslash.
+/// Returns how many letters at the start of a word belong to an escape, if it follows a backslash.
 fn escape(word: &[u8]) -> Option<usize> {
     match word {
         [b'n' | b't' | b'r' | b'b' | b'f', _, ..] => Some(1),
@@ -90,7 +90,7 @@ fn split_with<'t>(
         }
     };
     let mut found = Found::default();
-    // Words since `start`, of which it is not clear yet whether they are data.
+    // Words since `start` that may still turn out to be data.
     let (mut waiting, mut start): (Vec<&[u8]>, usize) = (Vec::new(), 0);
     let mut at = 0;
     while at < text.len() {

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 /// A layout of the agent's tables that is known column by column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentLayout {
-    /// Schema 11, which we make.
+    /// Schema 11, which we create.
     Schema11,
     /// Schema 22, as release 0.19 creates it.
     Schema22,
@@ -13,7 +13,7 @@ pub enum AgentLayout {
 
 use AgentLayout::{Schema11, Schema22};
 
-/// A table of the agent's.
+/// A table of the agent.
 #[derive(Debug, Clone)]
 pub struct AgentTable {
     /// Its name.
@@ -24,7 +24,7 @@ pub struct AgentTable {
 }
 
 impl AgentTable {
-    /// Returns the statement that creates the table unless it is there, in the agent's own words: SQLite stores the text.
+    /// Returns the statement that creates the table if it is missing, as the agent spells it: SQLite stores the text.
     pub fn statement(&self) -> String {
         let lines: Vec<&str> = self.columns.iter().chain(&self.constraints).copied().collect();
         format!("CREATE TABLE IF NOT EXISTS {} (\n    {}\n);\n", self.name, lines.join(",\n    "))
@@ -42,7 +42,7 @@ pub fn agent_tables(layout: AgentLayout) -> Vec<AgentTable> {
     tables.into_iter().map(table).collect()
 }
 
-/// Returns the statements that create the tables of schema 11, each unless it is there.
+/// Returns the statements that create the tables of schema 11, if they are missing.
 pub(crate) fn create_tables() -> String {
     agent_tables(Schema11).iter().map(AgentTable::statement).collect()
 }
@@ -135,15 +135,15 @@ CREATE INDEX IF NOT EXISTS idx_messages_session ON messages(session_id, timestam
 CREATE UNIQUE INDEX IF NOT EXISTS idx_sessions_title_unique ON sessions(title) WHERE title IS NOT NULL;
 ";
 
-/// A column that schema 11 has: its table, its name, and its declaration.
+/// A column of schema 11: its table, its name, and its declaration.
 pub(super) struct Column {
     pub(super) table: &'static str,
     pub(super) name: String,
     pub(super) declaration: String,
 }
 
-/// The columns that a file lacks, each with what it takes to add it. They are told by making the tables and looking at them, so that
-/// there is one list.
+/// Returns the columns that a file lacks, with their declarations. They are read from the created tables, so that there
+/// is only one list.
 pub(super) fn missing_columns(connection: &Connection) -> Result<Vec<Column>, rusqlite::Error> {
     let expected = Connection::open_in_memory()?;
     expected.execute_batch(&create_tables())?;
@@ -165,8 +165,8 @@ pub(super) fn missing_columns(connection: &Connection) -> Result<Vec<Column>, ru
     Ok(missing)
 }
 
-/// Has an old file read as if it had what it lacks: views in memory come before its own tables and fill in the columns, and a table that is
-/// not there is an empty one.
+/// Makes an old file readable as if it were complete: temporary views shadow its tables and add the missing columns,
+/// and a missing table appears as an empty one.
 pub(super) fn complete_in_memory(connection: &Connection) -> Result<(), rusqlite::Error> {
     let missing = missing_columns(connection)?;
     for table in ["sessions", "messages"] {

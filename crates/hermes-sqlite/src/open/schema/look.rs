@@ -1,4 +1,4 @@
-//! Tells what a file is, without changing it.
+//! Determines the state of a file without changing it.
 
 use super::{NEWEST, REVISION, VERSION};
 use crate::error::Failure;
@@ -7,20 +7,20 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::path::Path;
 
-/// What a file is to us.
+/// The state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nothing is in it.
+    /// It has no tables.
     Empty,
-    /// The agent made it, with a schema up to 11, and we were not here yet.
+    /// The agent made it, with a schema up to 11, and it is not adopted yet.
     Adopted { version: i64 },
-    /// A newer agent made it: we add our side tables and alter nothing.
+    /// A newer agent made it: we add our side tables and alter nothing else.
     Guest { version: i64 },
-    /// All is there.
+    /// It is adopted and complete.
     Current,
 }
 
-/// Without these no table of that name is the agent's.
+/// Columns without which a table of that name is not the agent's.
 const ESSENTIAL: [(&str, &str); 7] = [
     ("sessions", "id"),
     ("sessions", "source"),
@@ -63,7 +63,7 @@ pub(super) fn look(connection: &Connection, path: &Path) -> Result<State, Failur
     }
 }
 
-/// Whether a file that says it is in use has what that takes: a schema we know, and our side tables.
+/// Returns whether a file that is marked as adopted is complete: it has a supported schema and our side tables.
 fn is_complete(connection: &Connection) -> Result<bool, rusqlite::Error> {
     let side: i64 = connection
         .prepare_cached("SELECT count(*) FROM sqlite_schema WHERE name IN ('hx_session', 'hx_request', 'hx_state', 'hx_pending', 'hx_hidden', 'schema_version')")?
@@ -71,7 +71,8 @@ fn is_complete(connection: &Connection) -> Result<bool, rusqlite::Error> {
     Ok(side == 6 && version(connection)?.is_some_and(|known| (VERSION..=NEWEST).contains(&known)))
 }
 
-/// The agent's schema version; it has one row, or by its own mistake several or none.
+/// Returns the agent's schema version; `None` if it has none. The table should have one row; bugs of the agent may
+/// leave several or none.
 pub(crate) fn version(connection: &Connection) -> Result<Option<i64>, rusqlite::Error> {
     let newest: Value = connection
         .prepare_cached("SELECT max(version) FROM schema_version WHERE typeof(version) = 'integer'")?
@@ -85,8 +86,8 @@ pub(super) fn has_surplus_version_rows(connection: &Connection) -> Result<bool, 
     connection.prepare_cached("SELECT count(*) > 1 FROM schema_version")?.query_row([], |row| row.get(0))
 }
 
-/// The version of a file that does not say: 11 if its indexes hold the text themselves, as only 11 has them, or were made by us; else an
-/// older one.
+/// Infers the version of a file that does not state it: 11 if its indexes store the text themselves, which only 11
+/// does, or were made by us; else an older one.
 fn version_by_shape(connection: &Connection) -> Result<i64, rusqlite::Error> {
     let newer: i64 = connection.query_row(
         "SELECT count(*) FROM sqlite_schema WHERE name IN ('messages_fts', 'messages_fts_trigram') AND (sql NOT LIKE '%content=%' OR sql LIKE '%content=''hx%')",

@@ -1,7 +1,7 @@
-//! The side tables of a file that is not adopted: temporary tables of one connection, which the file knows nothing of.
+//! The side tables of a file that is not adopted: temporary tables of one connection, which are not in the file.
 //!
-//! They are filled by the first read and again by the next read after somebody else changed the file, so that a reader that stays open beside a live
-//! agent sees what the agent wrote.
+//! The first read fills them, and so does the next read after another program changed the file. So a reader that stays
+//! open beside a running agent sees what the agent wrote.
 
 use super::{agent, side};
 use crate::care::refresh;
@@ -9,14 +9,15 @@ use crate::error::Failure;
 use crate::index::indexes;
 use crate::write::database::Database;
 
-/// Makes the tables, empty. Temporary tables shadow tables of the same name in the file.
+/// Creates the tables, empty. Temporary tables shadow tables of the same name in the file.
 pub(super) fn prepare(database: &Database) -> Result<(), Failure> {
     agent::complete_in_memory(database)?;
     database.execute_batch(&side::temporary_tables())?;
     Ok(database.execute_batch(indexes::IN_MEMORY)?)
 }
 
-/// Fills the tables if the file has changed since they were filled. Runs inside the transaction of a read, so that both are of one state.
+/// Fills the tables if the file has changed since they were filled. Runs inside the transaction of a read, so that both
+/// see one state.
 pub(crate) fn refresh(database: &Database) -> Result<(), Failure> {
     let Some(memory) = database.memory() else { return Ok(()) };
     let version: i64 = database.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
@@ -27,7 +28,8 @@ pub(crate) fn refresh(database: &Database) -> Result<(), Failure> {
     memory.version.set(None);
     database.execute_batch("DELETE FROM temp.hx_session")?;
     database.execute_batch(side::STAMP)?;
-    // As after an adoption: places decide what a list shows as a row; previews are looked up for the rows of a page.
+    // Only places are computed, as after an adoption: lists depend on them. Previews are computed for the rows of a
+    // page.
     refresh::places(database)?;
     memory.version.set(Some(version));
     Ok(())

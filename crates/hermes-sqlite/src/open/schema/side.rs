@@ -1,19 +1,20 @@
-//! Our side tables, and the triggers that keep them true while others write.
+//! Our side tables, and the triggers that keep them up to date while foreign writers write.
 //!
-//! The triggers are plain SQL that the agent's own SQLite can run. They do only what is trivial: stamp what a new session is to its
-//! parent, move times forward, and mark what has to be looked at again (`dirty`: 1 = preview and times, 2 = place in the lineage;
-//! `Stale` in `care/stale.rs` names these bits, which stay numbers here because this text is compared with what the file has).
+//! The triggers are plain SQL that the agent's own SQLite can run. They do only simple things: stamp the relation of a
+//! new session to its parent, move times forward, and record what is stale (`dirty`: 1 = preview and times, 2 = place
+//! in the lineage). `Stale` in `care/stale.rs` names these bits; they stay numbers here because this text is compared
+//! with the text in the file.
 
 use super::REVISION;
 use crate::error::Failure;
 use crate::write::database::{Card, Database};
 
-/// The key in `hx_state` under which the ids of sessions stand that are being erased.
+/// The key in `hx_state` under which the ids of sessions being erased are stored.
 pub const ERASING: &str = "erasing";
 
-/// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a row
-/// `tip` is the end of its chain and `active` the newest activity of the conversation; elsewhere they mean nothing.
-/// `origin` is the parent at birth, which stays when the agent cuts the link.
+/// `root` is the session that the conversation starts with; a row that is its own root is a row of the list. On such a
+/// row `tip` is the end of its chain and `active` the newest activity of the conversation; on other rows they have no
+/// meaning. `origin` is the parent at creation, which stays when the agent clears the link.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS hx_session (
     session_id TEXT NOT NULL PRIMARY KEY,
@@ -52,8 +53,9 @@ CREATE TABLE IF NOT EXISTS hx_hidden (
 ) WITHOUT ROWID;
 ";
 
-/// Holds all that a list shows of a session. In the table itself those columns lie behind the system prompt, so that reading one walks
-/// through pages of it. Made on its own, because on a file with many sessions it takes a while; until then lists are slower.
+/// Covering index of all columns of a session that a list shows. In the table itself those columns lie behind the
+/// system prompt, so reading one walks through its overflow pages. It is created separately, because that takes a while
+/// on a file with many sessions; until then lists are slower.
 const CARD: &str = "
 CREATE INDEX IF NOT EXISTS hx_sessions_card ON sessions(id, source, user_id, model, parent_session_id, started_at, ended_at, end_reason,
     message_count, tool_call_count, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
@@ -61,8 +63,8 @@ CREATE INDEX IF NOT EXISTS hx_sessions_card ON sessions(id, source, user_id, mod
     billing_base_url, billing_mode, title);
 ";
 
-/// Relations of the rows that are there already, told once, as the agent tells them: by times and end reasons. Of the children
-/// born after a compression the first carries on; the later ones are branches, so that nothing is hidden.
+/// Infers the relations of existing rows once, as the agent does: by times and end reasons. Of the children that start
+/// after a compression, the first is the continuation; later ones are branches, so that nothing is hidden.
 pub(super) const STAMP: &str = "
 INSERT INTO hx_session (session_id, relation, origin, root, tip, started_at, last_active, active, dirty)
 SELECT s.id,
@@ -144,12 +146,12 @@ CREATE TRIGGER IF NOT EXISTS hx_message_gone AFTER DELETE ON messages BEGIN
 END;
 ";
 
-/// Adds the side tables to a file and stamps the rows that are in it. Runs inside the caller's transaction.
+/// Adds the side tables to a file and stamps its existing rows. Runs inside the caller's transaction.
 pub(super) fn add(database: &Database) -> Result<(), Failure> {
     database.execute_batch(TABLES)?;
     database.execute_batch(STAMP)?;
     database.execute_batch(TRIGGERS)?;
-    // Places decide what a list shows as a row; previews are looked up for the rows of a page until they are known.
+    // Lists depend on places; previews are computed for the rows of a page until they are stored.
     crate::care::refresh::places(database)?;
     if !database.prepare("SELECT 1 FROM sessions LIMIT 1")?.exists([])? {
         add_card(database)?;
@@ -158,12 +160,12 @@ pub(super) fn add(database: &Database) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether lists have to do without their index.
+/// Returns whether the index of lists is missing.
 pub(crate) fn lacks_card(database: &Database) -> Result<bool, rusqlite::Error> {
     Ok(!database.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'hx_sessions_card'")?.exists([])?)
 }
 
-/// Makes the index of lists.
+/// Creates the index of lists.
 pub(crate) fn add_card(database: &Database) -> Result<(), Failure> {
     Ok(database.execute_batch(CARD)?)
 }
@@ -178,7 +180,7 @@ pub(crate) fn remove_card(database: &Database, card: Card) -> Result<(), Failure
             database.pragma_update(None, "writable_schema", true)?;
             let delete = "DELETE FROM main.sqlite_schema WHERE type = 'index' AND name = 'hx_sessions_card'";
             let removed = database.execute_batch(delete);
-            // Other connections read the schema again because of its number, this one because it is told to.
+            // Other connections reload the schema because its version changed, this one because of the RESET.
             database.pragma_update(None, "schema_version", cookie + 1)?;
             database.execute_batch("PRAGMA writable_schema = RESET")?;
             Ok(removed?)
@@ -186,12 +188,13 @@ pub(crate) fn remove_card(database: &Database, card: Card) -> Result<(), Failure
     }
 }
 
-/// Returns the statements that make the same tables as temporary ones.
+/// Returns the statements that create the side tables as temporary tables.
 pub(super) fn temporary_tables() -> String {
     temporary(TABLES)
 }
 
-/// Copies `hx_session` into memory, where it can be changed while the file is only read. Statements that name it mean the copy from then on.
+/// Copies `hx_session` into memory, where it can be changed while the file is only read. From then on statements that
+/// name it use the copy.
 pub(crate) fn copy_sessions_to_memory(database: &Database) -> Result<(), Failure> {
     let is_wanted =
         |statement: &&str| statement.contains("EXISTS hx_session (") || statement.contains(" ON hx_session(");

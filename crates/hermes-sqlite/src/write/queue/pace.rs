@@ -1,32 +1,34 @@
-//! How long SQLite's lock is left alone, so that foreign writers can take it.
+//! How long SQLite's lock is left free, so that foreign writers can take it.
 //!
-//! The agent only looks now and then whether the lock is free, and sleeps for up to 100 ms in between. What counts is how all of us together
-//! use the lock: every use counts, by whichever process, until free time made up for it; when enough has come together, whoever holds the queue rests.
+//! The agent polls the lock, and sleeps for up to 100 ms between tries. What counts is the use of the lock by all our
+//! processes together: every use adds up, and free time reduces the sum. When the sum is high enough, the holder of the
+//! queue rests.
 
 use std::time::Duration;
 
-/// Breaks shorter than this are no chance for anybody who looks now and then; they count as use.
+/// Breaks shorter than this give a polling writer no chance; they count as use.
 const GLIMPSE: Duration = Duration::from_millis(1);
-/// For so long after it was last seen a foreign writer is reckoned with.
+/// How long after it was last seen a foreign writer is assumed to be active.
 pub(crate) const MEMORY: Duration = Duration::from_secs(30);
 
-/// After so much use the lock is left alone for so long.
+/// The amount of use after which the lock is left free, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rhythm {
     work: Duration,
     rest: Duration,
 }
 
-/// A tenth is free, so that a foreign writer is let in and seen.
+/// Without a foreign writer: a tenth of the time is free, so that one can get in and be noticed.
 const ALONE: Rhythm = Rhythm { work: Duration::from_millis(180), rest: Duration::from_millis(20) };
-/// Free for as long as the agent sleeps: with half of it, the slowest append of 0.19.0 was a third slower beside us than beside itself.
+/// Beside a foreign writer: free for as long as the agent sleeps. With half of it, the slowest append of 0.19.0 was a
+/// third slower beside us than beside itself.
 const BESIDE: Rhythm = Rhythm { work: Duration::from_millis(450), rest: Duration::from_millis(100) };
 
 const fn rhythm(beside_foreign: bool) -> Rhythm {
     if beside_foreign { BESIDE } else { ALONE }
 }
 
-/// How much use is not made up for by free time, after the lock was free for `gap` and then in use for `used`.
+/// Returns the use that free time has not made up for, after the lock was free for `gap` and then in use for `used`.
 pub(crate) fn strain(before: Duration, gap: Duration, used: Duration, beside_foreign: bool) -> Duration {
     if gap < GLIMPSE {
         return before + gap + used;
@@ -35,10 +37,10 @@ pub(crate) fn strain(before: Duration, gap: Duration, used: Duration, beside_for
     before.saturating_sub(gap.saturating_mul(work.as_millis() as u32) / rest.as_millis() as u32) + used
 }
 
-/// How long to leave the lock alone now.
+/// Returns how long to leave the lock free now; `None` if no rest is due.
 pub(crate) fn rest(strain: Duration, beside_foreign: bool) -> Option<Duration> {
     let Rhythm { work, rest } = rhythm(beside_foreign);
-    // One transaction of somebody's may have been very long; others would wait for ever.
+    // Capped, because one transaction may have been very long, and other writers should not wait forever.
     (strain >= work).then(|| strain.min(2 * work) * rest.as_millis() as u32 / work.as_millis() as u32)
 }
 
@@ -46,7 +48,8 @@ pub(crate) fn rest(strain: Duration, beside_foreign: bool) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// Runs `uses` of the lock, each a gap and a use in microseconds, and tells after which of them how many milliseconds of rest were due.
+    /// Runs `uses` of the lock, each a gap and a use in microseconds. Returns after which of them a rest was due, and
+    /// its milliseconds.
     fn rests(beside_foreign: bool, uses: impl IntoIterator<Item = (u64, u64)>) -> Vec<(usize, u128)> {
         let (mut strained, mut rests) = (Duration::ZERO, Vec::new());
         for (number, (gap, used)) in uses.into_iter().enumerate() {
@@ -64,18 +67,18 @@ mod tests {
         let unbroken = || std::iter::repeat_n((0, 10_000), 46);
         assert_eq!(rests(false, unbroken()), [(17, 20), (35, 20)]);
         assert_eq!(rests(true, unbroken()), [(44, 100)]);
-        // A handover from one process to the next is no chance for anybody.
+        // A handover from one process to the next gives a polling writer no chance.
         assert_eq!(rests(false, std::iter::repeat_n((900, 9_100), 18)), [(17, 20)]);
     }
 
     #[test]
     fn time_that_is_free_anyway_is_not_given_twice() {
-        // One process that brings each append to disk outside the lock.
+        // One process that syncs each append outside the lock.
         assert_eq!(rests(false, std::iter::repeat_n((1_500, 300), 10_000)), []);
         assert_eq!(rests(true, std::iter::repeat_n((1_500, 300), 10_000)), []);
         // Free for 2 ms of 52: less than a tenth.
         assert_eq!(rests(false, std::iter::repeat_n((2_000, 50_000), 6)), [(5, 23)]);
-        // A pause pays all that is owed and nothing ahead.
+        // A pause pays off all debt, but nothing in advance.
         assert_eq!(rests(false, [(0, 170_000), (60_000_000, 170_000), (0, 10_000)]), [(2, 20)]);
     }
 

@@ -1,7 +1,7 @@
-//! What the members of the queue tell each other, kept in the lock file and written by whoever holds the lock.
+//! State that the members of the queue share, kept in the lock file and written by the holder of the lock.
 //!
-//! It makes nothing right or wrong: whatever can't be read is taken for nothing. Times are those of the system's monotonic clock, which all
-//! processes share until the machine starts anew; a time that is yet to come is from before that.
+//! Correctness does not depend on it: an unreadable record counts as empty. Times are from the system's monotonic
+//! clock, which all processes share until the machine restarts; a time in the future is from before a restart.
 
 use super::pace;
 use std::fs::File;
@@ -9,13 +9,13 @@ use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
 const MAGIC: &[u8; 8] = b"hxqueue\x01";
-/// The bytes that every version of the record begins with.
+/// The bytes that every version of the record starts with.
 const SIGNATURE: &[u8] = b"hxqueue";
-/// The whole record; the last eight bytes are a sum over the others.
+/// Length of the whole record; the last eight bytes are a checksum of the others.
 const LENGTH: usize = 128;
-/// Behind the record stands when somebody last came to wait, written by whoever does.
+/// Offset, after the record, of the time when a writer last began to wait, which that writer stores.
 const CAME: u64 = LENGTH as u64;
-/// The longest that the file gets.
+/// Maximum length of the file.
 pub(super) const FILE_LENGTH: u64 = CAME + 8;
 const OP: std::ops::Range<usize> = 64..120;
 
@@ -30,59 +30,60 @@ impl Moment {
         Self(seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0)))
     }
 
-    /// The time from `earlier` to this; nothing if that is later.
+    /// Returns the time from `earlier` to this; zero if `earlier` is later.
     pub(crate) const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// What the holder of the queue is at.
+/// The stage of the holder of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Stage {
     /// It writes, or rests.
     Writing = 1,
-    /// It waits for somebody who takes no part in the queue.
+    /// It waits for a foreign writer.
     Waiting = 2,
 }
 
-/// Who holds the queue, and what for.
+/// The holder of the queue, and its operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) process: u32,
     pub(crate) since: Moment,
     pub(crate) stage: Stage,
-    /// What it does, as a verb.
+    /// The operation, as a verb.
     pub(crate) op: String,
 }
 
 impl Holder {
-    /// Whether it has been at it for longer than it should. Who waits for somebody outside is in the same case as everybody else.
+    /// Returns whether it has held the slot for too long. A holder that waits for a foreign writer is not stuck: every
+    /// other writer would have to wait too.
     pub(crate) fn is_stuck(&self, limit: Duration, now: Moment) -> bool {
         self.stage == Stage::Writing && now.since(self.since) >= limit
     }
 }
 
-/// The record.
+/// The shared record.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct State {
     pub(crate) holder: Option<Holder>,
-    /// When the last slot began, whether it has ended or not.
+    /// When the last slot started, ended or not.
     pub(crate) entered: Moment,
-    /// When a member last gave SQLite's lock back.
+    /// When a member last released SQLite's lock.
     pub(crate) released: Moment,
-    /// How much use of SQLite's lock is not made up for by free time.
+    /// Use of SQLite's lock that free time has not made up for.
     pub(crate) strain: Duration,
-    /// The newest message that a member knows of.
+    /// The newest message that members know of.
     pub(crate) newest: Option<i64>,
-    /// When a message of somebody else's was last seen.
+    /// When a message of a foreign writer was last noticed.
     pub(crate) foreign: Option<Moment>,
-    /// When a member last went to fold the log.
+    /// When a member last started a checkpoint.
     pub(crate) folded: Moment,
 }
 
 impl State {
-    /// Reads the record; an empty one if there is none that makes sense.
+    /// Reads the record; an empty one if there is no valid record.
     pub(crate) fn read(file: &File, now: Moment) -> Self {
         let mut bytes = [0; LENGTH];
         match file.read_exact_at(&mut bytes, 0) {
@@ -91,19 +92,19 @@ impl State {
         }
     }
 
-    /// Writes the record. If that fails the others know less, and that is all.
+    /// Writes the record. If that fails, the other members only know less.
     pub(crate) fn write(&self, file: &File) {
         if let Err(error) = file.write_all_at(&self.encode(), 0) {
             tracing::debug!(%error, "state of the writers' queue not written");
         }
     }
 
-    /// Whether a foreign writer was about of late.
+    /// Returns whether a foreign writer was active recently.
     pub(crate) fn is_beside_foreign(&self, now: Moment) -> bool {
         self.foreign.is_some_and(|seen| now.since(seen) < pace::MEMORY)
     }
 
-    /// Takes in which message is the newest at the start of a slot: one that no member told of is somebody else's.
+    /// Compares the newest message at the start of a slot: one that no member recorded is from a foreign writer.
     pub(crate) fn look_for_foreign(&mut self, newest: i64, now: Moment) {
         if self.newest.is_some_and(|known| newest > known) {
             self.foreign = Some(now);
@@ -174,15 +175,15 @@ pub(super) fn is_somebody_next(file: &File, ours: Moment, now: Moment) -> bool {
     (ours..=now).contains(&came) && State::read(file, now).entered == ours
 }
 
-/// Returns whether the content of a file of this length can be ours: it is empty, begins with our signature, or has zeros where no record was
-/// written yet.
+/// Returns whether the content of a file of this length can be ours: it is empty, starts with our signature, or has
+/// zeros where no record was written yet.
 pub(super) fn is_ours(file: &File, length: u64) -> bool {
     let mut bytes = [0; LENGTH];
     let there = usize::try_from(length).map_or(LENGTH, |length| length.min(LENGTH));
     file.read_exact_at(&mut bytes[..there], 0).is_ok() && (bytes.starts_with(SIGNATURE) || bytes == [0; LENGTH])
 }
 
-/// FNV-1a: tells a torn or foreign record from a whole one.
+/// FNV-1a checksum: distinguishes a torn or foreign record from a whole one.
 fn sum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -10,29 +10,29 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How waiting ended.
+/// The outcome of waiting.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Waited {
     /// The lock is ours.
     Granted,
     /// The deadline passed.
     Late,
-    /// Such locks can't be had here.
+    /// The file can't be locked here.
     Failed,
 }
 
 #[derive(Debug)]
 enum Stage {
     Idle,
-    /// Somebody wants the lock; the thread has not yet begun to wait.
+    /// A caller wants the lock; the thread has not started to wait yet.
     Wanted(Arc<File>),
-    /// The thread waits, and somebody waits for it.
+    /// The thread waits for the lock, and a caller waits for the thread.
     Waiting,
-    /// The thread waits, and nobody waits for it.
+    /// The thread waits for the lock, but the caller has given up.
     Abandoned,
     Granted,
     Failed,
-    /// The thread is to end.
+    /// The thread should end.
     Over,
 }
 
@@ -55,7 +55,8 @@ impl Waiting {
         Self(None)
     }
 
-    /// Whether the thread still waits for a lock that was given up. Nobody else may lock the file then: the lock is the same.
+    /// Returns whether the thread still waits for a lock that its caller gave up. The file must not be locked otherwise
+    /// then: it would be the same lock.
     pub(super) fn is_waiting(&self) -> bool {
         self.0.as_ref().is_some_and(|shared| matches!(*shared.stage(), Stage::Abandoned))
     }
@@ -94,7 +95,8 @@ impl Waiting {
         if self.0.is_none() {
             let shared = Arc::new(Shared { stage: Mutex::new(Stage::Idle), changed: Condvar::new() });
             let thread = Arc::clone(&shared);
-            // Nobody joins it: it may be blocked for as long as another process likes, and then holds nothing but the lock file.
+            // The thread is never joined: it may be blocked for as long as another process holds the lock, and then
+            // holds nothing but the lock file.
             spawn("hermes-queue", move || stand(&thread)).ok()?;
             self.0 = Some(shared);
         }
@@ -124,7 +126,7 @@ fn stand(shared: &Shared) {
                 let locked = lock(&file);
                 stage = shared.stage();
                 let wanted = matches!(*stage, Stage::Waiting);
-                // The caller has given up.
+                // The caller has given up, so the lock is released.
                 if locked
                     && !wanted
                     && let Err(error) = file.unlock()
@@ -144,7 +146,7 @@ fn stand(shared: &Shared) {
     }
 }
 
-/// Blocks until the file is locked; whether it is.
+/// Blocks until the file is locked. Returns `false` if that fails.
 fn lock(file: &File) -> bool {
     loop {
         match file.lock() {
@@ -168,7 +170,7 @@ mod tests {
         Instant::now() + Duration::from_secs(60)
     }
 
-    /// A file, opened twice as by two processes.
+    /// Opens a file twice, as two processes would.
     fn two() -> (tempfile::NamedTempFile, Arc<File>, Arc<File>) {
         let file = tempfile::NamedTempFile::new().unwrap();
         let open = || Arc::new(File::options().write(true).open(file.path()).unwrap());
@@ -199,7 +201,7 @@ mod tests {
             assert_eq!(waiting.wait(&ours, soon()), Waited::Late);
             let kept = (!dropped).then_some(waiting);
             theirs.unlock().unwrap();
-            // Until the thread is done with it.
+            // Waits until the thread is done with it.
             while Arc::strong_count(&ours) > 1 {
                 std::thread::yield_now();
             }

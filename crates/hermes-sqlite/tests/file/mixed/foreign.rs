@@ -22,7 +22,7 @@ impl World {
                     [&session],
                 )?;
                 let bytes = text(*kind);
-                // Bytes that are no text come as a blob or as a text, by turns.
+                // Invalid UTF-8 comes as a blob or as text, in turn.
                 let content = match kind % 2 {
                     0 if std::str::from_utf8(&bytes).is_err() => ValueRef::Blob(&bytes),
                     _ => ValueRef::Text(&bytes),

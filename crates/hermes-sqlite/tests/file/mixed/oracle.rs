@@ -1,4 +1,4 @@
-//! What has to hold in the end.
+//! The conditions that must hold in the end.
 
 use super::{Done, MAX_STEPS, World, wrong};
 use crate::verify::told;
@@ -15,7 +15,7 @@ impl World {
         Err("upkeep does not end".to_owned())
     }
 
-    /// What verify tells, but for the counters, which are the foreign writer's own matter.
+    /// Returns the findings of verify, except those about counters, for which the foreign writer is responsible.
     pub(super) async fn findings(&self) -> Result<Vec<String>, String> {
         let mut found = told(&self.store().verify().await.map_err(wrong)?);
         found.retain(|line| !line.starts_with("counters: "));
@@ -49,13 +49,13 @@ impl World {
         self.are_found().map_err(wrong)?
     }
 
-    /// Every message is there once, and no other.
+    /// Checks that every message exists once, and no other.
     pub(super) fn are_there(&self) -> Done {
         let there = self.there()?;
         if there == self.messages { Ok(()) } else { Err(format!("{there:?}\nare there, not\n{:?}", self.messages)) }
     }
 
-    /// The indexes find what they should, and FTS5 itself finds nothing wrong with them.
+    /// Checks that the indexes find what they should, and that FTS5's own check passes.
     pub(super) fn are_found(&self) -> Result<Done, rusqlite::Error> {
         for table in ["messages_fts", "messages_fts_trigram"] {
             self.foreign.execute_batch(&format!("INSERT INTO {table}({table}, rank) VALUES('integrity-check', 1)"))?;
@@ -75,14 +75,14 @@ impl World {
                 return Ok(Err(format!("{word} is found in {found:?}")));
             }
         }
-        // One NUL at the beginning is left out; beyond another one nothing is told.
+        // A NUL at the beginning is left out; a text with another one is not indexed.
         let taken = format!("{having} AND instr(substr({text}, 2), x'00') = 0");
         let found = ids("SELECT rowid FROM messages_fts_trigram WHERE messages_fts_trigram MATCH ?", "大别山")?;
         let expected = ids(&taken, "大别山")?;
         if found != expected {
             return Ok(Err(format!("大别山 is found in {found:?}, not {expected:?}")));
         }
-        // Our own index may tell of more.
+        // Our own index may over-approximate.
         let ours = ids("SELECT rowid FROM hx_cjk WHERE hx_cjk MATCH ?", "\"大别\"")?;
         if let Some(lacking) = ids(&having, "大别")?.difference(&ours).next() {
             return Ok(Err(format!("hx_cjk does not have {lacking}")));

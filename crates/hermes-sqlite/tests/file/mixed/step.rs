@@ -1,16 +1,16 @@
-//! What is done, in any order.
+//! The operations of a random sequence.
 
 use hermes_session::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What the file is in the beginning.
+/// The initial state of the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Start {
     New,
-    /// The agent's indexes, as of schema 11.
+    /// With the agent's indexes, as of schema 11.
     Inline,
-    /// The same, on the way to compact ones, with some messages brought over and some not.
+    /// With the agent's indexes, half-way converted to compact ones.
     HalfOptimized,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Step {
     Branch(usize),
     Delete(usize),
     DeleteChain(usize),
-    /// The first is a delegate of the second from now on.
+    /// Makes the first a delegate of the second.
     Link(usize, usize),
     End(usize),
     Prune,
@@ -40,20 +40,20 @@ pub(super) enum Step {
 pub(super) enum Foreign {
     Insert(usize, usize),
     Change(usize, usize),
-    /// Something that no index has is changed.
+    /// Changes a column that no index has.
     Touch(usize),
     Remove(usize),
     RemoveSession(usize),
-    /// A trigger goes, and the agent makes it anew in its own way.
+    /// Drops a trigger and creates it again as the agent does.
     Retrigger(usize),
     Optimize,
     Rebuild,
     Vacuum,
-    /// As release 0.19 fills indexes whose triggers were missing: with every row, also those that ours leave out.
+    /// Fills indexes whose triggers were missing as release 0.19 does: with every row, also those in our backlog.
     FillAnew,
 }
 
-/// Texts of every kind. Words stand apart, so that each is one token whatever is around it.
+/// Returns texts of every kind. Words are separated, so that each is one token whatever surrounds it.
 pub(super) fn text(kind: usize) -> Vec<u8> {
     match kind % 10 {
         0 => b"alpha beta".to_vec(),

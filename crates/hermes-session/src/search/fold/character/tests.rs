@@ -6,8 +6,8 @@ fn cased(character: char) -> String {
     out
 }
 
-/// Once compared with `str.casefold()` of Python (Unicode 14) over all characters: the same, but for the one mark and what Unicode
-/// has got since. These are where the general rule would be wrong.
+/// Compared once with Python's `str.casefold()` (Unicode 14) over all characters: the same, except for the one mark and
+/// characters that Unicode added since. These are the cases in which the general rule would be wrong.
 #[test]
 fn case_folds_as_unicode_has_it() {
     for (character, expect) in [
@@ -43,7 +43,7 @@ fn accents_are_those_of_unicode61() {
     assert_eq!(('\0'..=char::MAX).filter(|character| is_accent(*character)).count(), 25);
     let bare = |character: &char| without_accents(*character) != *character;
     let small = |range: std::ops::RangeInclusive<char>| range.filter(bare).filter(|character| character.is_lowercase());
-    // All that its table has, and `ǡ`, which that table lacks.
+    // All letters of its table, and `ǡ`, which that table lacks.
     assert_eq!((small('\u{80}'..='\u{24f}').count(), small('\u{1e00}'..='\u{1eff}').count()), (122, 124));
     assert_eq!(small('\u{250}'..='\u{1dff}').chain(small('\u{1f00}'..='\u{1ffff}')).count(), 0);
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::search::fold::fold;
 use proptest::prelude::*;
 
-/// The original of each place where a piece is in a folded text.
+/// Returns the original of each occurrence of a piece in a folded text.
 fn places<'t>(text: &'t str, piece: &str) -> Vec<&'t str> {
     let folded = Folded::new(text);
     folded.text.match_indices(piece).map(|(at, _)| &text[folded.original(at..at + piece.len())]).collect()
@@ -57,7 +57,7 @@ proptest! {
         let to = folded.text.ceil_char_boundary(from + length);
         let part = &folded.text[from..to];
         let original = &text[folded.original(from..to)];
-        // What it stands for folds to it, or to more where that can't be parted.
+        // The original folds to the part, or to more where it can't be split.
         prop_assert!(fold(original).contains(part), "{part:?} {original:?}");
     }
 

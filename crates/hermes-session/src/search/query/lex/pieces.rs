@@ -1,10 +1,10 @@
-//! Chunks, literals, and which parentheses belong together.
+//! Cuts chunks and literals, and pairs parentheses.
 
 use super::super::canonical::term;
 use super::super::{Term, is_blank};
 use super::Operator;
 
-/// A part of the text, from here to there in bytes.
+/// A part of the text, as a range of bytes.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) start: usize,
@@ -14,20 +14,20 @@ pub(super) struct Piece {
 
 #[derive(Debug)]
 pub(super) enum Kind {
-    /// Opening parentheses in a row, and how many of them are closed later.
+    /// Consecutive opening parentheses, and how many of them are closed later.
     Open {
         groups: usize,
     },
     Text,
-    /// Closing parentheses in a row, and how many of them close one.
+    /// Consecutive closing parentheses, and how many of them close a group.
     Close {
         groups: usize,
     },
-    /// A literal; nothing if it is blank.
+    /// A literal; `None` if it is blank.
     Literal(Option<Term>),
 }
 
-/// Cuts a text into pieces. Parentheses are paired as if they could be nested as deep as one likes.
+/// Cuts a text into pieces. Parentheses are paired without a limit on nesting.
 pub(super) fn pieces(text: &str) -> Vec<Piece> {
     let mut cutter = Cutter { text, pieces: Vec::new(), open: Vec::new(), unpaired: text.len() };
     let mut at = 0;
@@ -40,13 +40,13 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
 struct Cutter<'t> {
     text: &'t str,
     pieces: Vec<Piece>,
-    /// The pieces of opening parentheses that are not closed yet, and how many of each.
+    /// Pieces of opening parentheses that are not closed yet, with the number of each.
     open: Vec<(usize, usize)>,
-    /// From here on no typographic quote is closed; the end until one was looked for in vain.
+    /// Position from which no typographic quote is closed; the end of the text until a search for one has failed.
     unpaired: usize,
 }
 
-/// A literal: where its quotes end, what is in them, and what stands for a quote in it.
+/// A literal: the end of its quotes, its content, and whether quotes in it are doubled.
 struct Literal<'t> {
     end: usize,
     inner: &'t str,
@@ -58,7 +58,7 @@ impl<'t> Cutter<'t> {
         self.text[at..].chars().next()
     }
 
-    /// Cuts the chunk that starts here, or its beginning, and tells where to go on.
+    /// Cuts the chunk that starts here, or its beginning, and returns where to continue.
     fn chunk(&mut self, start: usize) -> usize {
         let rest = &self.text[start..];
         let core = start + (rest.len() - rest.trim_start_matches('(').len());
@@ -79,8 +79,8 @@ impl<'t> Cutter<'t> {
 
     /// Cuts a chunk that is not a literal: opening parentheses up to `core`, text, closing ones.
     ///
-    /// A parenthesis that has its counterpart within the text is text, and so are both if one of them is within it and the other
-    /// at its border, as in `(void)f`. What is left at the borders may group.
+    /// A parenthesis that has its counterpart within the text is text. So are both if one is within the text and the
+    /// other at its border, as in `(void)f`. Those left at the borders may group.
     fn bare(&mut self, start: usize, core: usize) -> usize {
         let mut leading = core - start;
         let mut inner = 0usize;
@@ -112,8 +112,8 @@ impl<'t> Cutter<'t> {
         end
     }
 
-    /// Whether the last of closing parentheses in a row would close a group, if the chunk ended there. If it is hollow, there is nothing
-    /// between its own opening and closing ones.
+    /// Returns whether the last of consecutive closing parentheses would close a group if the chunk ended there.
+    /// `is_hollow` means that there is nothing between its own opening and closing parentheses.
     fn closes_group(&self, leading: usize, closing: usize, is_hollow: bool) -> bool {
         if !is_hollow {
             return leading > 0 || !self.open.is_empty();
@@ -127,7 +127,7 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// Whether an operator stands here, behind a parenthesis.
+    /// Returns whether there is an operator at this position, after a parenthesis.
     fn is_operator(&mut self, at: usize) -> bool {
         let Some(operator) = Operator::at_start(&self.text[at..]) else { return false };
         let end = at + operator.word().len();
@@ -137,10 +137,10 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// The literal whose quotes open here.
+    /// Returns the literal whose quotes open here.
     ///
-    /// Nothing is looked at often. A literal is taken as soon as it is found. A straight quote is looked at only where a row of quotes
-    /// begins; if one is not closed, all rows behind its own have an even length, and are literals of their own.
+    /// No text is scanned often. A literal is consumed as soon as it is found. A straight quote is examined only at the
+    /// start of a run of quotes; if it is not closed, all later runs have an even length and are literals of their own.
     fn literal(&mut self, at: usize) -> Option<Literal<'t>> {
         let text = self.text;
         match self.character(at)? {
@@ -204,7 +204,7 @@ impl<'t> Cutter<'t> {
             && let Some((piece, count)) = self.open.last_mut()
             && *piece + 1 == self.pieces.len()
         {
-            // Nothing is between them.
+            // The parentheses are empty.
             let empty = closing.min(*count);
             closing -= empty;
             *count -= empty;

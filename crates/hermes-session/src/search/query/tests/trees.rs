@@ -1,4 +1,4 @@
-//! Canonical form, depth, what is asked of a question, and how it is printed.
+//! Canonical form, depth, predicates and printing of queries.
 
 use super::super::{MAX_DEPTH, Node, Query, Term};
 use super::{check, show};
@@ -45,7 +45,7 @@ fn a_tree_is_brought_to_canonical_form() {
     assert_eq!(new(double), "all[‹x› ‹y› ‹z›]");
 }
 
-/// A tree with an OR in an AND in an OR and so on, as many groups deep when it is printed.
+/// Returns a tree with an OR in an AND in an OR and so on, with the given depth of groups when printed.
 fn nested(depth: usize) -> Node {
     (0..depth).fold(Node::Any(vec![term("x"), term("y")]), |inner, level| {
         let all = Node::All(vec![term(&format!("a{level}")), inner]);

@@ -1,36 +1,36 @@
-//! Lets SQLite itself cut what is more than ASCII, so that tokens are those of `messages_fts` to the letter.
+//! Has SQLite itself tokenize text that is not ASCII, so that tokens match those of `messages_fts` exactly.
 //!
-//! The text of a batch goes into a table without content in the temporary schema, with the tokenizer of `messages_fts`, and its words are
-//! read back. The table is empty before and after.
+//! The text of a batch goes into a contentless table in the temporary schema, with the tokenizer of `messages_fts`, and
+//! its words are read back. The table is empty before and after.
 
 use super::{is_listed, text};
 use crate::error::Failure;
 use hermes_session::script::is_run;
 use rusqlite::{Connection, params};
 
-/// What of a message has to be cut.
+/// The text of a message to be tokenized.
 pub(super) struct Text {
-    /// Which message of the batch.
+    /// Position of the message in the batch.
     pub(super) place: usize,
     pub(super) bytes: Vec<u8>,
 }
 
-/// What came of it.
+/// The result of tokenizing a text.
 pub(super) struct Cut {
     pub(super) place: usize,
     /// How many tokens FTS5 counts.
     pub(super) tokens: usize,
-    /// Whether it has words that the vocabulary does not take and `hx_cjk` does not know.
+    /// Whether it has words that neither the vocabulary nor `hx_cjk` holds.
     pub(super) is_cut: bool,
 }
 
-/// Made once for a connection. Each change of the temporary schema would have all statements prepared anew.
+/// Created once per connection: each change of the temporary schema would make SQLite prepare all statements again.
 const TABLES: &str = "
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.hx_batch USING fts5(text, content='', detail=none);
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.hx_batch_word USING fts5vocab(temp, hx_batch, row);
 ";
 
-/// Appends the words of the texts to `terms`, and tells about each text.
+/// Appends the words of the texts to `terms`. Returns the result for each text.
 pub(super) fn cut(connection: &Connection, texts: &[Text], terms: &mut Vec<String>) -> Result<Vec<Cut>, Failure> {
     if texts.is_empty() {
         return Ok(Vec::new());
@@ -47,7 +47,7 @@ pub(super) fn cut(connection: &Connection, texts: &[Text], terms: &mut Vec<Strin
     let mut cuts = Vec::with_capacity(texts.len());
     for (text, tokens) in texts.iter().zip(tokens) {
         let mut cut = Cut { place: text.place, tokens, is_cut: false };
-        // Which of them it was is asked one by one, because it is seldom any.
+        // Texts are examined one by one only if any has such words, which is rare.
         if is_cut {
             fill(connection, &[text])?;
             words(connection, |word| cut.is_cut |= word.is_none_or(|word| !is_listed(word)) && is_lost(word))?;
@@ -58,7 +58,8 @@ pub(super) fn cut(connection: &Connection, texts: &[Text], terms: &mut Vec<Strin
     Ok(cuts)
 }
 
-/// Whether nothing knows a word that is not listed. One that is no text was cut by SQLite, or made of bytes that are none.
+/// Returns whether no index holds a word that is not listed. `None` stands for a word that SQLite cut, or that is not
+/// valid UTF-8.
 fn is_lost(word: Option<&str>) -> bool {
     word.is_none_or(|word| !is_run(word))
 }
@@ -86,14 +87,14 @@ fn words(connection: &Connection, mut word: impl FnMut(Option<&str>)) -> Result<
     Ok(())
 }
 
-/// The number of tokens of each text, in order.
+/// Returns the number of tokens of each text, in order.
 fn counts(connection: &Connection) -> Result<Vec<usize>, Failure> {
     let mut statement = connection.prepare_cached("SELECT sz FROM temp.hx_batch_docsize ORDER BY id")?;
     let sizes = statement.query_map([], |row| Ok(number(row.get_ref(0)?.as_bytes().unwrap_or_default())))?;
     Ok(sizes.collect::<Result<_, _>>()?)
 }
 
-/// A number as FTS5 keeps it: seven bits a byte, the highest first, a set top bit says that more follow.
+/// Decodes a varint of FTS5: seven bits per byte, most significant first; a set top bit means that more bytes follow.
 fn number(bytes: &[u8]) -> usize {
     let mut number = 0;
     for byte in bytes {

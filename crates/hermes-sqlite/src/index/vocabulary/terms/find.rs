@@ -1,18 +1,18 @@
-//! From a piece of a word to the words.
+//! Finds words by a piece of them.
 
 use crate::error::Failure;
 use hermes_session::script::is_paired;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
-/// How many pieces of a long one are asked for; the rest is left to comparing.
+/// Maximum number of trigrams of a long piece in a query. The rest is left to the comparison with the word.
 const MAX_PIECES: usize = 8;
 
 /// Tokens of `messages_fts`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) terms: Vec<String>,
-    /// Whether there are more than were asked for.
+    /// Whether there are more than the limit.
     pub(crate) is_cut: bool,
 }
 
@@ -26,14 +26,15 @@ impl Terms {
     }
 }
 
-/// The word of an entry, and the token that stands for it.
+/// Returns the word of an entry and its token.
 pub(super) fn parts(entry: &str) -> (&str, &str) {
     entry.split_once('/').unwrap_or((entry, entry))
 }
 
-/// The tokens of words for which `admits` holds and that have `piece` in them, which is folded.
+/// Returns the tokens of words that contain `piece`, which is folded, and for which `admits` holds.
 ///
-/// Words of paired scripts are not among them: [`super::super::Pairs::around`] finds the messages that have it there.
+/// Words of paired scripts are not included: [`super::super::Pairs::around`] finds the messages that have the piece
+/// there.
 pub(crate) fn terms_containing(
     connection: &Connection,
     piece: &str,
@@ -52,7 +53,7 @@ pub(crate) fn terms_containing(
         let entries = block.split(' ').map(parts).filter(|(word, _)| word.contains(piece) && admits(word));
         found.extend(entries.map(|(_, token)| token.to_owned()));
         if found.len() > limit {
-            // A token may stand for more than one word.
+            // Several words may have the same token.
             found.sort_unstable();
             found.dedup();
         }
@@ -63,7 +64,7 @@ pub(crate) fn terms_containing(
     Ok(Terms::new(found, limit))
 }
 
-/// The tokens of words that begin with `prefix`, which is folded, and for which `admits` holds.
+/// Returns the tokens of words that start with `prefix`, which is folded, and for which `admits` holds.
 pub(crate) fn terms_with_prefix(
     connection: &Connection,
     prefix: &str,
@@ -85,7 +86,7 @@ pub(crate) fn terms_with_prefix(
     Ok(Terms::new(found, limit))
 }
 
-/// The tokens that stand for a word, which is folded; the word itself is one of them, whether or not any message has it.
+/// Returns the tokens of a word, which is folded. The word itself is always one of them, even if no message has it.
 pub(crate) fn terms_of(connection: &Connection, word: &str) -> Result<Vec<String>, Failure> {
     let mut statement = connection.prepare_cached(
         "SELECT substr(term, length(?1) + 2) FROM hx_term WHERE term > ?1 || '/' AND term < ?1 || '0'",
@@ -95,7 +96,7 @@ pub(crate) fn terms_of(connection: &Connection, word: &str) -> Result<Vec<String
     Ok(terms)
 }
 
-/// The tokens that do not begin with `prefix`, which is folded, of words that do.
+/// Returns the tokens that do not start with `prefix`, which is folded, but whose word does.
 pub(crate) fn terms_aside(connection: &Connection, prefix: &str, limit: usize) -> Result<Terms, Failure> {
     let mut statement = connection.prepare_cached(
         "SELECT substr(term, instr(term, '/') + 1) FROM hx_term WHERE term >= ?1 AND term < ?2 AND instr(term, '/') > 0 AND substr(term, instr(term, '/') + 1, length(?1)) <> ?1 LIMIT ?3",
@@ -104,8 +105,8 @@ pub(crate) fn terms_aside(connection: &Connection, prefix: &str, limit: usize) -
     Ok(Terms::new(terms.collect::<Result<_, _>>()?, limit))
 }
 
-/// Messages with words that are not in the vocabulary, newest first, from before `before` on. A piece of a word may be in
-/// any of them.
+/// Returns messages with words that are not in the vocabulary, newest first, those below `before`. Any of them may
+/// contain a piece of a word.
 pub(crate) fn unlisted(connection: &Connection, before: Option<i64>, limit: usize) -> Result<Vec<i64>, Failure> {
     let mut statement = connection.prepare_cached(
         "SELECT message_id FROM hx_term_unlisted WHERE ?1 IS NULL OR message_id < ?1 ORDER BY message_id DESC LIMIT ?2",
@@ -114,12 +115,12 @@ pub(crate) fn unlisted(connection: &Connection, before: Option<i64>, limit: usiz
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// One more than is asked for tells whether there are more.
+/// Returns the limit plus one, which shows whether there are more.
 fn most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1)
 }
 
-/// What FTS5 is asked for a piece; nothing if no word of the vocabulary can hold it.
+/// Returns the FTS5 query for a piece; `None` if no word of the vocabulary can contain it.
 fn query(piece: &str) -> Option<String> {
     let can_be_in_a_word = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
     if !piece.bytes().all(can_be_in_a_word) || piece.chars().all(is_paired) {
@@ -127,7 +128,7 @@ fn query(piece: &str) -> Option<String> {
     }
     let starts: Vec<usize> = piece.char_indices().map(|(at, _)| at).chain([piece.len()]).collect();
     if starts.len() <= 3 {
-        // One or two characters: words have a token that begins with them.
+        // One or two characters: each word that contains them has a token that starts with them.
         return Some(format!("\"{piece}\" *"));
     }
     let pieces: Vec<&str> = starts
@@ -135,7 +136,7 @@ fn query(piece: &str) -> Option<String> {
         .map(|window| &piece[window[0]..window[3]])
         .filter(|piece| !piece.chars().all(is_paired))
         .collect();
-    // Spread over the whole, they overlap as little as can be.
+    // Spread over the piece, so that they overlap as little as possible.
     let step = pieces.len().div_ceil(MAX_PIECES).max(if pieces.len() > 3 { 2 } else { 1 });
     let chosen = pieces.iter().step_by(step).chain(pieces.last());
     let mut quoted: Vec<String> = chosen.map(|piece| format!("\"{piece}\"")).collect();
@@ -144,18 +145,18 @@ fn query(piece: &str) -> Option<String> {
     Some(quoted.join(" AND "))
 }
 
-/// The first text after all that begin with `prefix`; if there is none, what comes after every text.
+/// Returns the smallest value after all texts that start with `prefix`.
 fn after(prefix: &str) -> Value {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
-        // The numbers of surrogates are no characters.
+        // Surrogates are not characters.
         let next = if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(u32::from(last) + 1) };
         if let Some(next) = next {
             text.push(next);
             return Value::Text(text);
         }
     }
-    // Where any is compared with a text, it is the greater.
+    // A blob compares greater than any text.
     Value::Blob(Vec::new())
 }
 

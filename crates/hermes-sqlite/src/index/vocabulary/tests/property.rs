@@ -1,10 +1,10 @@
-//! Nothing of any text is lost between SQLite's tokens, the vocabulary and the pairs.
+//! No part of any text is lost between SQLite's tokens, the vocabulary and the pairs.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A word of letters that are paired and letters that SQLite folds to ASCII is not in the vocabulary: so every such letter has to be
-/// one to the runs as well.
+/// A word of paired letters and letters that SQLite folds to ASCII is not in the vocabulary. So every such letter has
+/// to count as ASCII in runs too.
 #[test]
 fn what_sqlite_folds_to_ascii_is_ascii_in_a_run() {
     let connection = Connection::open_in_memory().unwrap();
@@ -30,7 +30,7 @@ fn what_sqlite_folds_to_ascii_is_ascii_in_a_run() {
     assert!(compared > 50_000, "{compared}");
 }
 
-/// All pieces of a text of up to `longest` characters.
+/// Returns all substrings of a text of up to `longest` characters.
 fn pieces(text: &str, longest: usize) -> BTreeSet<&str> {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let ends = |from: usize| (from + 1..starts.len()).take(longest);
