@@ -1,4 +1,4 @@
-"""The Python agent's side of each measurement, by its own calls.
+"""The Python agent's side of each measurement, through its own calls.
 
     peer.py load CORPUS FILE                    peer.py append CORPUS FILE COUNT
     peer.py reads CORPUS FILE                   peer.py appender FILE BODIES NAME SECONDS PAUSE_MS
@@ -6,7 +6,8 @@
     peer.py find FILE QUERIES                   peer.py recall FILE QUERIES
     peer.py make FILE
 
-The agent's package has to be on PYTHONPATH and HERMES_HOME has to be set. Prints one JSON object, with the names that `hermes-bench` uses.
+The agent's package must be on PYTHONPATH, and HERMES_HOME must be set. Prints one JSON object with the same keys as
+`hermes-bench`.
 """
 import os
 import json
@@ -23,7 +24,7 @@ FIELDS = ("content", "tool_name", "tool_calls", "tool_call_id", "token_count", "
 
 
 class Clock:
-    """The time module as hermes_state sees it, so that the corpus's own times get into the file."""
+    """The time module as seen by hermes_state, so that the times of the corpus get into the file."""
 
     now = None
 
@@ -74,7 +75,7 @@ def append_one(store, session, message):
 
 
 def make(file):
-    """A file with nothing in it."""
+    """Creates an empty file."""
     hermes_state.SessionDB(Path(file)).close()
     return {}
 
@@ -123,7 +124,7 @@ def append(corpus, file, count):
 
 
 def appender(file, bodies, name, seconds, pause):
-    """One of several processes; `src/appender.rs` says how they agree."""
+    """Runs one of several processes; `src/appender.rs` describes their protocol."""
     bodies, session = json.loads(Path(bodies).read_text()), f"bench-{name}"
     store = hermes_state.SessionDB(Path(file))
     store.create_session(session, "bench")
@@ -150,7 +151,7 @@ def appender(file, bodies, name, seconds, pause):
 
 def prune(file, now, days):
     store = hermes_state.SessionDB(Path(file))
-    # Not those of a writer that is at it meanwhile.
+    # Not those of a concurrent writer.
     count = lambda: store._conn.execute("SELECT count(*) FROM messages WHERE session_id NOT LIKE 'bench-%'").fetchone()[0]
     clock.now, before = float(now), count()
     watch = Stopwatch()
@@ -163,7 +164,9 @@ def prune(file, now, days):
 
 
 class WithoutContext:
-    """The agent's connection, without the lookups of a hit's neighbours: those read no index, and there is one for each of all hits."""
+    """The agent's connection, without the lookups of a hit's neighbours: they use no index, and there is one for
+    each of all hits.
+    """
 
     def __init__(self, connection):
         self._connection = connection
@@ -176,7 +179,9 @@ class WithoutContext:
 
 
 def search(file, queries, hits):
-    """A line for each query, with every hit, in order, as (place of the message among all, by session and then by id; checksum of the excerpt)."""
+    """Writes a line for each query to `hits`, with every hit in order, as (index of the message among all, by session
+    and then by id; checksum of the excerpt).
+    """
     store = hermes_state.SessionDB(Path(file))
     place = {row[0]: n for n, row in enumerate(store._conn.execute("SELECT id FROM messages ORDER BY session_id, id"))}
     store._conn = WithoutContext(store._conn)
@@ -190,7 +195,7 @@ def search(file, queries, hits):
 
 
 def find(file, queries):
-    """How long the first page of each query takes."""
+    """Measures the first page of each query."""
     store, figures = hermes_state.SessionDB(Path(file)), {}
     for query in json.loads(Path(queries).read_text()):
         rows = store.search_messages(query["query"], limit=20)
@@ -204,7 +209,9 @@ def find(file, queries):
 
 
 def recall(file, queries):
-    """How long it takes to find the first three conversations of each query and to load them, as the agent does before it asks its model."""
+    """Measures finding the first three conversations of each query and loading them, as the agent does before it
+    calls its model.
+    """
     def told(store, query):
         if not query:
             return store.list_sessions_rich(limit=8, exclude_sources=["tool"], order_by_last_active=True)

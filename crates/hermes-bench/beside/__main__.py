@@ -1,4 +1,6 @@
-"""Runs the measurements and prints the figures of each as a line of JSON, then one table. `scripts/bench` says how to call it."""
+"""Runs the measurements and prints the figures of each as a line of JSON, then one table. `scripts/bench` describes
+the usage.
+"""
 import argparse
 import json
 import tempfile
@@ -18,7 +20,8 @@ import size
 import threads
 from tools import Bench, say, table
 
-# Each takes a Bench and returns its figures and its rows. What measures time comes before what leaves big files about.
+# Each takes a Bench and returns its figures and its rows. Those that measure time come before those that leave big
+# files.
 PARTS = {part.__name__: part for part in (append, processes, threads, imports, size, reads, prune, optimize, search, find, recall, servers)}
 
 

@@ -1,4 +1,6 @@
-"""The first page of a search, by class of query: the median of each query on either side, and of the queries of a class."""
+"""The first page of a search, by class of query: the median of each query on both sides, and of the queries of a
+class.
+"""
 import json
 import random
 import statistics
@@ -8,7 +10,7 @@ import queries
 from tools import Row
 
 SEED = 25
-# How many queries of each class.
+# Number of queries per class.
 NUMBER = 6
 GOALS = {
     "word in one message": "",
@@ -39,14 +41,14 @@ def run(bench):
     for kind, goal in GOALS.items():
         for unit, key in (("ms", "p50_ms"), ("ms CPU", "cpu_ms")):
             peer, ours = (statistics.median(figures[side][query][key] for query in asked[kind]) for side in ("peer", "ours"))
-            # The peer finds no pieces of words: there is nothing to compare with.
+            # The peer does not find parts of words: there is nothing to compare with.
             is_alone = kind == "piece of a word"
             rows.append(Row(f"search, {kind}", unit, None if is_alone else peer, ours, goal if key == "p50_ms" else ""))
     return {"queries": asked, **figures}, rows
 
 
 def draw(bench):
-    """Queries of each class from the corpus, always the same."""
+    """Returns queries of each class from the corpus, always the same ones."""
     chance, having, runs, signs = random.Random(SEED), Counter(), [], []
     texts = []
     for session in bench.sessions():

@@ -1,4 +1,4 @@
-"""How fast the corpus goes in. The peer has no import: it appends."""
+"""The speed of importing the corpus. The peer has no import: it appends."""
 from tools import Row
 
 

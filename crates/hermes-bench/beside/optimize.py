@@ -1,4 +1,6 @@
-"""Brings a copy of the peer's file into the compact layout: how long, how small, and whether being killed on the way does any harm."""
+"""Converts a copy of the peer's file to the compact layout: duration, size, and whether being killed on the way does
+harm.
+"""
 import hashlib
 import random
 import subprocess
@@ -20,12 +22,14 @@ def run(bench):
 
 
 def killed(bench, source, truth, seconds):
-    """Kills it at random points, the same in every run as far as the machine lets them be, then lets it end, and judges each file that got to its end."""
+    """Kills the conversion at random points, which are the same in every run as far as the machine allows, then lets
+    it finish. Checks each finished file.
+    """
     chance, kills, files, wrong = random.Random(14), 0, 0, []
     while kills < bench.kills:
         path, before = bench.copy(source, "killed.db"), kills
         while True:
-            # So that the kills of one file are spread over all of its way.
+            # So that the kills of one file are spread over the whole conversion.
             patience = chance.uniform(0, 2 * seconds / bench.kills) if kills < bench.kills else None
             process = subprocess.Popen(bench.command("ours", "optimize", path), env=bench.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             try:
@@ -52,7 +56,9 @@ def judge(path, truth):
 
 
 def content(path):
-    """Number and digest of all that the peer stored; columns that came later do not count."""
+    """Returns the row counts and a digest of everything that the peer stored; columns that were added later do not
+    count.
+    """
     connection, digest = connect(path), hashlib.sha256()
     counts = []
     for table, columns in (("sessions", "id, source, user_id, model, model_config, system_prompt, parent_session_id, started_at, ended_at, end_reason, "

@@ -1,4 +1,4 @@
-"""Processes append to one file at once: all ours, all the peer's, and half and half."""
+"""Processes append to one file concurrently: all ours, all the peer's, and half and half."""
 import json
 import statistics
 from collections import Counter
@@ -61,7 +61,7 @@ def wrong(figures):
 
 
 def draw(bench):
-    """Texts of the corpus of some hundred bytes, always the same."""
+    """Returns texts of the corpus of some hundred bytes, always the same ones."""
     bodies = []
     for session in bench.sessions():
         for message in session["messages"]:
@@ -75,11 +75,11 @@ def draw(bench):
 
 
 def together(bench, number, kind, bodies):
-    """One go. A file that both use is of our making: that is what an optimised file looks like to the peer."""
+    """Runs one round. A file that both use is created by us: that is what an optimised file looks like to the peer."""
     path = bench.file("processes.db")
     sides = ["ours" if n % 2 == 0 else "peer" for n in range(number)] if kind == "mixed" else [kind] * number
     children = [start(bench, side, path, bodies, f"{side}-{n}", bench.seconds, 0) for n, side in enumerate(sides)]
-    # All stand ready before the first is let go.
+    # All are ready before the first one starts.
     for child in children:
         go(child)
     for child in children:
@@ -102,7 +102,7 @@ def go(child):
 
 
 def finish(child, stop=False):
-    """Waits for the end of an appender, or tells it to come to one, which the end of its input does."""
+    """Waits for the end of an appender, or makes it stop by closing its input."""
     if stop:
         child.process.stdin.close()
         child.process.stdin = None
@@ -114,7 +114,7 @@ def finish(child, stop=False):
 
 
 def figure(children):
-    """What the processes of one side told, together."""
+    """Merges the figures of the processes of one side."""
     latencies = sorted(latency for child in children for latency in child.figures["latencies_ms"])
     acknowledged = [len(child.figures["latencies_ms"]) - len(child.figures["failed"]) for child in children]
     at = lambda share, times=latencies: times[min(int(len(times) * share), len(times) - 1)]
@@ -123,7 +123,7 @@ def figure(children):
     return {
         "processes": len(children), "acknowledged": sum(acknowledged), "per_second": sum(acknowledged) / seconds,
         "p50_ms": at(.5), "p99_ms": at(.99), "max_ms": latencies[-1],
-        # A process that hardly gets its turn has few samples in what is above.
+        # A process that rarely gets the lock contributes few samples to the figures above.
         "worst_process_p99_ms": max(at(.99, sorted(child.figures["latencies_ms"])) for child in children),
         "slowest_percent": 100 * min(acknowledged) / statistics.mean(acknowledged),
         "errors": len(errors), "first_error": errors[0] if errors else "",
@@ -133,7 +133,7 @@ def figure(children):
 
 
 def verdict(path, bodies, children):
-    """Compares what was acknowledged with what is in the file. What failed may be there or not, but once at most."""
+    """Compares the acknowledged messages with the file. A failed message may be there or not, but at most once."""
     bodies = json.loads(bodies.read_text())
     acknowledged, tried = set(), {}
     for child in children:
@@ -162,7 +162,9 @@ def verdict(path, bodies, children):
 
 
 def prove(bench, bodies):
-    """A count that can't fail is none: takes, doubles, cuts and invents a message, and sees that each is noticed."""
+    """Checks that the verdict can fail: deletes, duplicates, truncates and invents a message, and checks that each
+    is noticed.
+    """
     path = bench.file("proof.db")
     connection = connect(path)
     connection.execute("CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, content TEXT)")

@@ -6,7 +6,8 @@ import processes
 from tools import Row, strict
 
 SHARE = .3
-# Between two messages of the live writer: it shall meet every lock, and not take the machine from the one that prunes.
+# Pause between two messages of the live writer: it should meet every lock, without taking CPU time from the pruning
+# process.
 PAUSE_MS = 5
 SECONDS = 3600
 
@@ -22,7 +23,8 @@ def run(bench):
         path = bench.copy(bench.loaded[side][0], f"prune-{side}.db")
         writer = processes.start(bench, side, path, bodies, f"live-{side}", SECONDS, PAUSE_MS)
         processes.go(writer)
-        # The peer goes by the start of a session, we by the last activity of a conversation; both leave what has not ended.
+        # The peer goes by the start of a session, we by the last activity of a conversation; neither prunes what has
+        # not ended.
         figures = bench.run(side, "prune", path, now, (now - cutoff) / 86_400)
         processes.finish(writer, stop=True)
         live = processes.figure([writer])
@@ -40,7 +42,7 @@ def run(bench):
         Row("prune 30 %, CPU per message gone", "ms", peer["cpu_ms_per_message"], ours["cpu_ms_per_message"], "≤ 0.2×"),
         Row("prune 30 %, CPU", "s", peer["cpu_seconds"], ours["cpu_seconds"]),
         Row("prune 30 %, time", "s", peer["seconds"], ours["seconds"]),
-        # The wait is the lock that is held, and the writer's own commit.
+        # The wait consists of the lock that is held, and the writer's own commit.
         Row("prune 30 %, longest wait of a live writer", "ms", peer["live"]["max_ms"], ours["live"]["max_ms"], "≤ 100"),
         Row("prune 30 %, live writer's messages lost or refused", "", peer["live"]["lost"] + peer["live"]["errors"],
             ours["live"]["lost"] + ours["live"]["errors"], "= 0"),

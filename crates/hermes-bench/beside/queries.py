@@ -1,4 +1,4 @@
-"""Draws queries from the corpus, always the same."""
+"""Draws queries from the corpus, always the same ones."""
 import random
 import re
 
@@ -7,7 +7,7 @@ from tools import say
 SEED = 14
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-# How many of each kind.
+# Number of queries per kind.
 KINDS = {"word": 60, "two words": 35, "phrase": 30, "prefix": 25, "tool": 10, "CJK 1": 10, "CJK 2": 10, "CJK 3": 10, "CJK 4": 10}
 
 
@@ -28,7 +28,7 @@ def draw(bench):
         return chance.choice(WORD.findall(chance.choice(texts)))
 
     def phrase():
-        """Words that stand side by side, with nothing but a space between."""
+        """Returns adjacent words, separated only by a space."""
         while True:
             if found := re.findall(r"(?<!\S)[A-Za-z]+(?: [A-Za-z]+){1,2}", chance.choice(texts)):
                 return f'"{chance.choice(found)}"'
@@ -49,7 +49,7 @@ def draw(bench):
             say(f"   the corpus has nothing for queries of the kind {kind}")
             continue
         for _ in range(number):
-            # A few tries: there may be fewer tools than queries.
+            # A few attempts: there may be fewer tools than queries.
             text = next((text for text in (makers[kind]() for _ in range(50)) if text not in seen), None)
             if text:
                 seen.add(text)

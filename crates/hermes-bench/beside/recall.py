@@ -1,11 +1,11 @@
-"""What an agent is told of the past: ours whole, the peer's search and the loading of what it found, without its model."""
+"""Recall: all of ours, compared with the peer's search and the loading of its results, without its model."""
 import json
 import statistics
 
 import find
 from tools import Row
 
-# How many queries of each class: a call of the peer may take long.
+# Number of queries per class: a call of the peer may take long.
 NUMBER = 3
 KINDS = ("word in one message", "rare word", "common word", "two words", "phrase", "longer prefix", "CJK, 2 characters", "nothing found")
 

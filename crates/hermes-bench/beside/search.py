@@ -1,7 +1,9 @@
-"""Whether the peer finds the same in our file as in its own, by its own search: which messages, in which order, with which excerpts.
+"""Checks that the peer's own search finds the same in our file as in its own: which messages, in which order, with
+which excerpts.
 
-Three comparisons. `imported`: our file against the one that the peer loaded. `same rows`: our file against a file of the peer's making that
-holds our rows, so that nothing but the layout of the indexes is left to differ. `optimized`: the peer's file before and after.
+There are three comparisons. `imported`: our file against the one that the peer loaded. `same rows`: our file against a
+file created by the peer that holds our rows, so that only the layout of the indexes differs. `optimized`: the peer's
+file before and after.
 """
 import json
 from collections import Counter
@@ -27,7 +29,8 @@ def run(bench):
         figures[name] = compare(asked, answers(hits[inline]), answers(hits[compact]), Differences(inline, compact))
         equal = figures[name]["equal"]
         rows += [
-            # An imported file says in other letters what is in tool calls: the peer's own hits in it may differ, and the reason is told.
+            # In an imported file the JSON of tool calls is escaped differently: the peer's own hits in it may differ,
+            # and the reason is reported.
             Row(f"peer's search, {name}: same hits", f"of {len(asked)}", None, equal["hits"], "" if name == "imported" else f"= {len(asked)}"),
             Row(f"peer's search, {name}: same order", f"of {len(asked)}", None, equal["order"]),
             Row(f"peer's search, {name}: same excerpts", f"of {len(asked)}", None, equal["excerpts"]),
@@ -37,7 +40,7 @@ def run(bench):
 
 
 def twin(bench, ours):
-    """A file of the peer's making with our rows in it, indexed by the peer's own triggers."""
+    """Returns a file created by the peer with our rows in it, indexed by the peer's own triggers."""
     path = bench.file("twin.db")
     say("   putting our rows into a file of the peer's")
     bench.run("peer", "make", path)
@@ -53,7 +56,7 @@ def twin(bench, ours):
 
 
 def answers(hits):
-    """Query by query: all hits of all queries are too many to hold at once."""
+    """Yields the hits of one query at a time: all hits of all queries are too many to hold at once."""
     with open(hits) as lines:
         yield from map(json.loads, lines)
 
@@ -75,7 +78,7 @@ def compare(asked, truth, found, differences):
 
 
 class Differences:
-    """What two files with the same messages have not in common, apart from the layout of their indexes."""
+    """The differences between two files with the same messages, apart from the layout of their indexes."""
 
     def __init__(self, inline, compact):
         self.texts, means = set(), lambda row: row and (*row[:4], json.loads(row[4] or "null"))
@@ -92,7 +95,9 @@ class Differences:
 
     @staticmethod
     def size(path, index):
-        """Rows and tokens of an index, as it keeps them for ranking: both are numbers of seven bits a byte, highest first."""
+        """Returns the rows and tokens of an index, as stored for ranking: both are big-endian numbers of seven bits
+        per byte.
+        """
         connection = connect(path)
         (record,), numbers, number = connection.execute(f"SELECT block FROM {index}_data WHERE id = 1").fetchone(), [], 0
         connection.close()
@@ -104,7 +109,7 @@ class Differences:
         return numbers[:2]
 
     def reasons(self, query, same, own, other):
-        """Why a query's answers differ, for each way in which they do; None where nothing tells."""
+        """Returns the reason for each kind of difference between the answers; None where it is not known."""
         told, text = {}, "stored in other letters (JSON escapes)"
         if not same["hits"]:
             told["hits"] = text if {hit for hit, _ in own} ^ {hit for hit, _ in other} <= self.texts else None

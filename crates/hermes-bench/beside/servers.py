@@ -1,4 +1,6 @@
-"""Throw-away servers beside a file: the corpus carried from one to the next and back and proven, appends by 1, 8 and 32 connections, lists, searches."""
+"""Throw-away servers compared with a file: the corpus copied from one to the next and back and proven, appends by 1,
+8 and 32 connections, lists, searches.
+"""
 import json
 import statistics
 

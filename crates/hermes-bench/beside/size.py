@@ -15,7 +15,9 @@ def run(bench):
 
 
 def text_bytes(message):
-    """What of a message is searched, in UTF-8; tool calls as JSON with real characters, for both sides alike."""
+    """Returns the size of the searched text of a message, in UTF-8; tool calls as JSON without escapes, for both
+    sides alike.
+    """
     calls = message.get("tool_calls")
     parts = (message.get("content") or "", message.get("tool_name") or "", json.dumps(calls, ensure_ascii=False) if calls else "")
     return sum(len(part.encode()) for part in parts)

@@ -1,4 +1,4 @@
-"""Eight threads of one process of ours append at once; nothing is lost, doubled or refused."""
+"""Eight threads of one process of ours append concurrently; nothing is lost, duplicated or refused."""
 from tools import Row
 
 

@@ -1,4 +1,4 @@
-"""What every measurement needs: both sides as commands, files in a folder of their own, medians, rows of the table."""
+"""Common parts of all measurements: both sides as commands, files in a separate folder, medians, rows of the table."""
 import json
 import os
 import re
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-# peer.py stands one folder up: Python looks beside a script first, and the agent has a package `tools` too.
+# peer.py is one folder up: Python searches the folder of a script first, and the agent has a package `tools` too.
 HERE = Path(__file__).resolve().parent
-# Told as a sum, or as the worst, over rounds; everything else as a median.
+# Reported as a sum, or as the maximum, over rounds; everything else as a median.
 SUMS = {"lost", "doubled", "torn", "strangers", "errors"}
 WORST = {"max_ms"}
 
@@ -24,7 +24,7 @@ def say(text):
 
 @dataclass
 class Row:
-    """A line of the table. A goal is a sign, a number and, if it speaks of ours/peer, a `×`."""
+    """A line of the table. A goal is a sign, a number and, if it is about the ratio ours/peer, a `×`."""
 
     what: str
     unit: str
@@ -58,7 +58,7 @@ def table(rows):
 
 
 def merge(rounds):
-    """One value out of those of several rounds, leaf by leaf."""
+    """Merges the values of several rounds, leaf by leaf."""
     def leaf(name, values):
         if isinstance(values[0], dict):
             return {key: leaf(key, [value[key] for value in values]) for key in values[0]}
@@ -93,17 +93,19 @@ class Bench:
                                 stderr=subprocess.PIPE, text=True)
 
     def turns(self, call):
-        """`call(side, round)` turn and turn about, so that what else the machine does falls on both. Merges the rounds of each side."""
+        """Runs `call(side, round)` alternately, so that other load of the machine affects both sides. Merges the
+        rounds of each side.
+        """
         figures = {"peer": [], "ours": []}
         for number in range(self.rounds):
-            # Neither side is always the one that finds the disk warm.
+            # Alternates which side finds a warm disk cache.
             for side in (("peer", "ours"), ("ours", "peer"))[number % 2]:
                 say(f"   round {number + 1}, {side}")
                 figures[side].append(call(side, number))
         return {side: merge(rounds) for side, rounds in figures.items()}
 
     def file(self, name):
-        """A name for a file that is not there yet."""
+        """Returns a name for a file that does not exist yet."""
         path = self.work / name
         for left in self.work.glob(f"{name}*"):
             left.unlink()
@@ -120,10 +122,10 @@ class Bench:
 
     @cached_property
     def loaded(self):
-        """The corpus in a file of each side's making, and how fast it went in: {side: (file, figures)}.
+        """The corpus in a file created by each side, and the time it took: {side: (file, figures)}.
 
-        The peer's file is kept from run to run if the folder is: it takes minutes, and its code does not change. Ours is made anew; so is
-        the peer's in a run that measures this.
+        The peer's file is kept between runs if the folder is: it takes minutes, and its code does not change. Ours is
+        always created anew, and so is the peer's in a run that measures this.
         """
         loaded, mark = {}, [str(self.corpus), self.corpus.stat().st_size]
         for side in ("ours", "peer"):
@@ -144,7 +146,7 @@ class Bench:
 
     @cached_property
     def optimized(self):
-        """A copy of the peer's loaded file in the compact layout and how long that took."""
+        """A copy of the peer's loaded file in the compact layout, and the time it took."""
         path = self.copy(self.loaded["peer"][0], "optimized.db")
         say("   optimizing a copy of the peer's file")
         figures = self.run("ours", "optimize", path)
@@ -157,7 +159,7 @@ def connect(path):
 
 
 def checkpoint(path):
-    """Brings everything into the main file; nobody else may have it open."""
+    """Checkpoints everything into the main file; no other process may have it open."""
     connection = connect(path)
     busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     connection.close()
@@ -166,7 +168,9 @@ def checkpoint(path):
 
 
 def strict(path):
-    """What is wrong with a file by SQLite's own checks; the full-text ones compare the index with the text, not only with itself."""
+    """Returns the problems of a file that SQLite's own checks find; the full-text checks compare the index with the
+    text, not only with itself.
+    """
     connection, wrong = connect(path), []
     wrong += [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
     wrong += [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
@@ -180,7 +184,7 @@ def strict(path):
 
 
 def pending(path):
-    """How many messages wait for the index, where messages do."""
+    """Returns the size of the index backlog, where there is one."""
     connection = connect(path)
     there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'hx_pending'").fetchone()
     count = connection.execute("SELECT coalesce(sum(last - first + 1), 0) FROM hx_pending").fetchone()[0] if there else 0

@@ -1,14 +1,15 @@
-"""The Python agent's own store, driven by JSON lines: one command per line of input, one answer per line of output.
+"""The Python agent's own store, controlled by JSON lines: one command per line of input, one answer per line of
+output.
 
     {"do": "open", "path": "…"}                              opens a file
     {"do": "call", "method": "…", "arguments": {…}}          calls a method of the store
     {"do": "query", "sql": "…"}                              rows of a statement, on the store's connection
-    {"do": "loop", "name": …, "among": […], "every": n|null} appends until told to stop, and tells each append
+    {"do": "loop", "name": …, "among": […], "every": n|null} appends until stopped, and reports each append
     {"do": "stop"}                                           ends the loop
     {"do": "close"}                                          closes the file
 
-An answer is {"value": …} or {"error": "…"}. While a loop runs, {"acknowledged": …} lines come in between: each is written
-in one piece after the append has returned, so that a process that is killed has told all that it was promised.
+An answer is {"value": …} or {"error": "…"}. While a loop runs, there are {"acknowledged": …} lines in between. Each is
+written in one piece after the append has returned, so that a killed process has reported all acknowledged appends.
 """
 
 import json
@@ -31,7 +32,7 @@ def tell(line):
 
 
 class Loop(threading.Thread):
-    """Appends to each of some sessions in turn; with `every`, to a new session after so many appends."""
+    """Appends to each of some sessions in turn; with `every`, to a new session after that many appends."""
 
     def __init__(self, name, among, every):
         super().__init__(daemon=True)

@@ -48,7 +48,7 @@ def agent(path, truth):
 def dump(path, truth):
     with tempfile.TemporaryDirectory() as folder:
         script = subprocess.run(["sqlite3", copied(path, folder), ".dump"], capture_output=True, timeout=60).stdout
-        # After an error the script takes everything back, which nobody would do who wants what can be had.
+        # After an error the script rolls everything back, which nobody would want who tries to save data.
         script = script.replace(b"ROLLBACK; -- due to errors", b"COMMIT;")
         out = os.path.join(folder, "out.db")
         subprocess.run(["sqlite3", out], input=script, capture_output=True, timeout=60)
